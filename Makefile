@@ -1,0 +1,46 @@
+# Two commands on a fresh machine: `make run` and `make test`. `make ui` opens the Dagster UI on the same data.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
+export AGREEMENT_ROOT := $(CURDIR)
+export DAGSTER_DISABLE_TELEMETRY := 1
+
+.PHONY: run ui test lint types definitions docs format clean
+
+run: $(VENV)/.installed
+	@$(BIN)/agreement-pipeline demo
+
+ui: $(VENV)/.installed
+	@$(BIN)/agreement-pipeline demo > /dev/null
+	$(BIN)/dagster dev -w workspace.yaml
+
+test: lint types definitions docs
+	$(BIN)/pytest
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+definitions: $(VENV)/.installed
+	@mkdir -p $(DAGSTER_HOME)
+	$(BIN)/dg check defs
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m agreement_pipeline.report.measures_page --check docs/measures.md
+
+format: $(VENV)/.installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .agreement
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[ui,plots,dev]"
+	@touch $@

@@ -1,0 +1,137 @@
+"""The line from ratings to a decision, as one function that every door uses: assets, command line, the lock, the trainer's check."""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import get_args
+
+from agreement_pipeline import __version__
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.engines import memory
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, Estimate, Scope, estimates, registered
+from agreement_pipeline.gate import Decision, decide
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import Statistic, merged, merged_codes
+from agreement_pipeline.policy import Policy, ScopeKind
+from agreement_pipeline.ratings import Ratings
+
+SCOPES: tuple[str, ...] = get_args(ScopeKind)
+DETAILS = ("rater", "without", "pair")
+DETAIL_RESAMPLES = 1_000
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a policy says of ratings, and the estimates it says it of."""
+
+    estimates: tuple[Estimate, ...]
+    decision: Decision
+
+
+def assess(ratings: Ratings, policy: Policy, contract: Contract) -> Assessment:
+    """Estimate what the policy asks for, and decide.
+
+    Reads nothing but its arguments: the same ratings, policy, contract and version of this package give the same decision.
+    """
+    found = tuple(estimate for kind in SCOPES for estimate in _judged(ratings, policy, kind))
+    decision = decide(
+        found,
+        policy,
+        findings=contract.check(ratings),
+        ratings_digest=ratings.digest,
+        contract_digest=contract.digest,
+        code_version=__version__,
+    )
+    return Assessment(found, decision)
+
+
+def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
+    asked = [rule.measure for rule in policy.rules if rule.scope == kind]
+    return measure_ratings(ratings, asked, scopes=(kind,), confidence_level=policy.confidence_level, n_resamples=policy.n_resamples)
+
+
+def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
+    """The registered measures defined on the ratings' scale, of one question or of all."""
+    return tuple(name for name, record in MEASURES.items() if record.defined_on(ratings.scale) and question in (None, record.question))
+
+
+def measure_ratings(
+    ratings: Ratings,
+    measures: Iterable[str],
+    *,
+    scopes: Container[str] = SCOPES,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+) -> Iterator[Estimate]:
+    """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
+
+    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone.
+    """
+    records = [record for record in map(registered, dict.fromkeys(measures)) if record.defined_on(ratings.scale)]
+    seed = int(ratings.digest[:16], 16)
+    for needs in dict.fromkeys(record.needs for record in records):
+        for scope, statistic in _SCOPES[needs](ratings):
+            group = [record.name for record in records if record.needs == needs and (scope == ROUND or not record.expensive)]
+            if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
+                found = estimates(group, statistic, seed=seed, scope=scope, confidence_level=confidence_level, n_resamples=n_resamples)
+                yield from (each for each in found if each.scope.kind in scopes)
+
+
+def survey(
+    ratings: Ratings,
+    measures: Sequence[str],
+    *,
+    judged: Container[str] = (),
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+) -> Iterator[Estimate]:
+    """Estimates on every scope, for people to look at.
+
+    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them; those of a kind that is `judged`
+    by a policy are what `assess` finds, to the last digit.
+    """
+    details = [kind for kind in DETAILS if kind not in judged]
+    for kinds, draws in (([kind for kind in SCOPES if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
+        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws)
+
+
+def _of_counts(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.scale.continuous:
+        yield from _of_values(ratings)
+        return
+    yield ROUND, memory.category_counts(ratings)
+    patterns = memory.rating_patterns(ratings)
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("without", rater), merged(patterns.without(rater).counts())
+
+
+def _of_values(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    values = memory.rating_values(ratings)
+    yield ROUND, values
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("without", rater), values.without(rater)
+
+
+def _of_patterns(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    patterns = memory.rating_patterns(ratings)
+    yield ROUND, patterns
+    for pair in sorted(combinations(patterns.raters, 2), key=sorted):
+        yield Scope("pair", " and ".join(sorted(pair))), merged_codes(patterns.only(pair))
+
+
+def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), memory.panel_patterns(ratings, classifier)
+    patterns = memory.rating_patterns(ratings)
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("rater", rater), patterns.against_the_rest(rater)
+
+
+def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    replicates = memory.replicate_counts(ratings)
+    yield ROUND, replicates
+    for rater in sorted(replicates.raters):
+        yield Scope("rater", rater), replicates.of(rater)
+
+
+_SCOPES = {"counts": _of_counts, "patterns": _of_patterns, "panel": _of_panel, "replicates": _of_replicates, "values": _of_values}

@@ -1,0 +1,75 @@
+"""Reading the YAML files that people write: policies, contracts, projects. Every value keeps its line, so that errors can name it."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agreement_pipeline.errors import AgreementError, Place, PolicyError
+from agreement_pipeline.policy import Policy
+
+LARGEST = 1_000_000
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy in a YAML file.
+
+    Raises
+    ------
+    PolicyError
+        The file cannot be read, or the policy is not one; the message names file and line.
+    """
+    data, place = read_yaml(path, PolicyError)
+    return Policy.from_mapping(data, source=place)
+
+
+def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
+    """The plain data in a YAML file, and the line of every value.
+
+    Anchors and aliases, tags that make objects, a key written twice and files over 1 MB are refused: none has a place in these files,
+    and each can make a file say something else than it seems to.
+
+    Raises
+    ------
+    AgreementError
+        Of the kind `error`: the file is absent, too large, or no such YAML; the message names file and line.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise error(f"{path}: {path.stat().st_size} bytes found; at most {LARGEST} are required. Keep data out of this file.")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as cause:
+        raise error(f"{path}: cannot be read ({cause}); a UTF-8 text file is required. Check its name and encoding.") from None
+    lines: dict[tuple[object, ...], int] = {}
+    try:
+        _refuse_aliases(text, path, error)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        data = yaml.load(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError, ValueError) as cause:
+        mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
+        where = str(path) if mark is None else f"{path}:{mark.line + 1}"
+        raise error(f"{where}: not readable as YAML ({getattr(cause, 'problem', None) or cause}); plain YAML is required. Correct the line.") from None
+    _note_lines(node, (), lines, path, error)
+    return data, Place(str(path), lines)
+
+
+def _refuse_aliases(text: str, path: Path, error: type[AgreementError]) -> None:
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise error(f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself.")
+
+
+def _note_lines(node: yaml.Node | None, at: tuple[object, ...], lines: dict[tuple[object, ...], int], path: Path, error: type[AgreementError]) -> None:
+    if node is None:
+        return
+    lines[at] = node.start_mark.line + 1
+    if isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            _note_lines(value, (*at, number), lines, path, error)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if (*at, key.value) in lines:
+                raise error(f"{path}:{key.start_mark.line + 1}: key {key.value!r} found twice; each is required once. Remove one.")
+            _note_lines(value, (*at, key.value), lines, path, error)
+            lines[(*at, key.value)] = key.start_mark.line + 1

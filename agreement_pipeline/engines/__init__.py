@@ -1,0 +1,1 @@
+"""From `Ratings` to sufficient statistics: one engine a file."""

@@ -1,0 +1,98 @@
+"""The statistics of ratings that fit in memory, with NumPy and pandas."""
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.values import RatingValues
+
+
+def category_counts(ratings: Ratings) -> CategoryCounts:
+    """The panel's first ratings as counts by category."""
+    return merged(_item_patterns(ratings, current_panel(ratings)).counts())
+
+
+def rating_patterns(ratings: Ratings) -> RatingPatterns:
+    """The panel's first ratings by rater."""
+    return merged_codes(_item_patterns(ratings, current_panel(ratings)))
+
+
+def rating_values(ratings: Ratings) -> RatingValues:
+    """The panel's first ratings as numbers, by rater; equal rows made one where the scale has categories."""
+    if not ratings.scale.continuous:
+        return RatingValues.of_patterns(rating_patterns(ratings))
+    raters = current_panel(ratings)
+    current = ratings.current[ratings.current["rater"].isin(raters)]
+    item, items = pd.factorize(current["item"], sort=True)
+    values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
+    labels = np.array(current["label"].tolist(), dtype=float)
+    values[item, _positions(current["rater"], raters)] = labels.reshape(len(labels), ratings.scale.dimensions)
+    return RatingValues(values, scale=ratings.scale, raters=raters)
+
+
+def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
+    """The panel's first ratings, and a classifier's beside them."""
+    joined = merged_codes(_item_patterns(ratings, (*current_panel(ratings), classifier)))
+    return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
+
+
+def replicate_counts(ratings: Ratings) -> ReplicateCounts:
+    """What the panel said of items met more than once, over all occurrences, earlier rounds included.
+
+    Items met again keep a row each; the rows of the others are made distinct, as nothing but their first ratings counts.
+    """
+    raters = panel(ratings)
+    table = ratings.table[ratings.table["rater"].isin(raters)]
+    item, items = pd.factorize(table["item"], sort=True)
+    cells, inverse = np.unique(item * len(raters) + _positions(table["rater"], raters), return_inverse=True)
+    counts = np.zeros((len(cells), len(ratings.scale.names)))
+    np.add.at(counts, (inverse, _codes(table["label"], ratings)), 1)
+    again = counts.sum(1) >= 2
+    met_again, place = np.unique(cells[again] // len(raters), return_inverse=True)
+    return ReplicateCounts(counts[again], place, cells[again] % len(raters), _rows_first(_item_patterns(ratings, raters, tuple(items)), met_again))
+
+
+def panel(ratings: Ratings) -> tuple[str, ...]:
+    """The raters of the panel, those of earlier rounds included, in the order that their ratings fix."""
+    return tuple(name for name in ratings.rater_order if name not in ratings.classifiers)
+
+
+def current_panel(ratings: Ratings) -> tuple[str, ...]:
+    """Those who rated in the round itself."""
+    present = set(ratings.current["rater"])
+    return tuple(name for name in panel(ratings) if name in present)
+
+
+def item_table(ratings: Ratings) -> pd.DataFrame:
+    """The panel's first labels, one row an item and one column a rater, by name; missing where there is none."""
+    current = ratings.current[ratings.current["rater"].isin(ratings.raters)]
+    return current.pivot(index="item", columns="rater", values="label")
+
+
+def _rows_first(patterns: RatingPatterns, rows: Codes) -> RatingPatterns:
+    """Some rows as they are, then the others made distinct."""
+    rest = merged_codes(RatingPatterns(np.delete(patterns.codes, rows, axis=0), scale=patterns.scale, raters=patterns.raters))
+    codes, weights = np.vstack([patterns.codes[rows], rest.codes]), np.concatenate([np.ones(len(rows)), rest.weights])
+    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
+
+
+def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...] | None = None) -> RatingPatterns:
+    """One row an item, not yet made distinct."""
+    current = ratings.current[ratings.current["rater"].isin(raters)]
+    if items is None:
+        items = tuple(sorted(current["item"].unique()))
+    codes = np.full((len(items), len(raters)), MISSING)
+    codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
+    return RatingPatterns(codes, scale=ratings.scale, raters=raters)
+
+
+def _codes(labels: pd.Series, ratings: Ratings) -> Codes:
+    if ratings.scale.categories is None:
+        raise RatingsError(f"ratings: {ratings.scale.level} level without categories found; a list of them is required to count labels. Name the categories.")
+    return _positions(labels, ratings.scale.categories)
+
+
+def _positions(values: pd.Series, among: tuple[object, ...]) -> Codes:
+    return pd.Index(among, dtype=object).get_indexer(pd.Index(values, dtype=object)).astype(np.int64)

@@ -1,0 +1,93 @@
+"""What may be raised.
+
+AgreementError
+├── RatingsError(ValueError)         the ratings, or a file of them, are not what they must be
+├── ContractError(ValueError)        a data contract cannot be read, or asks what cannot be checked
+├── PolicyError(ValueError)          a policy asks what cannot be judged
+├── ProjectError(ValueError)         a project file is not what it must be
+├── StoreError(RuntimeError)         the store does not hold what was asked for, or was edited
+├── ReleaseHeldError(RuntimeError)   training data was asked of a round that is not admitted
+├── ReleaseInvalidError(RuntimeError) a release does not prove that it deserves to exist
+└── MissingExtraError(ImportError)   an optional library is not installed
+
+Undefined is not among them: it is a value with a reason (`Estimate.undefined`) and a verdict (*not_evaluated*).
+Every message reads `<where>: <what was found>; <what is required>. <next step>`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+
+class AgreementError(Exception):
+    """Everything this package raises on purpose."""
+
+
+class RatingsError(AgreementError, ValueError):
+    """The ratings, or a file of them, are not what they must be."""
+
+
+class ContractError(AgreementError, ValueError):
+    """A data contract cannot be read, or asks what cannot be checked."""
+
+
+class PolicyError(AgreementError, ValueError):
+    """A policy asks what cannot be judged."""
+
+
+class ProjectError(AgreementError, ValueError):
+    """A project file is not what it must be."""
+
+
+class StoreError(AgreementError, RuntimeError):
+    """The store does not hold what was asked for, or what it holds was edited."""
+
+
+class ReleaseHeldError(AgreementError, RuntimeError):
+    """Training data was asked of a round that is not admitted."""
+
+
+class ReleaseInvalidError(AgreementError, RuntimeError):
+    """A release does not prove, from its own bytes, that it deserves to exist."""
+
+
+class MissingExtraError(AgreementError, ImportError):
+    """An optional library is not installed."""
+
+    @classmethod
+    def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
+        """Word the error for `what`, which needs `library` from the extra named `extra`."""
+        return cls(f"{what}: {library} is not installed; it is required here. Install agreement-pipeline[{extra}].")
+
+
+def listed(values: object, limit: int = 5) -> str:
+    """The first few of `values` in quotes, and how many more there are.
+
+    >>> listed(["a", "b"])
+    "['a', 'b']"
+    >>> listed(range(9), limit=2)
+    '[0, 1, … 7 more]'
+    """
+    every = list(values)  # type: ignore[call-overload]
+    shown = ", ".join(repr(value) for value in every[:limit])
+    return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where plain data were read: a file, a path of keys in it, and the line that each path stands on.
+
+    >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
+    >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
+    ('standard.yaml:5', 'standard.yaml:5')
+    """
+
+    file: str
+    lines: Mapping[tuple[object, ...], int] = field(default_factory=dict)
+    path: tuple[object, ...] = ()
+
+    def __truediv__(self, key: object) -> "Place":
+        return replace(self, path=(*self.path, key))
+
+    def __str__(self) -> str:
+        known = [self.lines[self.path[:n]] for n in range(len(self.path), -1, -1) if self.path[:n] in self.lines]
+        return f"{self.file}:{known[0]}" if known else self.file

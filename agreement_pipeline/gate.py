@@ -1,0 +1,135 @@
+"""The decision: may these ratings become training data?"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.policy import Policy, Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check of the data contract found.
+
+    Attributes
+    ----------
+    check, table
+        The check's name, and the table it looked at: rows or items.
+    passed
+        Did it hold?
+    severity
+        error: a failure holds the release. warning: it is shown and holds nothing.
+    description
+        What was found, in words and numbers.
+    observed
+        More of what was found, as plain data.
+    """
+
+    check: str
+    table: str
+    passed: bool
+    severity: str
+    description: str
+    observed: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Does it hold the release? Anything but a warning does."""
+        return not self.passed and self.severity != "warning"
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The finding as plain data."""
+        return {"check": self.check, "table": self.table, "passed": self.passed, "severity": self.severity, "description": self.description}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Admitted or held, and everything it rests on.
+
+    Attributes
+    ----------
+    admitted
+        May the ratings become training data?
+    verdicts, findings
+        What the policy and the data contract said.
+    ratings_digest, policy_digest, contract_digest, code_version
+        What it was decided on, by what, and by which version of this package.
+    tentative
+        Is it admitted on a tentative verdict? The release then says so.
+    """
+
+    admitted: bool
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    ratings_digest: str
+    policy_digest: str
+    contract_digest: str
+    code_version: str
+
+    @property
+    def holding(self) -> tuple[Verdict, ...]:
+        """The verdicts of the rules that can hold a release."""
+        return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
+
+    @property
+    def tentative(self) -> bool:
+        """Is it admitted on a tentative verdict?"""
+        return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is held, or on what it is admitted, one sentence each."""
+        if self.admitted:
+            return tuple(verdict.reason for verdict in self.holding)
+        broken = [f"contract: {finding.description}" for finding in self.findings if finding.holds]
+        return (*broken, *(verdict.reason for verdict in self.holding if verdict.kind != "reliable"))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the decision."""
+        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The decision as plain data."""
+        return {
+            "decision": "admitted" if self.admitted else "held",
+            "tentative": self.tentative,
+            "reasons": list(self.reasons),
+            "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
+            "findings": [finding.to_mapping() for finding in self.findings],
+            "ratings_digest": self.ratings_digest,
+            "policy_digest": self.policy_digest,
+            "contract_digest": self.contract_digest,
+            "code_version": self.code_version,
+        }
+
+
+def decide(
+    estimates: Sequence[Estimate],
+    policy: Policy,
+    *,
+    findings: Sequence[Finding],
+    ratings_digest: str,
+    contract_digest: str,
+    code_version: str,
+) -> Decision:
+    """Judge estimates by a policy.
+
+    Admitted when every rule that holds gives a verdict the policy admits, and no finding of the contract holds. No verdict at all, an
+    undefined value, an inconclusive interval and a missing estimate hold.
+    """
+    verdicts = policy.judge(estimates)
+    holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
+    met = bool(holding) and all(verdict.kind in policy.admit for verdict in holding)
+    return Decision(
+        admitted=met and not any(finding.holds for finding in findings),
+        verdicts=verdicts,
+        findings=tuple(findings),
+        ratings_digest=ratings_digest,
+        policy_digest=policy.digest,
+        contract_digest=contract_digest,
+        code_version=code_version,
+    )

@@ -1,0 +1,12 @@
+"""The measures: one file a family, one function a measure, found by being here."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, Measure, Question, measure
+
+for _module in iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["MEASURES", "Coefficient", "Condition", "Measure", "Question", "measure"]

@@ -1,0 +1,57 @@
+"""What the coefficients of category agreement have in common: observed agreement and prevalence."""
+
+import numpy as np
+
+from agreement_pipeline.measures._registry import ratio
+from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
+
+
+def pair_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:
+    """The share of pairs of ratings that agree, row by row, shape (P,); 0 where there is no pair.
+
+    `weights` of shape (K, K) say how much two categories agree; without them, different categories do not.
+    """
+    c, m = counts.counts, counts.sizes
+    agreeing = c if weights is None else c @ weights
+    return np.asarray((c * (agreeing - 1)).sum(1) / np.maximum(m * (m - 1), 1))
+
+
+def observed_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:
+    """Its mean over the items with two ratings or more, shape (...)."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    return ratio(paired @ pair_agreement(counts, weights), paired.sum(-1))
+
+
+def prevalence(counts: CategoryCounts) -> Array:
+    """The mean share of each category in an item's ratings, shape (..., K)."""
+    shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
+    rated = np.where(counts.sizes > 0, counts.weights, 0.0)
+    return ratio(rated @ shares, rated.sum(-1)[..., None])
+
+
+def rater_prevalence(patterns: RatingPatterns) -> Array:
+    """The share of each category in each rater's ratings, shape (..., R, K)."""
+    used = np.tensordot(patterns.weights, patterns.indicators, axes=1)
+    return ratio(used, used.sum(-1, keepdims=True))
+
+
+def agreement_of_two_raters(shares: Array, weights: Array | None = None) -> Array:
+    """By category of one, the probability that two different raters agree, were they to rate apart; shape (..., K).
+
+    `shares` holds each rater's own use of the categories, shape (..., R, K); `weights` are those of `pair_agreement`.
+    """
+    r = shares.shape[-2]
+    agreeing = shares if weights is None else shares @ weights
+    return ratio(shares.sum(-2) * agreeing.sum(-2) - (shares * agreeing).sum(-2), r * (r - 1))
+
+
+def of_two_raters(patterns: RatingPatterns, values: Array) -> Array:
+    """The values; nan unless there are exactly two raters."""
+    return np.where(patterns.n_raters == 2, values, np.nan)
+
+
+def contingency(patterns: RatingPatterns) -> Array:
+    """How many items one rater puts in a category and the other in another, shape (..., K, K); nan unless there are two raters."""
+    x = patterns.indicators
+    joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
+    return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))

@@ -1,0 +1,166 @@
+"""What the measures of real-valued ratings have in common: free units, and disagreement in them at each level."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from agreement_pipeline.patterns import Array, Codes
+from agreement_pipeline.values import RatingValues
+
+DEGREE = 15
+
+
+class Disagreement(NamedTuple):
+    """Summed disagreement, in multiples of `unit`.
+
+    Attributes
+    ----------
+    within
+        Over the pairs of ratings of one item, divided by its number of ratings less one; summed over items, shape (...).
+    between
+        Over all pairs of ratings, shape (...).
+    unit
+        What 1 stands for.
+    """
+
+    within: Array
+    between: Array
+    unit: Array | float = 1.0
+
+
+def unit_free(values: Array) -> tuple[Array, float]:
+    """The values less their mean, in multiples of their largest range over the dimensions, and that range.
+
+    What is computed from them is undefined or not whatever the ratings are measured in.
+    """
+    present = values[~np.isnan(values[..., 0])]
+    unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
+    return (values - present.mean(0)) / unit if unit > 0 else values * 0, unit
+
+
+def crossed_unit_free(values: RatingValues) -> tuple[Array, Array, float]:
+    """The items that every rater rated: their values free of units, shape (N, R, D), their weights, shape (..., N), and the unit."""
+    crossed = values.crossed()
+    crossed = crossed.at(crossed.seen)
+    z, unit = unit_free(crossed.values)
+    return z, crossed.weights, unit
+
+
+def squared_disagreement(values: RatingValues) -> Disagreement:
+    """Squared differences, summed over dimensions, by moments: linear time."""
+    z, unit = unit_free(values.values)
+    w, m = values.weights, values.sizes
+    mean = np.nansum(z, axis=1) / m[:, None]
+    apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
+    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
+    return Disagreement(w @ (2 * m * apart / (m - 1)), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+
+
+def rank_disagreement(values: RatingValues) -> Disagreement:
+    """Squared differences of mid-ranks: one sort, then linear time for each draw of weights."""
+    item, number = _flat(values)
+    rank = np.unique(number, return_inverse=True)[1]
+    return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
+
+
+def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, float]:
+    n_c = np.bincount(rank, w[item])
+    middle = np.cumsum(n_c) - n_c / 2 - n_c.sum() / 2
+    ranks = middle[rank]
+    apart = np.bincount(item, (ranks - (np.bincount(item, ranks) / m)[item]) ** 2)
+    return float(w @ (2 * m * apart / (m - 1))), 2 * (n_c.sum() * (n_c @ middle**2) - (n_c @ middle) ** 2)
+
+
+def proportional_disagreement(values: RatingValues) -> Disagreement:
+    """Squared differences in proportion to the sum: one pass, then linear time for each draw of weights.
+
+    Between all pairs they are tanh²(Δ/2) of the difference of two logarithms: smooth, so that the pairs of two short stretches of the
+    logarithm are summed at once by a Chebyshev series that is exact to rounding. Zeros, which have no logarithm, differ by 1 from all else.
+    """
+    item, number = _flat(values)
+    most = number.max(initial=0.0)
+    unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
+    within = _pairs_in_proportion(values)
+    series = _Series.of(_logarithms(number[number > 0]))
+
+    def apart(w: Array) -> tuple[float, float]:
+        each = w[item]
+        zeros = each[number == 0].sum() * each[number > 0].sum()
+        return float(w @ within) / unit, (series.over_pairs(each[number > 0]) + 2 * zeros) / unit
+
+    return _of_each_draw(values.weights, apart, unit)
+
+
+def _pairs_in_proportion(values: RatingValues) -> Array:
+    """The sum over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
+    ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
+    apart = np.zeros(len(ordered))
+    for s, t in combinations(range(ordered.shape[1]), 2):
+        apart += 2 * proportion(ordered[:, s], ordered[:, t]) ** 2
+    return apart / (values.sizes - 1)
+
+
+def proportion(one: Array, other: Array) -> Array:
+    """The difference of non-negative numbers in proportion to their sum; 0 where both are 0 or one is missing."""
+    total = np.asarray(one + other)
+    return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Chebyshev series of tanh²(Δ/2) between stretches of the line.
+
+    Attributes
+    ----------
+    stretch, terms
+        In which stretch each point lies, shape (n,), and the polynomials at its place there, shape (n, DEGREE + 1).
+    kernel
+        The coefficients for two stretches 0, 1, 2, … apart, shape (S, DEGREE + 1, DEGREE + 1).
+    """
+
+    stretch: Codes
+    terms: Array
+    kernel: Array
+
+    @classmethod
+    def of(cls, points: Array) -> "_Series":
+        """The series for points from 0 up, in stretches no longer than 1, where 15 degrees leave less than rounding does."""
+        length = float(points.max(initial=0.0)) or 1.0
+        count = math.ceil(length)
+        place = points / length * count
+        stretch = np.minimum(place.astype(np.int64), count - 1)
+        nodes = chebyshev.chebpts1(DEGREE + 1)
+        apart = np.arange(count)[:, None, None] + (nodes[:, None] - nodes) / 2
+        inverse = np.linalg.inv(chebyshev.chebvander(nodes, DEGREE))
+        kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
+        return cls(stretch, np.asarray(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE), dtype=float), kernel)
+
+    def over_pairs(self, weights: Array) -> float:
+        """The sum over all ordered pairs of points."""
+        count = len(self.kernel)
+        sums = np.array([np.bincount(self.stretch, weights * term, minlength=count) for term in self.terms.T])
+        pairs = [np.einsum("kb,kl,lb->", sums[:, d:], self.kernel[d], sums[:, : count - d]) for d in range(count)]
+        return float(2 * sum(pairs) - pairs[0])
+
+
+def _logarithms(numbers: Array) -> Array:
+    """The logarithms less that of the least, to full precision where they are near it."""
+    least = numbers.min(initial=np.inf)
+    near, far = np.minimum(numbers, 2 * least), np.maximum(numbers, 2 * least)
+    return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))
+
+
+def _flat(values: RatingValues) -> tuple[Codes, Array]:
+    """The item row and the number of each rating, shape (n,)."""
+    return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
+
+
+def _of_each_draw(weights: Array, sums: Callable[[Array], tuple[float, float]], unit: float = 1.0) -> Disagreement:
+    leading = weights.shape[:-1]
+    found = np.array([sums(weights[draw]) for draw in np.ndindex(leading)]).reshape(*leading, 2)
+    return Disagreement(found[..., 0], found[..., 1], unit)

@@ -1,0 +1,208 @@
+"""The record of a measure, and the decorator that registers it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial, update_wrapper
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agreement_pipeline.measures._weights import Weighting
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.scale import UNIVARIATE, Level, Scale
+
+Needs = Literal["counts", "patterns", "panel", "replicates", "values"]
+Question = Literal["inter-rater", "intra-rater", "classifier"]
+F = TypeVar("F", bound=Callable[..., "Coefficient"])
+
+
+class Coefficient(NamedTuple):
+    """A coefficient and its parts, each of shape (...), or (..., K) for a measure of every category.
+
+    Attributes
+    ----------
+    value
+        nan where the measure is undefined.
+    observed, expected
+        Agreement, or disagreement for the measures built on it, as seen and as chance alone would give. `expected` is
+        None for a measure without chance correction.
+    greatest
+        The largest agreement that could have been reached, where a measure does not take it as 1.
+    monte_carlo_error
+        The standard error that random sampling inside the measure leaves in `value`; None where it is computed exactly.
+    """
+
+    value: Array
+    observed: Array
+    expected: Array | None = None
+    greatest: Array | None = None
+    monte_carlo_error: Array | None = None
+
+
+class Condition(NamedTuple):
+    """When a measure is undefined: what holds then, in words, and how to see it on a statistic, and where it matters under a weighting."""
+
+    reason: str
+    holds: Callable[..., bool]
+    weighted: bool = False
+
+    def under(self, weighting: Weighting) -> "Condition":
+        """The condition for a measure of that weighting."""
+        return self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A registered measure.
+
+    Attributes
+    ----------
+    name, title
+        The registry name, which policies, assets, checks and the command line use, and the name people use.
+    function
+        From a statistic to a `Coefficient`.
+    question
+        Which agreement it speaks of: between raters, of a rater with herself, of a classifier with the panel.
+    needs
+        The statistic it is computed from.
+    levels
+        The levels of measurement it is defined on.
+    bounds
+        The least and greatest value it can take.
+    undefined
+        The exact conditions under which it has no value.
+    per_category
+        Does it give a value for every category? The round's own value is then the lowest.
+    chance_corrected
+        Is 0 the value of guessing?
+    exchangeable
+        Does it stay the same when raters swap names item by item?
+    continuous
+        Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
+    crossed
+        Does it rest on the items alone that every rater rated?
+    expensive
+        Does it take more than linear time in the number of items? Its interval then comes from few draws.
+    convention
+        How missing ratings count.
+    source
+        Where the formula comes from, with DOI.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Coefficient]
+    question: Question
+    needs: Needs
+    bounds: tuple[float, float]
+    undefined: tuple[Condition, ...]
+    source: str
+    convention: str
+    levels: frozenset[Level] = field(default_factory=lambda: frozenset(UNIVARIATE))
+    per_category: bool = False
+    chance_corrected: bool = True
+    exchangeable: bool = False
+    continuous: bool = False
+    crossed: bool = False
+    expensive: bool = False
+
+    def __call__(self, statistic: Any) -> Coefficient:
+        """The coefficient on a statistic."""
+        return self.function(statistic)
+
+    @property
+    def description(self) -> str:
+        """What it measures, the first line of its documentation."""
+        return (self.function.__doc__ or self.title).strip().splitlines()[0]
+
+    def defined_on(self, scale: Scale) -> bool:
+        """Whether it can be computed on ratings of that scale."""
+        return scale.level in self.levels and (self.continuous or self.needs == "values" or not scale.continuous)
+
+    def why_undefined(self, statistic: Any) -> str | None:
+        """The first declared condition that holds on `statistic`, in words."""
+        return next((condition.reason for condition in self.undefined if condition.holds(statistic)), None)
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+def measure(  # noqa: PLR0913 - an argument for each field of the record
+    title: str,
+    *,
+    question: Question,
+    needs: Needs,
+    bounds: tuple[float, float],
+    undefined: tuple[Condition, ...],
+    source: str,
+    convention: str,
+    levels: set[Level] | None = None,
+    per_category: bool = False,
+    chance_corrected: bool = True,
+    exchangeable: bool = False,
+    weightings: Mapping[str, Weighting] | None = None,
+    continuous: bool = False,
+    crossed: bool = False,
+    expensive: bool = False,
+) -> Callable[[F], F]:
+    """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
+
+    It then appears in the assets, the checks, the policies, the command line, the documentation and the common tests.
+    """
+
+    def register(function: F) -> F:
+        record = Measure(
+            name=function.__name__,
+            title=title,
+            function=function,
+            question=question,
+            needs=needs,
+            bounds=bounds,
+            undefined=undefined,
+            source=source,
+            convention=convention,
+            levels=frozenset(levels or UNIVARIATE),
+            per_category=per_category,
+            chance_corrected=chance_corrected,
+            exchangeable=exchangeable,
+            continuous=continuous,
+            crossed=crossed,
+            expensive=expensive,
+        )
+        for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
+            _add(each)
+        return function
+
+    return register
+
+
+def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
+    return replace(
+        record,
+        name=name,
+        title=record.title + weighting.title,
+        function=update_wrapper(partial(record.function, weighting=weighting), record.function),
+        undefined=tuple(condition.under(weighting) for condition in record.undefined),
+        levels=weighting.levels,
+    )
+
+
+def _add(record: Measure) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
+        raise ValueError(f"measure {record.name!r}: a new name in lower case letters, digits and underscores is required.")
+    MEASURES[record.name] = record
+
+
+def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
+    """(p_o - p_e) / (1 - p_e): the share of the agreement that chance leaves to be reached."""
+    return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)
+
+
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
+    """Their quotient; nan, without a warning, where the denominator is no more than 0 up to rounding."""
+    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
+    np.divide(top, bottom, out=quotient, where=bottom > 1e-12)
+    return quotient

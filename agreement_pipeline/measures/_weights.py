@@ -1,0 +1,75 @@
+"""How much two different categories agree: the weights of weighted coefficients, after Gwet."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.scale import Level, Scale
+
+_ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
+
+
+class Weighting(NamedTuple):
+    """A rule that weighs every pair of categories from 0, for the pair furthest apart, to 1, for a category with itself.
+
+    Attributes
+    ----------
+    title
+        What it adds to the title of a measure.
+    distance
+        From the scores of the categories, shape (K,), to how far apart they are, shape (K, K), in any unit.
+    levels
+        The levels of measurement it is defined on.
+    """
+
+    title: str
+    distance: Callable[[Array], Array]
+    levels: frozenset[Level] = _ORDERED
+
+    def matrix(self, scale: Scale) -> Array:
+        """The weights on a scale, shape (K, K).
+
+        >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
+        [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+        """
+        distance = self.distance(scale.scores)
+        return np.asarray(1 - distance / distance.max())
+
+
+def _differences(x: Array) -> Array:
+    return np.abs(x[:, None] - x)
+
+
+def _ordinal(x: Array) -> Array:
+    """Pairs of categories from one to the other, both included: by rank, whatever the scores."""
+    between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
+    return between * (between - 1) / 2
+
+
+def _ratio(x: Array) -> Array:
+    sums = x[:, None] + x
+    return (_differences(x) / np.where(sums == 0, 1, sums)) ** 2
+
+
+def _circular(x: Array) -> Array:
+    """The squared chord between two places on a circle on which the highest category neighbours the lowest."""
+    return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
+
+
+def _bipolar(x: Array) -> Array:
+    """Squared differences, counted for more towards the poles; 0 for a category with itself."""
+    sums = x[:, None] + x
+    from_poles = (sums - 2 * x.min()) * (2 * x.max() - sums)
+    return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
+
+
+IDENTITY = Weighting("", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
+LINEAR = Weighting(", linear weights", _differences)
+QUADRATIC = Weighting(", quadratic weights", lambda x: _differences(x) ** 2)
+RADICAL = Weighting(", radical weights", lambda x: np.sqrt(_differences(x)))
+ORDINAL = Weighting(", ordinal weights", _ordinal)
+RATIO = Weighting(", ratio weights", _ratio, frozenset({"ratio"}))
+CIRCULAR = Weighting(", circular weights", _circular)
+BIPOLAR = Weighting(", bipolar weights", _bipolar)

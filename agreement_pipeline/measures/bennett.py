@@ -1,0 +1,73 @@
+"""Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import observed_agreement
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, Weighting
+from agreement_pipeline.patterns import CategoryCounts
+
+
+@measure(
+    "Bennett's S, which is Brennan and Prediger's κ",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-np.inf, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    weightings={
+        "bennett_s": IDENTITY,
+        "brennan_prediger": IDENTITY,
+        "brennan_prediger_linear": LINEAR,
+        "brennan_prediger_quadratic": QUADRATIC,
+        "brennan_prediger_radical": RADICAL,
+        "brennan_prediger_ordinal": ORDINAL,
+        "brennan_prediger_ratio": RATIO,
+        "brennan_prediger_circular": CIRCULAR,
+        "brennan_prediger_bipolar": BIPOLAR,
+    },
+    exchangeable=True,
+    convention="observed agreement over items with two ratings or more (Gwet)",
+    source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; Brennan, R. L. & Prediger, D. J. (1981), "
+    "doi:10.1177/001316448104100307; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
+)
+def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement beyond chance, chance taken as guessing every category of the scale alike.
+
+    .. math:: S = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K^2} \sum_{k,l} w_{kl}
+
+    with :math:`p_o` the mean share of agreeing pairs and :math:`w_{kl}` how much categories k and l agree: not at all, without weights, so
+    that :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many raters it is Randolph's
+    free-marginal kappa.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for uniform guessing, and from -1 / (K - 1) without weights. On ratings of one single category it
+        is 1. Undefined when no item has two ratings.
+
+    References
+    ----------
+    Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954). Communications through limited-response questioning.
+    Public Opinion Quarterly 18(3), 303-308. https://doi.org/10.1086/266520
+    Brennan, R. L. & Prediger, D. J. (1981). Coefficient kappa: some uses, misuses, and alternatives.
+    Educational and Psychological Measurement 41(3), 687-699. https://doi.org/10.1177/001316448104100307
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[2, 0], [1, 1], [0, 2]], [4, 2, 4], scale=Scale(("no", "yes")))
+    >>> round(float(bennett_s(counts).value), 4)
+    0.6
+    """
+    w = weighting.matrix(counts.scale)
+    p_o = observed_agreement(counts, w)
+    p_e = np.full_like(p_o, w.mean())
+    return chance_corrected(p_o, p_e)

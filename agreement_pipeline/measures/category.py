@@ -1,0 +1,210 @@
+"""Agreement category by category: report the lowest."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import prevalence
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.patterns import CategoryCounts
+
+
+@measure(
+    "Rate of agreement by category",
+    question="inter-rater",
+    needs="counts",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    levels={"nominal", "ordinal"},
+    per_category=True,
+    chance_corrected=False,
+    exchangeable=True,
+    convention="pairs of ratings are pooled over items",
+    source="Siegel, P. (2018). Annotator agreement in machine learning experiments",
+)
+def category_agreement(counts: CategoryCounts) -> Coefficient:
+    r"""Of the pairs of raters of whom at least one gives a category, the share of whom both do.
+
+    .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
+
+    with :math:`c_{jk}` ratings of category j on item k, of :math:`c_k` in all. A ratio of Jaccard's kind; `specific_agreement` is the one
+    of Dice's kind. The round's own value is the lowest.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings; for a category, when no pair holds it.
+
+    References
+    ----------
+    Siegel, P. (2018). Annotator agreement in machine learning experiments. After Uebersax, Raw agreement indices.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> category_agreement(sandwich).value.round(5).tolist()
+    [0.72727, 0.75]
+    """
+    c, m = counts.counts, counts.sizes[:, None]
+    agreements = counts.weights @ (c * (c - 1) / 2)
+    potential = counts.weights @ (c * m - c * (c + 1) / 2)
+    rate = ratio(agreements, potential)
+    return Coefficient(rate, observed=rate)
+
+
+@measure(
+    "Specific agreement",
+    question="inter-rater",
+    needs="counts",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    levels={"nominal", "ordinal"},
+    per_category=True,
+    chance_corrected=False,
+    exchangeable=True,
+    convention="pairs of ratings are pooled over items",
+    source="Uebersax, J. (1982), doi:10.1177/001316448204200305",
+)
+def specific_agreement(counts: CategoryCounts) -> Coefficient:
+    r"""Given that one rater names a category, how often another rater of the item does too.
+
+    .. math:: p_s(j) = \frac{\sum_k c_{jk} (c_{jk} - 1)}{\sum_k c_{jk} (c_k - 1)}
+
+    For two raters it is Dice's ratio 2a / (2a + b + c), which is also the F1 score of either against the other.
+    The round's own value is the lowest.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings; for a category, when no pair holds it.
+
+    References
+    ----------
+    Uebersax, J. S. (1982). A generalized kappa coefficient. Educational and Psychological Measurement 42(1), 181-183.
+    https://doi.org/10.1177/001316448204200305
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> specific_agreement(sandwich).value.round(5).tolist()
+    [0.84211, 0.85714]
+    """
+    c = counts.counts
+    others = np.maximum(counts.sizes - 1, 0)[:, None]
+    share = ratio(counts.weights @ (c * np.maximum(c - 1, 0)), counts.weights @ (c * others))
+    return Coefficient(share, observed=share)
+
+
+@measure(
+    "Krippendorff's α by category",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-1.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    per_category=True,
+    exchangeable=True,
+    convention="items with one rating are left out; every other item counts with its number of ratings",
+    source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12",
+)
+def alpha_by_category(counts: CategoryCounts) -> Coefficient:
+    r"""Agreement beyond chance on one category against the rest, category by category.
+
+    .. math:: \alpha_c = 1 - \frac{D_o}{D_e}, \qquad D_o = \frac{2}{n} \sum_u \frac{n_{uc} (m_u - n_{uc})}{m_u - 1}, \qquad
+       D_e = \frac{2 n_c (n - n_c)}{n (n - 1)}
+
+    which is Krippendorff's nominal alpha after all other categories are made one. The round's own value is the lowest.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (..., K), at most 1, 0 for chance; observed and expected are disagreements. Undefined when no item has two ratings,
+        or when those that have are all of one category; for a category, when no pair holds it.
+
+    References
+    ----------
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> alpha_by_category(sandwich).value.round(4).tolist()
+    [0.6994, 0.6994]
+    """
+    c, m = counts.counts, counts.sizes[:, None]
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    n_c = paired @ c
+    n = n_c.sum(-1, keepdims=True)
+    d_o = ratio(2 * paired @ (c * (m - c) / np.maximum(m - 1, 1)), n)
+    d_e = ratio(2 * n_c * (n - n_c), n * (n - 1))
+    return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+
+
+@measure(
+    "Fleiss' κ by category",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-np.inf, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    per_category=True,
+    exchangeable=True,
+    convention="observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)",
+    source="Fleiss, J. L. (1971), doi:10.1037/h0031619",
+)
+def kappa_by_category(counts: CategoryCounts) -> Coefficient:
+    r"""Fleiss' kappa on one category against the rest, category by category.
+
+    .. math:: \kappa_j = \frac{p_o - p_e}{1 - p_e}, \qquad p_o = 1 - \frac{2}{N} \sum_i \frac{n_{ij} (n_i - n_{ij})}{n_i (n_i - 1)}, \qquad
+       p_e = 1 - 2 \pi_j (1 - \pi_j)
+
+    with :math:`n_{ij}` of the :math:`n_i` ratings of item i in category j, and :math:`\pi_j` its mean share. The round's own value is the
+    lowest.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when every rating is of one category;
+        for a category, when no pair holds it.
+
+    References
+    ----------
+    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.
+    https://doi.org/10.1037/h0031619
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [4, 2, 4], scale=Scale(("a", "b", "c")))
+    >>> kappa_by_category(counts).value.round(4).tolist()
+    [1.0, -0.1111, 0.6]
+    """
+    c, m = counts.counts, counts.sizes[:, None]
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    held = np.where(paired @ c > 0, 1.0, np.nan)
+    pi = prevalence(counts) * held
+    p_o = 1 - 2 * ratio(paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None])
+    p_e = 1 - 2 * pi * (1 - pi)
+    return chance_corrected(p_o, p_e)

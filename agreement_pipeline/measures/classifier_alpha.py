@@ -1,0 +1,109 @@
+"""Krippendorff's alpha of a panel that a classifier joins."""
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import (
+    CLASSIFIER_NEVER_MET,
+    CLASSIFIER_NEVER_MET_A_PAIR,
+    PANEL_AND_CLASSIFIER_ONE_CATEGORY,
+    PANEL_ONE_CATEGORY,
+)
+from agreement_pipeline.measures._registry import Coefficient, measure
+from agreement_pipeline.measures.krippendorff import krippendorff_alpha
+from agreement_pipeline.patterns import PanelPatterns
+
+LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
+SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
+
+
+@measure(
+    "Krippendorff's α with the classifier",
+    question="classifier",
+    needs="panel",
+    bounds=(-1.0, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
+    exchangeable=True,
+    convention=LABELLED,
+    source=SOURCE,
+)
+def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
+    r"""The reliability of the panel with the classifier as one rater more.
+
+    .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
+
+    on the panel's ratings and the classifier's labels together, at the scale's own level.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements, in squared units of the scale. Undefined when
+        the classifier labelled no item that the panel rated, or when they gave one and the same category to all of those.
+
+    References
+    ----------
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(alpha_with_classifier(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    0.6
+    """
+    return krippendorff_alpha(_labelled(panel).joined().counts())
+
+
+@measure(
+    "What the classifier adds to Krippendorff's α",
+    question="classifier",
+    needs="panel",
+    bounds=(-2.0, 2.0),
+    undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
+    chance_corrected=False,
+    exchangeable=True,
+    convention=LABELLED,
+    source=SOURCE,
+)
+def alpha_gain(panel: PanelPatterns) -> Coefficient:
+    r"""The panel's reliability with the classifier, less its reliability without, both on the items that the classifier labelled.
+
+    .. math:: \Delta = \alpha_{+} - \alpha
+
+    Above 0 the classifier agrees with the panel better than the panel does with itself.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -2 to 2; observed is alpha with the classifier. Undefined when the classifier labelled no item that two of
+        the panel rated, or when the panel's ratings of those are all of one category.
+
+    References
+    ----------
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(alpha_gain(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    0.1556
+    """
+    labelled = _labelled(panel)
+    with_classifier = krippendorff_alpha(labelled.joined().counts()).value
+    without = krippendorff_alpha(labelled.panel.counts()).value
+    return Coefficient(with_classifier - without, observed=with_classifier)
+
+
+def _labelled(panel: PanelPatterns) -> PanelPatterns:
+    """The panel with no weight on items without a label."""
+    return panel.reweighted(np.where(panel.labels >= 0, panel.weights, 0.0))

@@ -1,0 +1,139 @@
+"""Cohen's kappa of two raters, and its mean over the pairs of a panel."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, of_two_raters, rater_prevalence
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.patterns import Array, Codes, RatingPatterns
+
+EACH_HER_OWN = "observed agreement over the items that both rated, each rater's prevalence over the items she rated (Gwet)"
+
+
+@measure(
+    "Cohen's κ",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(-np.inf, 1.0),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    weightings={"cohen_kappa": IDENTITY, "cohen_kappa_linear": LINEAR, "cohen_kappa_quadratic": QUADRATIC},
+    convention=EACH_HER_OWN,
+    source="Cohen, J. (1960), doi:10.1177/001316446002000104; weighted: Cohen, J. (1968), doi:10.1037/h0026256",
+)
+def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement of two raters beyond chance, chance read off each rater's own use of the categories.
+
+    .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
+
+    with :math:`p_o` the share of items on which they agree, :math:`p_{rk}` the share of category k in the ratings of rater r, and
+    :math:`w_{kl}` how much categories k and l agree: not at all, without weights.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
+        than two, when no item has two ratings, or when every rating is of one category.
+
+    References
+    ----------
+    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
+    https://doi.org/10.1177/001316446002000104
+    Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70(4), 213-220. https://doi.org/10.1037/h0026256
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [20, 5, 10, 15]
+    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(cohen_kappa(patterns).value), 4)
+    0.4
+    """
+    w = weighting.matrix(patterns.scale)
+    p_o = of_two_raters(patterns, observed_agreement(patterns.counts(), w))
+    p_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
+    return chance_corrected(p_o, p_e)
+
+
+def _pairs(patterns: RatingPatterns) -> tuple[Codes, Codes]:
+    return np.triu_indices(patterns.n_raters, 1)
+
+
+def _strangers(patterns: RatingPatterns) -> bool:
+    one, other = _pairs(patterns)
+    rated = (patterns.codes >= 0) & (patterns.weights > 0)[:, None]
+    return not (rated[:, one] & rated[:, other]).any(0).all()
+
+
+def _pair_of_one_category(patterns: RatingPatterns) -> bool:
+    one, other = _pairs(patterns)
+    used = np.tensordot(patterns.weights, patterns.indicators, axes=1) > 0
+    return bool(((used[one] | used[other]).sum(1) == 1).any())
+
+
+@measure(
+    "Light's κ",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(-np.inf, 1.0),
+    undefined=(
+        NO_PAIRABLE_ITEM,
+        Condition("two of the raters have no item in common", _strangers),
+        Condition("two of the raters gave all their ratings one and the same category, so chance alone would agree always", _pair_of_one_category),
+    ),
+    levels={"nominal", "ordinal"},
+    convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
+    source="Light, R. J. (1971), doi:10.1037/h0031643",
+)
+def light_kappa(patterns: RatingPatterns) -> Coefficient:
+    r"""The mean of Cohen's kappa over the pairs of raters.
+
+    .. math:: \kappa_L = \binom{R}{2}^{-1} \sum_{a < b} \kappa_{ab}
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, R), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item; observed and expected are means over
+        pairs too. Undefined when a pair of raters has no item in common, or gave all ratings one and the same category.
+
+    References
+    ----------
+    Light, R. J. (1971). Measures of response agreement for qualitative data: some generalizations and alternatives.
+    Psychological Bulletin 76(5), 365-377. https://doi.org/10.1037/h0031643
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> patterns = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> round(float(light_kappa(patterns).value), 4)
+    0.7436
+    """
+    one, other = _pairs(patterns)
+    v = rater_prevalence(patterns)
+    p_o = _agreement_of_pairs(patterns, one, other)
+    p_e = (v[..., one, :] * v[..., other, :]).sum(-1)
+    kappa = ratio(p_o - p_e, 1 - p_e)
+    return Coefficient(_mean(kappa), observed=_mean(p_o), expected=_mean(p_e))
+
+
+def _agreement_of_pairs(patterns: RatingPatterns, one: Codes, other: Codes) -> Array:
+    codes = patterns.codes
+    met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
+    same = met & (codes[:, one] == codes[:, other])
+    return ratio(patterns.weights @ same, patterns.weights @ met)
+
+
+def _mean(of_pairs: Array) -> Array:
+    return ratio(of_pairs.sum(-1), of_pairs.shape[-1])

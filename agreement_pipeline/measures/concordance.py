@@ -1,0 +1,66 @@
+"""Lin's concordance correlation: whether raters give the same numbers."""
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
+from agreement_pipeline.measures._numbers import crossed_unit_free
+from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
+from agreement_pipeline.values import RatingValues
+
+
+@measure(
+    "Lin's concordance correlation",
+    question="inter-rater",
+    needs="values",
+    bounds=(-1.0, 1.0),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
+    levels=NUMBERS,
+    crossed=True,
+    convention=TWO_WAY,
+    source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after Barnhart, H. X., Haber, M. & Song, J. (2002), "
+    "doi:10.1111/j.0006-341X.2002.01020.x",
+)
+def lin_ccc(values: RatingValues) -> Coefficient:
+    r"""How near the ratings of two raters lie to the line on which both give the same number; over all pairs of raters for more than two.
+
+    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \sigma_s^2 + \sigma_t^2 + (\mu_s - \mu_t)^2}
+
+    with the means, variances and covariances of the raters' numbers over items, divided by n as Lin does. For more than two raters it is the
+    overall coefficient of Barnhart, Haber and Song, which is King and Chinchilli's under squared distance, and `janson_olsson_iota` in one
+    dimension.
+
+    Parameters
+    ----------
+    values
+        values of shape (N, R, 1), weights of shape (..., N).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -1 to 1; `observed` and `expected` are the mean squared differences of two raters on one item, and on items
+        taken apart, in squared units of the scale. Undefined with one rater, when no item was rated by every rater, or when all those
+        ratings are the same.
+
+    References
+    ----------
+    Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility. Biometrics 45(1), 255-268.
+    https://doi.org/10.2307/2532051
+    Barnhart, H. X., Haber, M. & Song, J. (2002). Biometrics 58(4), 1020-1027. https://doi.org/10.1111/j.0006-341X.2002.01020.x
+    King, T. S. & Chinchilli, V. M. (2001). Statistics in Medicine 20(14), 2131-2147. https://doi.org/10.1002/sim.845
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> values = RatingValues([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> round(float(lin_ccc(values).value), 4)
+    0.5714
+    """
+    z, w, unit = crossed_unit_free(values)
+    z, n, r = z[:, :, 0], w.sum(-1)[..., None], np.float64(z.shape[1])
+    mu = ratio(w @ z, n)
+    variances = (ratio(w @ z**2, n) - mu**2).sum(-1)
+    twice_covariances = ratio(w @ z.sum(1) ** 2, n[..., 0]) - mu.sum(-1) ** 2 - variances
+    apart = (r - 1) * variances + r * (mu**2).sum(-1) - mu.sum(-1) ** 2
+    pairs = unit * unit / (r * (r - 1) / 2) if r > 1 else np.nan
+    return Coefficient(ratio(twice_covariances, apart), observed=(apart - twice_covariances) * pairs, expected=apart * pairs)

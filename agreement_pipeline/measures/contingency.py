@@ -1,0 +1,115 @@
+"""Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import contingency
+from agreement_pipeline.measures._conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, NOT_TWO_RATERS
+from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.patterns import RatingPatterns
+
+SHARED_ITEMS = "over the items that both rated"
+
+
+def _nothing_in_common(patterns: RatingPatterns) -> bool:
+    shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
+    return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
+
+
+@measure(
+    "Bangdiwala's B",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(0.0, 1.0),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, Condition("the raters have no category in common", _nothing_in_common)),
+    levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    convention=SHARED_ITEMS,
+    source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; Muñoz, S. R. & Bangdiwala, S. I. (1997), "
+    "doi:10.1080/02664769723918",
+)
+def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
+    r"""Of the area that the raters' own use of the categories would allow in an agreement chart, the part that is agreement.
+
+    .. math:: B = \frac{\sum_k A_{kk}^2}{\sum_k A_{k \cdot} A_{\cdot k}}
+
+    with :math:`A_{kl}` items that the first rater puts in category k and the second in l. It is not corrected for chance.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 to 1. Undefined for any other number of raters than two, when no item has two ratings, or when the
+        raters have no category in common.
+
+    References
+    ----------
+    Muñoz, S. R. & Bangdiwala, S. I. (1997). Interpretation of kappa and B statistics measures of agreement.
+    Journal of Applied Statistics 24(1), 105-112. https://doi.org/10.1080/02664769723918
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [40, 5, 3, 2]
+    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(bangdiwala_b(patterns).value), 5)
+    0.81421
+    """
+    a = contingency(patterns)
+    agreed = (np.diagonal(a, axis1=-2, axis2=-1) ** 2).sum(-1)
+    allowed = (a.sum(-1) * a.sum(-2)).sum(-1)
+    b = ratio(agreed, allowed)
+    return Coefficient(b, observed=b)
+
+
+@measure(
+    "Yule's Y",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(-1.0, 1.0),
+    undefined=(NOT_TWO_RATERS, NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, CONSTANT_RATER),
+    levels={"nominal", "ordinal"},
+    convention=SHARED_ITEMS,
+    source="Yule, G. U. (1912), doi:10.2307/2340126",
+)
+def yule_y(patterns: RatingPatterns) -> Coefficient:
+    r"""How far two raters of two categories go together, whatever the prevalence: the coefficient of colligation.
+
+    .. math:: Y = \frac{\sqrt{a d} - \sqrt{b c}}{\sqrt{a d} + \sqrt{b c}}
+
+    with a and d the items on which they agree, b and c those on which they do not. It is 1 when one of b and c is 0, though the other is
+    not, and -1 when one of a and d is.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -1 to 1, 0 for independence. Undefined for any other number of raters or of categories than two, when no
+        item has two ratings, or when a rater gave one single category to the items that both rated.
+
+    References
+    ----------
+    Yule, G. U. (1912). On the methods of measuring association between two attributes.
+    Journal of the Royal Statistical Society 75(6), 579-652. https://doi.org/10.2307/2340126
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [21, 5, 3, 21]
+    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(yule_y(patterns).value), 5)
+    0.68858
+    """
+    table = contingency(patterns)
+    of_two = table if table.shape[-1] == 2 else np.full_like(table, np.nan)
+    ad = np.sqrt(of_two[..., 0, 0] * of_two[..., 1, 1])
+    bc = np.sqrt(of_two[..., 0, 1] * of_two[..., 1, 0])
+    y = ratio(ad - bc, ad + bc)
+    return Coefficient(y, observed=y)

@@ -1,0 +1,130 @@
+"""Agreement within a fixed panel of raters, and of a classifier with it."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
+from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
+
+
+@measure(
+    "Shah's κ_S, which is Conger's κ",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(-np.inf, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER),
+    weightings={"shah_kappa_s": IDENTITY, "conger_kappa": IDENTITY, "conger_kappa_linear": LINEAR, "conger_kappa_quadratic": QUADRATIC},
+    convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
+    source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic as Conger (1980), doi:10.1037/0033-2909.88.2.322",
+)
+def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement beyond chance in a fixed panel, chance read off each rater's own use of the categories.
+
+    .. math:: \kappa_S = \frac{A_o - A_e}{1 - A_e}, \qquad
+       A_e = \sum_{j,k} \frac{w_{jk}}{r (r - 1)} \sum_{p} \sum_{p' \ne p} v_j^p v_k^{p'}
+
+    with :math:`A_o` the mean share of agreeing pairs, :math:`v_j^p` the share of category j in the ratings of rater p, and
+    :math:`w_{jk}` how much categories j and k agree: not at all, without weights. It is Cohen's kappa for two raters, and the same
+    statistic as Conger's and Hubert's kappa for more, so that `conger_kappa` names it too.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, R), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item. Undefined when no item has two
+        ratings, when every rating is of one category, or when a rater gave none.
+
+    References
+    ----------
+    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011, LNAI 6913, 191-206.
+    https://doi.org/10.1007/978-3-642-23808-6_13
+    Conger, A. J. (1980). Psychological Bulletin 88(2), 322-328. https://doi.org/10.1037/0033-2909.88.2.322
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(shah_kappa_s(patterns).value), 4)
+    0.6154
+    """
+    w = weighting.matrix(patterns.scale)
+    a_o = observed_agreement(patterns.counts(), w)
+    a_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
+    return chance_corrected(a_o, a_e)
+
+
+def _nothing_to_reach(panel: PanelPatterns) -> bool:
+    _, expected, greatest = _shah_parts(panel)
+    return bool(greatest - expected <= 1e-12)
+
+
+@measure(
+    "Shah's S",
+    question="classifier",
+    needs="panel",
+    bounds=(-np.inf, 1.0),
+    undefined=(
+        CLASSIFIER_NEVER_MET_A_PAIR,
+        Condition("the greatest agreement the panel allows is no more than chance alone would give", _nothing_to_reach),
+    ),
+    levels={"nominal", "ordinal"},
+    convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
+    source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
+)
+def shah_s(panel: PanelPatterns) -> Coefficient:
+    r"""Agreement of a classifier with a fixed panel, as a share of the best it could have reached given the panel's own disagreement.
+
+    .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
+
+    On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is the mean of
+    :math:`A(i, j)` at the classifier's category, :math:`A_{max}` the mean of its largest value, and :math:`A_e` weighs the chance that two
+    raters both give a category by how often the classifier gives it. S is 1 exactly when the classifier always names a category on which
+    the panel agrees most.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1. Undefined when the classifier labelled no item that two of the panel rated, or when the greatest
+        agreement is no more than chance.
+
+    References
+    ----------
+    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011, LNAI 6913, 191-206.
+    https://doi.org/10.1007/978-3-642-23808-6_13
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> float(shah_s(PanelPatterns(panel, [0, 0, 1], "model")).value)
+    1.0
+    """
+    a_o, a_e, a_max = _shah_parts(panel)
+    return Coefficient(ratio(a_o - a_e, np.maximum(a_max - a_e, 0.0)), observed=a_o, expected=a_e, greatest=a_max)
+
+
+def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
+    c = panel.panel.counts().counts
+    m = c.sum(1)
+    used = np.where((panel.labels >= 0) & (m >= 2), panel.weights, 0.0)
+    total = used.sum(-1)
+    agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
+    a_o = ratio(used @ (agreed * panel.indicators).sum(1), total)
+    a_max = ratio(used @ agreed.max(1), total)
+    rated = (panel.panel.codes[used.reshape(-1, len(m)).any(0)] >= 0).any(0)
+    by_chance = agreement_of_two_raters(rater_prevalence(panel.panel.reweighted(used))[..., rated, :])
+    a_e = (ratio(used @ panel.indicators, total[..., None]) * by_chance).sum(-1)
+    return a_o, a_e, a_max

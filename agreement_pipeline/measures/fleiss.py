@@ -1,0 +1,153 @@
+"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import observed_agreement, of_two_raters, prevalence
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+
+GWET = "observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)"
+
+
+@measure(
+    "Percent agreement",
+    question="inter-rater",
+    needs="counts",
+    bounds=(0.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM,),
+    chance_corrected=False,
+    exchangeable=True,
+    convention="the mean over items with two ratings or more (Gwet); the pairs are not pooled",
+    source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 2",
+)
+def percent_agreement(counts: CategoryCounts) -> Coefficient:
+    r"""The share of pairs of raters that give an item the same category, averaged over items.
+
+    .. math:: p_o = \frac{1}{N} \sum_i \sum_k \frac{n_{ik} (n_{ik} - 1)}{n_i (n_i - 1)}
+
+    It is not corrected for chance: two raters who always say *no* agree always.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 to 1. Undefined when no item has two ratings.
+
+    References
+    ----------
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 2. Advanced Analytics.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[3, 0], [2, 1]], scale=Scale(("no", "yes")))
+    >>> round(float(percent_agreement(counts).value), 4)
+    0.6667
+    """
+    p_o = observed_agreement(counts)
+    return Coefficient(p_o, observed=p_o)
+
+
+@measure(
+    "Fleiss' κ",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-np.inf, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    weightings={"fleiss_kappa": IDENTITY, "fleiss_kappa_linear": LINEAR, "fleiss_kappa_quadratic": QUADRATIC},
+    exchangeable=True,
+    convention=GWET,
+    source="Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
+)
+def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement beyond chance, chance read off the pooled ratings of all raters.
+
+    .. math:: \kappa_F = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \pi_k \pi_l
+
+    with :math:`p_o` the mean share of agreeing pairs, :math:`\pi_k` the mean share of category k in an item's ratings, and
+    :math:`w_{kl}` how much categories k and l agree: not at all, without weights, so that :math:`p_e = \sum_k \pi_k^2`.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, K), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings.
+        Undefined when no item has two ratings, or when every rating is of one category.
+
+    References
+    ----------
+    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.
+    https://doi.org/10.1037/h0031619
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced Analytics.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
+    >>> round(float(fleiss_kappa(counts).value), 4)
+    0.7321
+    """
+    w = weighting.matrix(counts.scale)
+    pi = prevalence(counts)
+    p_o = observed_agreement(counts, w)
+    p_e = ((pi @ w) * pi).sum(-1)
+    return chance_corrected(p_o, p_e)
+
+
+@measure(
+    "Scott's π",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(-np.inf, 1.0),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    convention=GWET,
+    source="Scott, W. A. (1955), doi:10.1086/266577",
+)
+def scott_pi(patterns: RatingPatterns) -> Coefficient:
+    r"""Agreement of two raters beyond chance, chance read off the categories' shares in both raters' ratings together.
+
+    .. math:: \pi = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_k \left(\frac{p_{1k} + p_{2k}}{2}\right)^2
+
+    It is Fleiss' kappa of two raters.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
+        than two, when no item has two ratings, or when every rating is of one category.
+
+    References
+    ----------
+    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public Opinion Quarterly 19(3), 321-325.
+    https://doi.org/10.1086/266577
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(scott_pi(patterns).value), 4)
+    0.6
+    """
+    counts = patterns.counts()
+    p_o = of_two_raters(patterns, observed_agreement(counts))
+    p_e = (prevalence(counts) ** 2).sum(-1)
+    return chance_corrected(p_o, p_e)

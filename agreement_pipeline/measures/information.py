@@ -1,0 +1,130 @@
+"""Information agreement: what one rater's labels tell of the other's."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import contingency
+from agreement_pipeline.measures._conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_RATERS
+from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.contingency import SHARED_ITEMS
+from agreement_pipeline.patterns import Array, RatingPatterns
+
+
+class _Parts(NamedTuple):
+    """Mutual information, the lesser entropy, and how many categories each rater used; each of shape (...)."""
+
+    mutual: Array
+    least: Array
+    columns: Array
+    rows: Array
+
+
+@measure(
+    "Information agreement IA",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(0.0, 1.0),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, CONSTANT_RATER),
+    levels={"nominal", "ordinal"},
+    convention=SHARED_ITEMS,
+    source="Casagrande, A., Fabris, F. & Girometti, R. (2020), doi:10.1007/s11517-020-02261-2",
+)
+def information_agreement(patterns: RatingPatterns) -> Coefficient:
+    r"""The share of the less varied rater's information that the other rater's labels hold.
+
+    .. math:: IA = \frac{I(X, Y)}{\min(H(X), H(Y))}, \qquad I(X, Y) = H(X) + H(Y) - H(X Y)
+
+    with H the entropies of the raters' labels, each alone and both together, and :math:`0 \log 0 = 0`. It sees dependence and not
+    agreement: two raters who always give opposite labels have 1.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 for independence to 1; observed is the mutual information and greatest the lesser entropy, in bits.
+        Undefined for any other number of raters than two, when no item has two ratings, or when a rater gave one single category to the
+        items that both rated: `information_agreement_c` has a value there.
+
+    References
+    ----------
+    Casagrande, A., Fabris, F. & Girometti, R. (2020). Beyond kappa: an informational index for diagnostic agreement in dichotomous and
+    multivalue ordered-categorical ratings. Medical & Biological Engineering & Computing 58, 3089-3099.
+    https://doi.org/10.1007/s11517-020-02261-2
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [40, 2, 3, 5]
+    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(information_agreement(patterns).value), 5)
+    0.34151
+    """
+    mutual, least, _, _ = _parts(patterns)
+    return Coefficient(ratio(mutual, least), observed=mutual, greatest=least)
+
+
+@measure(
+    "Information agreement IA_C, by continuity",
+    question="inter-rater",
+    needs="patterns",
+    bounds=(0.0, 1.0),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM),
+    levels={"nominal", "ordinal"},
+    convention=SHARED_ITEMS,
+    source="Casagrande, A., Fabris, F. & Girometti, R. (2020), Extending information agreement by continuity, doi:10.1109/BIBM49941.2020.9313173",
+)
+def information_agreement_c(patterns: RatingPatterns) -> Coefficient:
+    r"""Information agreement, with the value it tends to where a rater gives one single category.
+
+    .. math:: IA_C = \lim_{\epsilon \to 0^+} \frac{I(X_\epsilon, Y_\epsilon)}{\min(H(X_\epsilon), H(Y_\epsilon))} =
+       \begin{cases} 1 - m / K & H(X) = 0 \\ 1 - l / K & H(Y) = 0 \\ IA & \text{otherwise} \end{cases}
+
+    where :math:`\epsilon` stands in every empty cell of the raters' table, l is the number of columns and m of rows that are not empty,
+    and K counts every category of the scale, used or not.
+
+    Parameters
+    ----------
+    patterns
+        codes of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 to 1; observed is the mutual information and greatest the lesser entropy, in bits.
+        Undefined for any other number of raters than two, or when no item has two ratings.
+
+    References
+    ----------
+    Casagrande, A., Fabris, F. & Girometti, R. (2020). Extending information agreement by continuity. IEEE International Conference on
+    Bioinformatics and Biomedicine, 1432-1439. https://doi.org/10.1109/BIBM49941.2020.9313173
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> one_cell = RatingPatterns([[0, 0]], [9], scale=Scale(("low", "middle", "high")), raters=("a", "b"))
+    >>> round(float(information_agreement_c(one_cell).value), 4)
+    0.6667
+    """
+    mutual, least, columns, rows = _parts(patterns)
+    k = len(patterns.scale.names)
+    at_the_limit = np.where(columns == 1, 1 - rows / k, 1 - columns / k)
+    ia_c = np.where((columns == 1) | (rows == 1), at_the_limit, ratio(mutual, least))
+    return Coefficient(ia_c, observed=mutual, greatest=least)
+
+
+def _parts(patterns: RatingPatterns) -> _Parts:
+    a = contingency(patterns)
+    p_xy = ratio(a, a.sum((-2, -1))[..., None, None])
+    p_x, p_y = p_xy.sum(-2), p_xy.sum(-1)
+    h_x, h_y = _entropy(p_x), _entropy(p_y)
+    h_xy = _entropy(p_xy.reshape(*p_xy.shape[:-2], -1))
+    return _Parts(h_x + h_y - h_xy, np.minimum(h_x, h_y), (p_x > 0).sum(-1), (p_y > 0).sum(-1))
+
+
+def _entropy(p: Array) -> Array:
+    return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1))

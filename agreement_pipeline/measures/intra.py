@@ -1,0 +1,100 @@
+"""Agreement of a rater with herself on items she met more than once."""
+
+from agreement_pipeline.measures._conditions import NO_REPLICATES
+from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.patterns import Array, ReplicateCounts
+
+CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
+
+
+@measure(
+    "Self-agreement SA",
+    question="intra-rater",
+    needs="replicates",
+    bounds=(0.0, 1.0),
+    undefined=(NO_REPLICATES,),
+    chance_corrected=False,
+    convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
+    source=CAMPAGNER_CABITZA,
+)
+def self_agreement(replicates: ReplicateCounts) -> Coefficient:
+    r"""The probability that a rater, asked twice about an item, gives the same label, read off the labels she gave.
+
+    .. math:: SA = \sum_k d(k)^2
+
+    with :math:`d(k)` the share of label k among a rater's labels of one item; the mean over the items that a rater met again, and over
+    raters. It is one minus the Gini impurity. With few repetitions it is too high: two labels give 1/2 at the least. `self_agreement_unbiased`
+    is not.
+
+    Parameters
+    ----------
+    replicates
+        cell counts of shape (C, K), item weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 1/K to 1. Undefined when no rater met an item twice.
+
+    References
+    ----------
+    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> first = RatingPatterns([[0]], scale=Scale(("no", "yes")), raters=("a",))
+    >>> round(float(self_agreement(ReplicateCounts([[5, 1]], [0], [0], first)).value), 4)
+    0.7222
+    """
+    d = replicates.counts / replicates.sizes[:, None]
+    sa = _mean_over_cells(replicates, (d**2).sum(1))
+    return Coefficient(sa, observed=sa)
+
+
+@measure(
+    "Self-agreement, unbiased",
+    question="intra-rater",
+    needs="replicates",
+    bounds=(0.0, 1.0),
+    undefined=(NO_REPLICATES,),
+    chance_corrected=False,
+    convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
+    source=CAMPAGNER_CABITZA + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
+)
+def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
+    r"""The share of pairs of a rater's own labels of one item that are the same.
+
+    .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
+
+    with :math:`c_k` of a rater's m labels of one item in category k; the mean over the items that a rater met again, and over raters.
+
+    Parameters
+    ----------
+    replicates
+        cell counts of shape (C, K), item weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 to 1. Undefined when no rater met an item twice.
+
+    References
+    ----------
+    Simpson, E. H. (1949). Measurement of diversity. Nature 163, 688. https://doi.org/10.1038/163688a0
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> first = RatingPatterns([[0]], scale=Scale(("no", "yes")), raters=("a",))
+    >>> round(float(self_agreement_unbiased(ReplicateCounts([[5, 1]], [0], [0], first)).value), 4)
+    0.6667
+    """
+    c, m = replicates.counts, replicates.sizes
+    same = _mean_over_cells(replicates, (c * (c - 1)).sum(1) / (m * (m - 1)))
+    return Coefficient(same, observed=same)
+
+
+def _mean_over_cells(replicates: ReplicateCounts, values: Array) -> Array:
+    weights = replicates.cell_weights
+    return ratio(weights @ values, weights.sum(-1))

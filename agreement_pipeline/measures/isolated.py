@@ -1,0 +1,188 @@
+"""A classifier, or an isolated rater, against a panel whose raters stand for a population."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import pair_agreement
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.patterns import Array, PanelPatterns
+
+SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
+
+
+def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
+    _, expected, greatest = _parts(panel, weighting)
+    return bool(np.abs(greatest - expected) <= 1e-12)
+
+
+@measure(
+    "Vanbelle and Albert's κ",
+    question="classifier",
+    needs="panel",
+    bounds=(-np.inf, 1.0),
+    undefined=(
+        CLASSIFIER_NEVER_MET,
+        Condition("the greatest agreement the panel allows is what chance alone would give", _nothing_to_reach, weighted=True),
+    ),
+    weightings={"vanbelle_albert_kappa": IDENTITY, "vanbelle_albert_kappa_linear": LINEAR, "vanbelle_albert_kappa_quadratic": QUADRATIC},
+    exchangeable=True,
+    convention=SHARES,
+    source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
+)
+def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement of an isolated rater with a panel whose raters stand for a population.
+
+    .. math:: \kappa_{va} = \frac{\Pi_o - \Pi_e}{\Pi_{max} - \Pi_e}, \qquad
+       \Pi_o = \frac{1}{N} \sum_i \sum_k w_{x_i k} y_{ik}, \quad \Pi_e = \sum_{j,k} w_{jk} \bar{x}_j \bar{y}_k, \quad
+       \Pi_{max} = \frac{1}{N} \sum_i \max_j \sum_k w_{jk} y_{ik}
+
+    with :math:`y_{ik}` the share of the panel that gives item i category k, :math:`x_i` the category of the isolated rater, bars for
+    means over items, and :math:`w_{jk}` how much categories j and k agree: not at all, without weights. Against one single rater it is
+    Cohen's kappa.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1. Undefined when the classifier labelled no item that the panel rated, or when the greatest agreement
+        is no more than chance.
+
+    References
+    ----------
+    Vanbelle, S. & Albert, A. (2009). Agreement between an isolated rater and a group of raters. Statistica Neerlandica 63(1), 82-100.
+    https://doi.org/10.1111/j.1467-9574.2008.00412.x
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> float(vanbelle_albert_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value)
+    1.0
+    """
+    p_o, p_e, p_max = _parts(panel, weighting)
+    return Coefficient(ratio(p_o - p_e, p_max - p_e), observed=p_o, expected=p_e, greatest=p_max)
+
+
+@measure(
+    "Schouten's κ of a rater with the others",
+    question="classifier",
+    needs="panel",
+    bounds=(-np.inf, 1.0),
+    undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
+    weightings={"schouten_kappa": IDENTITY, "schouten_kappa_linear": LINEAR, "schouten_kappa_quadratic": QUADRATIC},
+    exchangeable=True,
+    convention=SHARES,
+    source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
+)
+def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement beyond chance of one rater with each of the others, taken together.
+
+    .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o - \Pi_e}{1 - \Pi_e}
+
+    with :math:`p_{o,ab}` and :math:`p_{e,ab}` the observed and expected agreement in Cohen's kappa of raters a and b. The parts are those
+    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
+        one and the same category to all of those.
+
+    References
+    ----------
+    Schouten, H. J. A. (1982). Measuring pairwise interobserver agreement when all subjects are judged by the same observers.
+    Statistica Neerlandica 36(2), 45-61. https://doi.org/10.1111/j.1467-9574.1982.tb00774.x
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> round(float(schouten_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    0.7692
+    """
+    p_o, p_e, _ = _parts(panel, weighting)
+    return chance_corrected(p_o, p_e)
+
+
+def _never_agrees(panel: PanelPatterns) -> bool:
+    return bool(_williams_parts(panel)[1] == 0)
+
+
+@measure(
+    "Williams' index",
+    question="classifier",
+    needs="panel",
+    bounds=(0.0, np.inf),
+    undefined=(CLASSIFIER_NEVER_MET_A_PAIR, Condition("the panel never agrees with itself on an item that the classifier labelled", _never_agrees)),
+    levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    exchangeable=True,
+    convention="over the items that the classifier labelled and two or more of the panel rated, each with the shares of those who rated it",
+    source="Williams, G. W. (1976), doi:10.2307/2529750",
+)
+def williams_index(panel: PanelPatterns) -> Coefficient:
+    r"""Agreement of a rater with the panel, as a ratio to the agreement within the panel.
+
+    .. math:: I = \frac{P_0}{P_R}
+
+    with :math:`P_0` the mean share of the panel that agrees with the rater and :math:`P_R` the mean share of the panel's pairs that agree.
+    Above 1 the rater agrees with the panel more than the panel does with itself. It is not corrected for chance.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0, not bounded above; observed is :math:`P_0` and greatest :math:`P_R`. Undefined when the classifier
+        labelled no item that two of the panel rated, or when no two of the panel agree on one of those.
+
+    References
+    ----------
+    Williams, G. W. (1976). Comparing the joint agreement of several raters with another rater. Biometrics 32(3), 619-627.
+    https://doi.org/10.2307/2529750
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> round(float(williams_index(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    1.1429
+    """
+    p_0, p_r = _williams_parts(panel)
+    return Coefficient(ratio(p_0, p_r), observed=p_0, greatest=p_r)
+
+
+def _williams_parts(panel: PanelPatterns) -> tuple[Array, Array]:
+    counts = panel.panel.counts()
+    used = np.where((panel.labels >= 0) & counts.pairable, panel.weights, 0.0)
+    agreeing = (counts.counts * panel.indicators).sum(1) / np.maximum(counts.sizes, 1)
+    return ratio(used @ agreeing, used.sum(-1)), ratio(used @ pair_agreement(counts), used.sum(-1))
+
+
+def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
+    w = weighting.matrix(panel.scale)
+    c = panel.panel.counts().counts
+    m = c.sum(1)
+    used = np.where((panel.labels >= 0) & (m >= 1), panel.weights, 0.0)
+    total = used.sum(-1)
+    agreeing = c / np.maximum(m, 1)[:, None] @ w
+    p_o = ratio(used @ (agreeing * panel.indicators).sum(1), total)
+    p_e = (ratio(used @ agreeing, total[..., None]) * ratio(used @ panel.indicators, total[..., None])).sum(-1)
+    return p_o, p_e, ratio(used @ agreeing.max(1), total)

@@ -1,0 +1,57 @@
+"""Kraemer's intraclass kappa of two categories."""
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, ONE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.patterns import CategoryCounts
+
+
+@measure(
+    "Kraemer's intraclass κ",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-np.inf, 1.0),
+    undefined=(NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    convention="ratings are pooled, so that an item counts with its number of ratings (Fleiss and Cuzick)",
+    source="Kraemer, H. C. (1979), doi:10.1007/BF02296208; estimated after Fleiss, J. L. & Cuzick, J. (1979), doi:10.1177/014662167900300410",
+)
+def kraemer_icc(counts: CategoryCounts) -> Coefficient:
+    r"""The share of the variance of yes and no that lies between items: the reliability of one rating.
+
+    .. math:: \kappa_I = 1 - \frac{\sum_i x_i (n_i - x_i) / n_i}{\bar{p} (1 - \bar{p}) \sum_i (n_i - 1)}
+
+    with :math:`x_i` of the :math:`n_i` ratings of item i in the second category, and :math:`\bar{p}` their share in all ratings. Where every
+    item has the same number of ratings it is Fleiss' kappa, and so Scott's pi for two; elsewhere items with more ratings count more.
+
+    Parameters
+    ----------
+    counts
+        counts of shape (P, 2), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings. Undefined for any other
+        number of categories than two, when no item has two ratings, or when every rating is of one category.
+
+    References
+    ----------
+    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of reliability. Psychometrika 44(4), 461-472.
+    https://doi.org/10.1007/BF02296208
+    Fleiss, J. L. & Cuzick, J. (1979). The reliability of dichotomous judgments: unequal numbers of judges per subject.
+    Applied Psychological Measurement 3(4), 537-542. https://doi.org/10.1177/014662167900300410
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))
+    >>> round(float(kraemer_icc(counts).value), 4)
+    0.7321
+    """
+    x, n = np.where(counts.counts.shape[1] == 2, counts.counts[:, -1], np.nan), counts.sizes
+    within = ratio(counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0))
+    p = ratio(counts.weights @ x, counts.weights @ n)
+    return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p))

@@ -1,0 +1,144 @@
+"""Krippendorff's alpha."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._numbers import Disagreement, proportion, proportional_disagreement, rank_disagreement, squared_disagreement
+from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.patterns import Array, CategoryCounts
+from agreement_pipeline.scale import LEVELS
+from agreement_pipeline.values import RatingValues
+
+
+@measure(
+    "Krippendorff's α",
+    question="inter-rater",
+    needs="counts",
+    bounds=(-1.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
+    levels=set(LEVELS),
+    exchangeable=True,
+    continuous=True,
+    convention="items with one rating are left out; every other item counts with its number of ratings",
+    source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Hayes & Krippendorff (2007), doi:10.1080/19312450709336664",
+)
+def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
+    r"""Agreement beyond chance, as one minus observed over expected disagreement, at the scale's own level.
+
+    .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad
+       D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} \delta^2_{ck}, \qquad
+       D_e = \frac{1}{n (n - 1)} \sum_{c,k} n_c n_k \delta^2_{ck}
+
+    with :math:`n_{uc}` ratings of category c on item u, :math:`m_u \ge 2` of them in all, :math:`n_c` and :math:`n` their totals
+    over those items. The squared difference :math:`\delta^2_{ck}` is 0 or 1 (nominal), the squared number of ratings between c and k,
+    counting half of each (ordinal), :math:`(c - k)^2` (interval), :math:`((c - k) / (c + k))^2` (ratio), or the sum of
+    :math:`(c - k)^2` over the dimensions (multivariate interval).
+
+    Where any number may occur it is computed from the ratings themselves, in memory linear in their number and without a table of
+    values: by moments (interval), mid-ranks after one sort (ordinal), or a series exact to rounding (ratio).
+
+    Parameters
+    ----------
+    ratings
+        counts of shape (P, K), weights of shape (..., P); or, on a scale without categories, values of shape (N, R, D), weights of
+        shape (..., N).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements, in squared units of the scale.
+        Undefined when no item has two ratings, or when those that have are all of one category.
+
+    References
+    ----------
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89. https://doi.org/10.1080/19312450709336664
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[2, 0], [1, 1], [0, 2]], [2, 1, 2], scale=Scale(("no", "yes")))
+    >>> round(float(krippendorff_alpha(counts).value), 4)
+    0.64
+    """
+    if isinstance(ratings, RatingValues):
+        paired = np.where(ratings.pairable, ratings.weights, 0.0)
+        return _alpha(_of_values(ratings.reweighted(paired)), paired @ ratings.sizes)
+    return _of_counts(ratings, _OF_COUNTS[ratings.scale.level])
+
+
+def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
+    """Alpha for any distances between the categories, shape (K, K)."""
+    return _of_counts(counts, lambda counts, n_c: _by_distance(counts, n_c, distances))
+
+
+def _alpha(found: Disagreement, n: Array) -> Coefficient:
+    d_o = ratio(found.within, n)
+    d_e = ratio(found.between, n * (n - 1))
+    return Coefficient(1 - ratio(d_o, d_e), observed=found.unit * d_o, expected=found.unit * d_e)
+
+
+def _of_counts(counts: CategoryCounts, disagreement: Callable[[CategoryCounts, Array], tuple[Array, Array, Array | float]]) -> Coefficient:
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    n_c = paired @ counts.counts
+    within, between, unit = disagreement(counts, n_c)
+    return _alpha(Disagreement((paired * within).sum(-1), between, unit), n_c.sum(-1))
+
+
+def _of_values(values: RatingValues) -> Disagreement:
+    return _OF_VALUES[values.scale.level](values.at(values.seen))
+
+
+def _nominal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+    """Disagreement within each row, shape (P,), over all pairs, shape (...), and its unit: categories equal or not."""
+    c, m = counts.counts, counts.sizes
+    return (m**2 - (c**2).sum(1)) / _pairs(m), n_c.sum(-1) ** 2 - (n_c**2).sum(-1), 1.0
+
+
+def _interval(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+    """The same for squared differences of the categories' values."""
+    return _squared(counts, n_c, np.broadcast_to(counts.scale.scores, n_c.shape))
+
+
+def _ordinal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+    """The same for squared differences of mid-ranks, which is Krippendorff's ordinal metric."""
+    return _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2)
+
+
+def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> tuple[Array, Array, Array | float]:
+    """Counted in squared spans of the scores in use, so that rounding is the same on every scale."""
+    c, m = counts.counts, counts.sizes
+    low = np.where(n_c > 0, scores, np.inf).min(-1, keepdims=True)
+    span = np.where(n_c > 0, scores, -np.inf).max(-1, keepdims=True) - low
+    s = (scores - low) / np.where(span > 0, span, np.nan)
+    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / _pairs(m)
+    between = 2 * (n_c.sum(-1) * (n_c * s**2).sum(-1) - (n_c * s).sum(-1) ** 2)
+    return within, between, span[..., 0] ** 2
+
+
+def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | float]:
+    """The same for squared differences in proportion to the sum."""
+    scores = counts.scale.scores
+    return _by_distance(counts, n_c, proportion(scores[:, None], scores) ** 2)
+
+
+def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
+    """The same for any distances between the categories, shape (K, K), in multiples of the largest."""
+    c, unit = counts.counts, float(distances.max()) or 1.0
+    return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit, ((n_c @ distances) * n_c).sum(-1) / unit, unit
+
+
+def _pairs(sizes: Array) -> Array:
+    """Ratings less one, and 1 for the items that are left out anyway."""
+    return np.maximum(sizes - 1, 1)
+
+
+_OF_COUNTS = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
+_OF_VALUES = {
+    "ordinal": rank_disagreement,
+    "interval": squared_disagreement,
+    "ratio": proportional_disagreement,
+    "multivariate interval": squared_disagreement,
+}

@@ -1,0 +1,79 @@
+"""A classifier against what most of the panel say."""
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, Condition, measure
+from agreement_pipeline.measures.cohen import cohen_kappa
+from agreement_pipeline.patterns import MISSING, Array, Codes, PanelPatterns, RatingPatterns
+
+
+def strict_majority(panel: PanelPatterns) -> Codes:
+    """The category that more than half of an item's raters give, shape (P,); -1 where there is none."""
+    c = panel.panel.counts().counts
+    return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
+
+
+def items_without_majority(panel: PanelPatterns) -> Array:
+    """How many of the items that the classifier labelled and the panel rated have no strict majority, shape (...).
+
+    They are left out of `consensus_kappa`.
+    """
+    rated = (panel.labels >= 0) & (panel.panel.codes >= 0).any(1)
+    return np.asarray(panel.weights @ (rated & (strict_majority(panel) == MISSING)))
+
+
+def _with_majority(panel: PanelPatterns) -> RatingPatterns:
+    """The majority and the classifier as two raters of the items that have both."""
+    codes = np.column_stack([strict_majority(panel), panel.labels])
+    codes[(codes == MISSING).any(1)] = MISSING
+    return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=("majority", panel.classifier))
+
+
+@measure(
+    "Cohen's κ against the majority",
+    question="classifier",
+    needs="panel",
+    bounds=(-1.0, 1.0),
+    undefined=(
+        Condition("the classifier labelled no item on which more than half of the panel agree", lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority(panel))),
+        Condition("the classifier and the majority gave one and the same category throughout", lambda panel: ONE_CATEGORY.holds(_with_majority(panel))),
+    ),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
+    source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken, K. L. & Prescott, P. A. (1986). Medical Care 24(8), 733-741",
+)
+def consensus_kappa(panel: PanelPatterns) -> Coefficient:
+    r"""Agreement of a classifier beyond chance with the strict majority of the panel, as if the majority were one rater.
+
+    .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
+
+    in the manner of Cohen's kappa. Items without a strict majority are left out, and they are the hard ones: the value speaks for the others
+    only. `items_without_majority` counts them.
+
+    Parameters
+    ----------
+    panel
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -1 to 1, 0 for chance. Undefined when the classifier labelled no item with a strict majority, or when
+        both gave one and the same category to all of those.
+
+    References
+    ----------
+    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
+    https://doi.org/10.1177/001316446002000104
+    Soeken, K. L. & Prescott, P. A. (1986). Issues in the use of kappa to estimate reliability. Medical Care 24(8), 733-741.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> round(float(consensus_kappa(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
+    0.4
+    """
+    return cohen_kappa(_with_majority(panel))

@@ -1,0 +1,235 @@
+"""Agreement on ratings that are vectors of numbers, in a fixed panel of raters."""
+
+from itertools import combinations
+
+import numpy as np
+
+from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
+from agreement_pipeline.measures._numbers import crossed_unit_free
+from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._simplices import mean_volumes, some_volume, sum_of_gaps
+from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.scale import Level
+from agreement_pipeline.values import RatingValues
+
+CELLS = 65_536
+FLAT = 1e-9
+VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
+
+
+@measure(
+    "Janson and Olsson's ι",
+    question="inter-rater",
+    needs="values",
+    bounds=(-1.0, 1.0),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
+    levels=VECTORS,
+    crossed=True,
+    convention=TWO_WAY,
+    source="Janson, H. & Olsson, U. (2001), doi:10.1177/00131640121971239",
+)
+def janson_olsson_iota(values: RatingValues) -> Coefficient:
+    r"""Agreement beyond chance on vectors of numbers, by the squared distance between two raters' ratings.
+
+    .. math:: \iota = 1 - \frac{d_o}{d_e}, \qquad
+       d_o = \frac{1}{n \binom{b}{2}} \sum_i \sum_{s<t} \lVert x_{si} - x_{ti} \rVert^2, \qquad
+       d_e = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t} \lVert x_{si} - x_{tj} \rVert^2
+
+    for b raters of n items. Dimensions are taken in their own units: one with larger numbers counts more. In one dimension it is `lin_ccc`.
+
+    Parameters
+    ----------
+    values
+        values of shape (N, R, D), weights of shape (..., N).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -1 to 1, 0 for chance; observed and expected are mean squared distances. Undefined with one rater, when no
+        item was rated by every rater, or when all those ratings are the same.
+
+    References
+    ----------
+    Janson, H. & Olsson, U. (2001). A measure of agreement for interval or nominal multivariate observations.
+    Educational and Psychological Measurement 61(2), 277-289. https://doi.org/10.1177/00131640121971239
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
+    >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181]]
+    >>> photos = np.stack([weight, height], axis=2)
+    >>> values = RatingValues(photos, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> round(float(janson_olsson_iota(values).value), 3)
+    0.755
+    """
+    z, w, unit = crossed_unit_free(values)
+    total, b = w.sum(-1), np.asarray(float(z.shape[1]))
+    squares = ratio(w @ (z**2).sum((1, 2)), total)
+    means = ratio(np.tensordot(w, z, axes=1), total[..., None, None])
+    together = (means.sum(-2) ** 2).sum(-1) - (means**2).sum((-2, -1))
+    d_o = ratio(w @ ((z - z.mean(1, keepdims=True)) ** 2).sum((1, 2)), total * (b - 1) / 2)
+    d_e = ratio((b - 1) * squares - together, b * (b - 1) / 2)
+    return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit * unit, expected=d_e * unit * unit)
+
+
+@measure(
+    "Berry and Mielke's R",
+    question="inter-rater",
+    needs="values",
+    bounds=(-1.0, 1.0),
+    undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
+    levels=VECTORS,
+    crossed=True,
+    expensive=True,
+    convention=TWO_WAY,
+    source="Berry, K. J. & Mielke, P. W. (1988), doi:10.1177/0013164488484007",
+)
+def berry_mielke_r(values: RatingValues) -> Coefficient:
+    r"""Agreement beyond chance on vectors of numbers, by the distance between two raters' ratings.
+
+    .. math:: R = 1 - \frac{\delta}{\mu_\delta}, \qquad
+       \delta = \frac{1}{n \binom{b}{2}} \sum_i \sum_{s<t} \lVert x_{si} - x_{ti} \rVert, \qquad
+       \mu_\delta = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t} \lVert x_{si} - x_{tj} \rVert
+
+    for b raters of n items. Dimensions are taken in their own units: one with larger numbers counts more. Time grows with the square of n, for
+    all draws of weights together, and memory with n; in one dimension time grows with n log n.
+
+    Parameters
+    ----------
+    values
+        values of shape (N, R, D), weights of shape (..., N).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -1 to 1, 0 for chance; observed and expected are mean distances. Undefined with one rater, when no item was
+        rated by every rater, or when all those ratings are the same.
+
+    References
+    ----------
+    Berry, K. J. & Mielke, P. W. (1988). A generalization of Cohen's kappa agreement measure to interval measurement and multiple raters.
+    Educational and Psychological Measurement 48(4), 921-933. https://doi.org/10.1177/0013164488484007
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> corners = [[(0, 0), (3, 4)], [(3, 4), (0, 0)], [(0, 0), (0, 0)]]
+    >>> values = RatingValues(corners, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b"))
+    >>> round(float(berry_mielke_r(values).value), 4)
+    -0.5
+    """
+    z, w, unit = crossed_unit_free(values)
+    total, pairs = w.sum(-1), np.float64(z.shape[1] * (z.shape[1] - 1) / 2)
+    delta = ratio(w @ _distances_within(z), total * pairs)
+    mu = ratio(sum_of_gaps(z, w) if z.shape[2] == 1 else _sum_of_distances(z, w), total**2 * pairs)
+    return Coefficient(1 - ratio(delta, mu), observed=delta * unit, expected=mu * unit)
+
+
+def _few_raters(values: RatingValues) -> bool:
+    return values.n_raters < values.scale.dimensions + 1
+
+
+def _flat(values: RatingValues) -> bool:
+    points, unit = _whitened(crossed_unit_free(values)[0])
+    return unit == 0 or not some_volume(points)
+
+
+@measure(
+    "Um's φ",
+    question="inter-rater",
+    needs="values",
+    bounds=(-np.inf, 1.0),
+    undefined=(
+        Condition("there are fewer raters than a simplex has corners, one more than there are dimensions", _few_raters),
+        NO_CROSSED_ITEM,
+        Condition("the dimensions are linearly dependent: every simplex of ratings by different raters has volume 0", _flat),
+    ),
+    levels=VECTORS,
+    crossed=True,
+    expensive=True,
+    convention=TWO_WAY,
+    source="Um, Y. (2004). A new agreement measure for interval multivariate observations. J. Korean Data & Information Science Society 15(1), 263-271",
+)
+def um_phi(values: RatingValues) -> Coefficient:
+    r"""Agreement beyond chance on vectors of numbers, by the volume of the simplex that raters' ratings span.
+
+    .. math:: \phi = 1 - \frac{d_o}{d_e}, \qquad
+       d_o = \frac{1}{n \binom{b}{w}} \sum_i \sum_{s_1 < \dots < s_w} \Delta(x_{s_1 i}, \dots, x_{s_w i}), \qquad
+       d_e = \frac{1}{n^w \binom{b}{w}} \sum_{i_1} \cdots \sum_{i_w} \sum_{s_1 < \dots < s_w} \Delta(x_{s_1 i_1}, \dots, x_{s_w i_w})
+
+    for b raters of n items in c dimensions, :math:`w = c + 1`, :math:`\Delta` the volume of a simplex: a triangle in two dimensions, the
+    distance in one, where it is `berry_mielke_r`. It does not depend on the units of the dimensions, nor on turning or skewing them. Raters
+    who differ along one line only span no volume and count as agreeing.
+
+    Exact in one dimension, in two up to about 11,000 items by three raters, in more up to ten million simplices; beyond that from a million
+    random simplices, always the same ones, with `monte_carlo_error` the standard error they leave. For draws of weights, which may only be few,
+    it is exact up to 790 items by three raters in two dimensions and up to 200,000 simplices in more; beyond that 200,000 random ones serve all draws.
+
+    Parameters
+    ----------
+    values
+        values of shape (N, R, D), weights of shape (..., N).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance; observed and expected are mean volumes, the 1/c! of the simplex included. Undefined with
+        fewer raters than a simplex has corners, when no item was rated by every rater, or when every simplex has volume 0, as when all ratings
+        lie on one line or plane.
+
+    References
+    ----------
+    Um, Y. (2004). A new agreement measure for interval multivariate observations.
+    Journal of Korean Data & Information Science Society 15(1), 263-271.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> weight = [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80], [66, 71, 73], [66, 70, 75]]
+    >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181], [175, 179, 180], [175, 178, 180]]
+    >>> men = np.stack([weight, height], axis=2)
+    >>> values = RatingValues(men, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> round(float(um_phi(values).value), 3)
+    0.645
+    """
+    z, w, unit = crossed_unit_free(values)
+    points, unit = _whitened(z, unit)
+    d_o, d_e, error = mean_volumes(points, w)
+    return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit, expected=d_e * unit, monte_carlo_error=error)
+
+
+def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
+    """The points turned and stretched to variance 1 in every direction, and the volume that 1 then stands for; 0 where they have none."""
+    points = z.reshape(-1, z.shape[-1])
+    if len(points) < points.shape[1] or not np.ptp(points, axis=0).all():
+        return z * 0, 0.0
+    spread = points.std(0)
+    _, stretch, turn = np.linalg.svd((points - points.mean(0)) / spread, full_matrices=False)
+    if stretch[-1] <= stretch[0] * FLAT:
+        return z * 0, 0.0
+    stretch = stretch / np.sqrt(len(points))
+    return (z - points.mean(0)) / spread @ turn.T / stretch, float(np.prod(unit * spread * stretch))
+
+
+def _distances_within(z: Array) -> Array:
+    """The sum of the distances of two raters' ratings, item by item, shape (N,)."""
+    return sum((np.linalg.norm(z[:, s] - z[:, t], axis=1) for s, t in combinations(range(z.shape[1]), 2)), np.zeros(len(z)))
+
+
+def _sum_of_distances(z: Array, w: Array) -> Array:
+    """The weighted sum of the distances of two raters' ratings of any two items, in blocks of items, shape (...)."""
+    step = max(1, CELLS // max(1, len(z)))
+    total = np.zeros(w.shape[:-1])
+    for start in range(0, len(z), step):
+        rows = slice(start, start + step)
+        apart = sum((_distances(z[:, t], z[rows, s]) for s, t in combinations(range(z.shape[1]), 2)), np.zeros((len(z), 1)))
+        total += ((w @ apart) * w[..., rows]).sum(-1)
+    return total
+
+
+def _distances(one: Array, other: Array) -> Array:
+    """The distance of every two points, shapes (A, D) and (N, D) to (A, N)."""
+    squares = sum((one[:, None, d] - other[None, :, d]) ** 2 for d in range(one.shape[1]))
+    return np.sqrt(squares)

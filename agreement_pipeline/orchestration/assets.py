@@ -1,0 +1,287 @@
+"""The assets of a project: nouns, in the order of the line. Each reads the round from the store again; none trusts the event log."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+import dagster as dg
+import pandas as pd
+
+from agreement_pipeline import __version__
+from agreement_pipeline.assessment import applicable, assess, survey
+from agreement_pipeline.consensus import consensus
+from agreement_pipeline.engines import memory
+from agreement_pipeline.errors import AgreementError, MissingExtraError
+from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.measures import MEASURES, Question
+from agreement_pipeline.orchestration import checks
+from agreement_pipeline.orchestration.metadata import decision_metadata, estimate_numbers, estimate_table, frame_table, markdown_text
+from agreement_pipeline.orchestration.project import Project
+from agreement_pipeline.release import Release, release_dataset, release_round, withdraw
+from agreement_pipeline.report.figures import history_figure, interval_figure
+from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
+
+DISPUTED = 50
+PLOTTED = ("round", "classifier", "rater", "without")
+
+Result = dg.MaterializeResult[None]
+Step = Callable[[Project, str], Result]
+T = TypeVar("T")
+
+
+def partitions_of(project: Project) -> dg.DynamicPartitionsDefinition:
+    """The rounds of a project."""
+    return dg.DynamicPartitionsDefinition(name=f"{project.name}_rounds")
+
+
+def key_of(project: Project, name: str) -> dg.AssetKey:
+    """The key of one of a project's assets."""
+    return dg.AssetKey([project.name, name])
+
+
+def build_assets(project: Project) -> list[dg.AssetsDefinition]:
+    """The assets of one project, with their checks."""
+    by_round, overall = partial(_by_round, project), partial(_overall, project)
+    return [
+        by_round(
+            "annotations",
+            annotations,
+            "The round's ratings as delivered, checked and kept under the digest of their content.",
+            specs=checks.contract_specs(key_of(project, "annotations"), project.contract, partitions_of(project)),
+            freshness_policy=_freshness(project.settings.overdue_after_days),
+        ),
+        by_round(
+            "rating_patterns",
+            rating_patterns,
+            "The distinct rows of ratings and how many items show each: all that agreement between raters depends on.",
+            ["annotations"],
+        ),
+        _agreement(project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"),
+        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?"),
+        _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?"),
+        by_round("disputed_items", disputed_items, "The items on which the panel agrees least: adjudicate these first.", ["annotations"]),
+        by_round(
+            "acceptability",
+            acceptability,
+            "The decision: is this round admitted under the policy, and why?",
+            ["inter_rater_agreement", "intra_rater_agreement", "classifier_agreement"],
+            specs=checks.policy_specs(key_of(project, "acceptability"), project.policy, partitions_of(project)),
+        ),
+        by_round("training_data", training_data, "The round's training data. It exists only while the policy admits the round.", ["acceptability"]),
+        overall(
+            "agreement_history",
+            agreement_history,
+            "All rounds with measure, value, interval, verdict and decision: the page to open first.",
+            ["acceptability"],
+            specs=[dg.AssetCheckSpec("no_round_held", asset=key_of(project, "agreement_history"), description="Every round is admitted.")],
+            automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+        ),
+        overall("release", release, "The admitted rounds together, each judged again from its bytes.", ["training_data"]),
+    ]
+
+
+def annotations(project: Project, round_name: str) -> Result:
+    """Read the delivered round, check it, keep it."""
+    delivery, ratings = project.delivered(round_name)
+    findings = project.contract.check(ratings)
+    version, table = project.keep(delivery, ratings), ratings.table
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(version.ratings_digest),
+        check_results=list(checks.contract_results(key_of(project, "annotations"), findings)),
+        metadata={
+            "dagster/row_count": len(table),
+            "items": int(table["item"].nunique()),
+            "raters": len(ratings.raters),
+            "classifiers": len(ratings.classifiers),
+            "source": version.source,
+            "ratings_digest": version.ratings_digest[:12],
+            "original_digest": version.original_digest[:12],
+            "preview": frame_table(table.head(20)),
+        },
+    )
+
+
+def rating_patterns(project: Project, round_name: str) -> Result:
+    """Reduce the round to its distinct rows."""
+    ratings = project.store.ratings(round_name)
+    patterns, counts = memory.rating_patterns(ratings), memory.category_counts(ratings)
+    shown = pd.DataFrame(counts.counts.astype(int), columns=list(counts.scale.names)).assign(items=counts.weights.astype(int))
+    return dg.MaterializeResult(
+        metadata={
+            "items": len(ratings.current["item"].unique()),
+            "pairable_items": int(counts.weights[counts.pairable].sum()),
+            "ratings": patterns.n_ratings,
+            "patterns_by_rater": len(patterns.codes),
+            "patterns_by_category": len(counts.counts),
+            "most_common": frame_table(shown.sort_values("items", ascending=False)),
+        }
+    )
+
+
+def agreement(name: str, question: Question, project: Project, round_name: str) -> Result:
+    """Estimate every measure of one question, whatever the policy makes of it."""
+    ratings, policy = project.store.ratings(round_name), project.policy
+    measures = applicable(ratings, question)
+    judged = {rule.scope for rule in policy.rules}
+    found = list(survey(ratings, measures, judged=judged, confidence_level=policy.confidence_level, n_resamples=policy.n_resamples))
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(ratings.digest),
+        check_results=list(checks.defined_results(key_of(project, name), measures, found)),
+        metadata={**_interval_plot(found), "estimates": estimate_table(found), **estimate_numbers(found)},
+    )
+
+
+def disputed_items(project: Project, round_name: str) -> Result:
+    """List the items by how far the panel is from one mind."""
+    ratings = project.store.ratings(round_name)
+    labels = consensus(ratings)
+    disputed = labels[labels["entropy_bits"] > 0].sort_values(["entropy_bits", "id"], ascending=[False, True])
+    said = memory.item_table(ratings).fillna("").reset_index(names="id")
+    shown = disputed[["id", "resolution", "entropy_bits"]].head(DISPUTED).merge(said, on="id", how="left")
+    return dg.MaterializeResult(
+        metadata={"disputed_items": len(disputed), "ties": int((labels["resolution"] == "tie").sum()), "most_disputed": frame_table(shown)}
+    )
+
+
+def acceptability(project: Project, round_name: str) -> Result:
+    """Decide, and withdraw what is no longer admitted."""
+    policy = project.policy
+    decision = assess(project.store.ratings(round_name), policy, project.contract).decision
+    project.store.record("decided", round_name, **decision.to_mapping())
+    withdrawn = False if decision.admitted else withdraw(project.store, round_name, decision.reasons)
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(decision.digest),
+        check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),
+        metadata={**decision_metadata(decision), "release_withdrawn": withdrawn},
+    )
+
+
+def training_data(project: Project, round_name: str) -> Result:
+    """Ask the lock for the round's training data."""
+    released = release_round(project.store, round_name, project.policy, project.contract, project=project.name)
+    return _released(released)
+
+
+def agreement_history(project: Project) -> Result:
+    """Gather what the store remembers of every round."""
+    rounds = round_table(project.store)
+    held = rounds[~rounds["decision"].str.startswith("admitted")]["round"].unique().tolist()
+    result = dg.AssetCheckResult(
+        asset_key=key_of(project, "agreement_history"),
+        check_name="no_round_held",
+        passed=not held,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"held: {', '.join(held)}" if held else "every round is admitted",
+    )
+    return dg.MaterializeResult(
+        check_results=[result],
+        metadata={
+            "rounds": rounds["round"].nunique(),
+            "held_rounds": len(held),
+            **_plot("plot", lambda: history_figure(rounds)),
+            "history": frame_table(round_text(rounds)),
+        },
+    )
+
+
+def release(project: Project) -> Result:
+    """Ask the lock for the admitted rounds together."""
+    return _released(release_dataset(project.store, admitted_rounds(project.store), project.policy, project.contract, project=project.name))
+
+
+def _agreement(project: Project, name: str, question: Question, description: str) -> dg.AssetsDefinition:
+    measures = [measure for measure, record in MEASURES.items() if record.question == question and record.defined_on(project.scale)]
+    specs = checks.defined_specs(key_of(project, name), measures, partitions_of(project))
+    return _by_round(project, name, partial(agreement, name, question), description, ["rating_patterns"], specs=specs)
+
+
+def _by_round(
+    project: Project, name: str, step: Step, description: str, deps: Sequence[str] = (), *, specs: Sequence[dg.AssetCheckSpec] = (), **more: Any
+) -> dg.AssetsDefinition:
+    """An asset with a partition for every round."""
+
+    def of_round(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        return _or_fail(lambda: step(project, context.partition_key))
+
+    return _asset(of_round, project, name, description, deps, specs, partitions_def=partitions_of(project), **more)
+
+
+def _overall(
+    project: Project,
+    name: str,
+    step: Callable[[Project], Result],
+    description: str,
+    deps: Sequence[str],
+    *,
+    specs: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
+) -> dg.AssetsDefinition:
+    """An asset over all rounds."""
+
+    def of_all() -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        return _or_fail(lambda: step(project))
+
+    return _asset(of_all, project, name, description, deps, specs, **more)
+
+
+def _asset(
+    compute: Callable[..., Result],
+    project: Project,
+    name: str,
+    description: str,
+    deps: Sequence[str],
+    specs: Sequence[dg.AssetCheckSpec],
+    **more: Any,
+) -> dg.AssetsDefinition:
+    decorate = dg.asset(
+        key=key_of(project, name),
+        description=description,
+        deps=[key_of(project, dep) for dep in deps],
+        check_specs=list(specs),
+        group_name=project.name,
+        owners=list(project.settings.owners),
+        code_version=__version__,
+        kinds={"python"},
+        **more,
+    )
+    asset: dg.AssetsDefinition = decorate(compute)
+    return asset
+
+
+def _or_fail(step: Callable[[], T]) -> T:
+    """Run a step; what it refuses fails the asset at once and for good, with the reason."""
+    try:
+        return step()
+    except AgreementError as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from error
+
+
+def _freshness(days: int) -> dg.FreshnessPolicy:
+    return dg.FreshnessPolicy.time_window(fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8))
+
+
+def _released(released: Release) -> Result:
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(released.path.name),
+        metadata={
+            "path": dg.MetadataValue.path(str(released.path)),
+            "rounds": ", ".join(released.rounds),
+            "dagster/row_count": len(released.train),
+            "tentative": released.tentative,
+            "rows": frame_table(released.train.head(20)),
+        },
+    )
+
+
+def _interval_plot(found: Sequence[Estimate]) -> dict[str, Any]:
+    return _plot("intervals", lambda: interval_figure([each for each in found if each.scope.kind in PLOTTED]))
+
+
+def _plot(name: str, draw: Callable[[], str | None]) -> dict[str, Any]:
+    """An image as metadata; where plotting is not installed, how to install it."""
+    try:
+        image = draw()
+    except MissingExtraError as error:
+        return {name: str(error)}
+    return {} if image is None else {name: dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")}

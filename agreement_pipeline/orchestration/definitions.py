@@ -1,0 +1,26 @@
+"""The code location: every project in configs/projects of the folder it is started in, or of AGREEMENT_ROOT."""
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.orchestration.component import load_projects, project_definitions
+
+
+def root() -> Path:
+    """The folder that holds configs/."""
+    return Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve()
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The definitions of all projects, once every file in configs/ has been read, whether a project uses it or not."""
+    configs = root() / "configs"
+    for policy in sorted((configs / "policies").glob("*.yaml")):
+        load_policy(policy)
+    for contract in sorted((configs / "contracts").glob("*/")):
+        Contract.load(contract)
+    return dg.Definitions.merge(*(project_definitions(settings) for settings in load_projects(configs / "projects")))

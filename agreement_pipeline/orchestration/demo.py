@@ -1,0 +1,81 @@
+"""The bundled projects, run as their sensor would run them, with the main job of each."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import dagster as dg
+
+from agreement_pipeline.orchestration.component import load_projects, project_definitions
+from agreement_pipeline.orchestration.project import Project
+from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
+from agreement_pipeline.report.tables import text_table
+from agreement_pipeline.simulation import write_moderation_rounds
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def run_demo(root: Path) -> str:
+    """Run both bundled projects and say what became of every round.
+
+    The moderation rounds are delivered twice: the last of them is admitted first, and then comes again, worse.
+    A round whose bytes were run before is not run again.
+    """
+    projects = {settings.project: Project(settings) for settings in load_projects(root / "configs" / "projects")}
+    with _instance(root) as instance:
+        for delivery in _due(projects["moderation"]):
+            write_moderation_rounds(projects["moderation"].inbox, delivery)
+            for project in projects.values():
+                _run_project(project, instance)
+    return "\n\n".join([*(_said(project) for project in projects.values()), _where(root, projects)])
+
+
+def _due(project: Project) -> tuple[int, ...]:
+    """The deliveries to come: both, and once the second has been run, that one alone."""
+    again = any(len(project.store.versions(name)) > 1 for name in project.store.rounds())
+    return (2,) if again else (1, 2)
+
+
+def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
+    definitions = project_definitions(project.settings)
+    new = [name for name, delivery in project.deliveries().items() if not project.knows(delivery)]
+    if not new:
+        return
+    instance.add_dynamic_partitions(f"{project.name}_rounds", new)
+    run = _Runner(project.name, definitions, instance)
+    for name in new:
+        run("round", name)
+    run("history")
+    if admitted_rounds(project.store):
+        run("release")
+
+
+class _Runner(NamedTuple):
+    """Runs a project's jobs on an instance; a run that fails has said why in the store and the event log."""
+
+    project: str
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+
+    def __call__(self, job: str, round_name: str | None = None) -> None:
+        definition = self.definitions.resolve_job_def(f"{self.project}_{job}")
+        definition.execute_in_process(instance=self.instance, partition_key=round_name, raise_on_error=False, run_config=QUIET)
+
+
+def _instance(root: Path) -> dg.DagsterInstance:
+    home = (root / ".agreement" / "dagster").resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    settings = home / "dagster.yaml"
+    if not settings.exists():
+        settings.write_text("telemetry:\n  enabled: false\nnux:\n  enabled: false\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n")
+    os.environ["DAGSTER_HOME"] = str(home)
+    return dg.DagsterInstance.get()
+
+
+def _said(project: Project) -> str:
+    return f"{project.name}: {project.settings.description}\n\n{text_table(round_text(round_table(project.store)), wrapped='reason')}"
+
+
+def _where(root: Path, projects: dict[str, Project]) -> str:
+    folders = "\n".join(f"  {(project.store.root / 'releases').relative_to(root.resolve())}" for project in projects.values())
+    return f"Releases:\n{folders}\nSee it all in the Dagster UI: make ui"

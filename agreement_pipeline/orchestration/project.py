@@ -1,0 +1,245 @@
+"""What a team says about one annotation project, and the steps of the line bound to it."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import dagster as dg
+import pandas as pd
+from pydantic import field_validator
+
+from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import ProjectError, RatingsError, listed
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import KEY, Ratings
+from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
+from agreement_pipeline.scale import Level, Scale
+from agreement_pipeline.store import RoundVersion, Store, check_round_name
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
+
+
+class ScaleSettings(dg.Model):
+    """The scale of the labels."""
+
+    level: Level = "nominal"
+    categories: list[str | int | float]
+
+    @field_validator("categories", mode="before")
+    @classmethod
+    def _written_out(cls, value: object) -> object:
+        if isinstance(value, list) and any(isinstance(category, bool) for category in value):
+            raise ValueError("yes, no, true and false are read as truth values here; put such categories in quotes")
+        return value
+
+
+class ColumnSettings(dg.Model):
+    """What the columns of the export are called."""
+
+    item: str = "item"
+    rater: str = "rater"
+    label: str = "label"
+    round: str | None = None
+    occurrence: str | None = None
+    confidence: str | None = None
+    timestamp: str | None = None
+    text: str | None = None
+    gold: str | None = None
+    raters: Sequence[str] = ()
+
+
+class ProjectSettings(dg.Model):
+    """One annotation project: where its rounds arrive, what a label may be, and the policy they are judged by.
+
+    Attributes
+    ----------
+    project
+        Its name: lower case letters, digits and underscores.
+    inbox
+        A folder with one file a round, or a table that names the round of each row (`columns.round`).
+    scale, columns, layout
+        What the labels may be, and how the tables are laid out: long (a row a rating) or wide (a column a rater).
+    classifiers
+        Raters that are models.
+    replicates
+        within: a rater meets an item again in the same round. across: the same items come back in later rounds.
+    policy, contract
+        The name of a file in configs/policies, and of a folder in configs/contracts; the built-in contract when omitted.
+    store
+        Where rounds, decisions and releases are kept.
+    schedule
+        When everything is measured again, as a cron expression.
+    overdue_after_days
+        A round is overdue when none came for so long.
+    settle_seconds
+        A file is taken as complete when it has not changed for so long.
+    root
+        The folder that relative paths start from.
+    """
+
+    project: str
+    inbox: str
+    scale: ScaleSettings
+    policy: str
+    description: str = ""
+    columns: ColumnSettings = ColumnSettings()
+    layout: Literal["long", "wide"] = "long"
+    classifiers: Sequence[str] = ()
+    replicates: Literal["within", "across"] = "within"
+    contract: str | None = None
+    store: str | None = None
+    schedule: str = "0 6 * * 1"
+    overdue_after_days: int = 8
+    settle_seconds: float = 2.0
+    owners: Sequence[str] = ()
+    root: str = "."
+
+    @field_validator("project")
+    @classmethod
+    def _plain_name(cls, value: str) -> str:
+        if not NAME.fullmatch(value):
+            raise ValueError(f"{value!r} found; a lower case letter, then letters, digits or underscores, 50 at most, are required")
+        return value
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A round as it was delivered: its file, and the digest of the bytes that concern it."""
+
+    round: str
+    path: Path
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class Project:
+    """The steps of the line, bound to one project's settings."""
+
+    settings: ProjectSettings
+
+    @property
+    def name(self) -> str:
+        """The project's name."""
+        return self.settings.project
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder that relative paths start from."""
+        return Path(self.settings.root).resolve()
+
+    @cached_property
+    def inbox(self) -> Path:
+        """Where its rounds arrive."""
+        return self.root / self.settings.inbox
+
+    @cached_property
+    def store(self) -> Store:
+        """Where its rounds, decisions and releases are kept."""
+        return Store(self.root / (self.settings.store or f".agreement/store/{self.name}"))
+
+    @property
+    def scale(self) -> Scale:
+        """What its labels may be."""
+        return Scale(tuple(self.settings.scale.categories), self.settings.scale.level)
+
+    @property
+    def policy(self) -> Policy:
+        """The policy its rounds are judged by, read anew each time: the reviewed file decides, not what was loaded once."""
+        return load_policy(self.root / "configs" / "policies" / f"{self.settings.policy}.yaml")
+
+    @property
+    def contract(self) -> Contract:
+        """The data contract its rounds must keep."""
+        named = self.settings.contract
+        return Contract.load(self.root / "configs" / "contracts" / named) if named else Contract.default()
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns of its exports are called."""
+        return Columns(**{**self.settings.columns.model_dump(), "raters": tuple(self.settings.columns.raters)})
+
+    def checked(self) -> "Project":
+        """Read the policy, contract and scale, and give back the project.
+
+        Raises
+        ------
+        AgreementError
+            One of them is not what it must be.
+        """
+        _ = (self.policy, self.contract, self.scale)
+        return self
+
+    def deliveries(self) -> dict[str, Delivery]:
+        """The rounds in the inbox, by name."""
+        found = [delivery for path in self._files() for delivery in self._in_file(path)]
+        names = [delivery.round for delivery in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ProjectError(f"{self.inbox}: rounds {listed(twice)} found in two files; one file a round is required. Remove or rename one.")
+        return {delivery.round: delivery for delivery in sorted(found, key=lambda delivery: delivery.round)}
+
+    def knows(self, delivery: Delivery) -> bool:
+        """Is the delivered round what the store holds, and was it decided since it came?"""
+        if delivery.round not in self.store.rounds() or self.store.present(delivery.round).original_digest != delivery.digest:
+            return False
+        return bool(self.store.history(delivery.round)[-1]["event"] != "ingested")
+
+    def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
+        """A round in the inbox, and its checked ratings.
+
+        Raises
+        ------
+        RatingsError
+            The round is not in the inbox, or not what it must be.
+        """
+        deliveries = self.deliveries()
+        if check_round_name(round_name) not in deliveries:
+            raise RatingsError(f"{self.inbox}: no round {round_name!r} among {listed(deliveries)}; a delivered round is required. Put its file into the inbox.")
+        return deliveries[round_name], self.read(deliveries[round_name])
+
+    def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
+        """Keep a delivered round in the store."""
+        return self.store.ingest(delivery.round, ratings, delivery.path)
+
+    def read(self, delivery: Delivery) -> Ratings:
+        """The checked ratings of a delivered round, with what earlier rounds say of the same raters and items."""
+        frame = read_table(delivery.path, self.columns, layout=self.settings.layout)
+        if self.columns.round:
+            frame = frame[frame["round"] == delivery.round]
+        names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
+        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._present(frame), source=delivery.path.name, columns=names, first_row=2)
+        refuse_unusable(ratings, delivery.path.name)
+        return self._with_earlier(ratings, delivery.round) if self.settings.replicates == "across" else ratings
+
+    def _present(self, frame: pd.DataFrame) -> tuple[str, ...]:
+        said = set(frame["rater"].dropna().astype(str))
+        return tuple(name for name in self.settings.classifiers if name in said)
+
+    def _with_earlier(self, ratings: Ratings, round_name: str) -> Ratings:
+        """Put before each rater's labels those she gave the same items in the rounds before."""
+        before = [self.store.ratings(name).table for name in self.store.rounds() if name < round_name]
+        if not before:
+            return ratings
+        earlier = pd.concat([table[~table["earlier"]] for table in before])
+        earlier = earlier.merge(ratings.table[["item", "rater"]].drop_duplicates(), on=["item", "rater"])
+        together = pd.concat([earlier.assign(earlier=True), ratings.table.assign(earlier=False)], ignore_index=True)
+        together["occurrence"] = together.groupby(["item", "rater"]).cumcount() + 1
+        return Ratings(together.sort_values(list(KEY), kind="stable").reset_index(drop=True), ratings.scale, ratings.classifiers, ratings.contents)
+
+    def _files(self) -> list[Path]:
+        if self.inbox.is_file():
+            return [self.inbox]
+        if not self.inbox.is_dir():
+            return []
+        return sorted(path for path in self.inbox.iterdir() if path.is_file() and not path.name.startswith("."))
+
+    def _in_file(self, path: Path) -> Iterator[Delivery]:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        names = read_rounds(path, self.columns) if self.columns.round else (path.stem,)
+        for name in names:
+            yield Delivery(name, path, digest)

@@ -1,0 +1,67 @@
+"""When a project's rounds are measured: the jobs, and the weekly schedule."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import dagster as dg
+
+from agreement_pipeline.orchestration.assets import partitions_of
+from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.project import Project
+
+BY_ROUND = (
+    "annotations",
+    "rating_patterns",
+    "inter_rater_agreement",
+    "intra_rater_agreement",
+    "classifier_agreement",
+    "disputed_items",
+    "acceptability",
+    "training_data",
+)
+
+
+class Jobs(NamedTuple):
+    """The jobs of a project: one round, the table of all rounds, and the release of the admitted ones."""
+
+    rounds: AssetJob
+    history: AssetJob
+    release: AssetJob
+
+
+def build_jobs(project: Project) -> Jobs:
+    """The jobs of one project, each in one process: a round is small, and starting a process for each step is not."""
+    return Jobs(
+        _job(project, "round", BY_ROUND, "One round from its export to its training data, or to the reason why there is none."),
+        _job(project, "history", ("agreement_history",), "The table of all rounds."),
+        _job(project, "release", ("release",), "The admitted rounds together, each judged again."),
+    )
+
+
+def _job(project: Project, name: str, assets: Sequence[str], description: str, partitions: dg.PartitionsDefinition[str] | None = None) -> AssetJob:
+    return dg.define_asset_job(
+        f"{project.name}_{name}",
+        selection=dg.AssetSelection.assets(*(dg.AssetKey([project.name, asset]) for asset in assets)),
+        executor_def=dg.in_process_executor,
+        description=description,
+    )
+
+
+def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
+    """Measure every round again at the project's times: the policy, the contract or the code may have changed since."""
+    partitions = partitions_of(project)
+
+    @dg.schedule(
+        name=f"{project.name}_schedule",
+        job=jobs.rounds,
+        cron_schedule=project.settings.schedule,
+        description="Measures and judges every round again under the present policy.",
+    )
+    def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
+        rounds = context.instance.get_dynamic_partitions(str(partitions.name))
+        if not rounds:
+            return dg.SkipReason(f"no round of {project.name} has arrived yet")
+        at = context.scheduled_execution_time.isoformat()
+        return [dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name) for round_name in sorted(rounds)]
+
+    return again

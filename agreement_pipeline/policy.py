@@ -1,0 +1,303 @@
+"""Rules as data, and the verdicts they give on estimates.
+
+After Krippendorff's rule the interval is read, not the value: data are reliable when the lower limit clears the cut-off, and never
+relied upon when it reaches under 0.667.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from agreement_pipeline.errors import Place, PolicyError, listed
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope, registered
+from agreement_pipeline.intervals import Interval
+
+RELIABLE, TENTATIVE = 0.800, 0.667
+
+Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
+Effect = Literal["hold", "warn"]
+ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One demand on one measure.
+
+    Parameters
+    ----------
+    measure
+        A registered measure.
+    scope
+        round, category, rater, without (a rater left out), pair or classifier: which of its estimates are judged, each by itself.
+    reliable, tentative
+        The cut-offs that the lower limit must reach. A rule that holds a release may not set either under 0.667.
+    min_items, min_raters
+        Under these counts the estimate is not evaluated.
+    effect
+        hold: the release waits for this rule. warn: it is shown and holds nothing.
+
+    Raises
+    ------
+    PolicyError
+        The measure is not registered, or a cut-off is outside its bounds.
+    """
+
+    measure: str
+    scope: ScopeKind = "round"
+    reliable: float = RELIABLE
+    tentative: float = TENTATIVE
+    min_items: int = 2
+    min_raters: int = 1
+    effect: Effect = "hold"
+
+    def __post_init__(self) -> None:
+        _one_of("scope", self.scope, get_args(ScopeKind))
+        _one_of("effect", self.effect, get_args(Effect))
+        floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
+        ceiling = registered(self.measure).bounds[1]
+        for name in ("tentative", "reliable"):
+            cutoff = _number(name, getattr(self, name))
+            if not floor <= cutoff <= ceiling:
+                raise PolicyError(
+                    f"{name} cut-off {cutoff:g} found; {floor:g} to {ceiling:g} is required of {self.measure}"
+                    f"{' in a rule that holds a release' if self.effect == 'hold' else ''}. Correct the cut-off."
+                )
+        if self.tentative > self.reliable:
+            raise PolicyError(f"tentative cut-off {self.tentative:g} above reliable {self.reliable:g} found; at most that is required. Swap them.")
+        for name in ("min_items", "min_raters"):
+            count = getattr(self, name)
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
+
+    def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
+        """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
+        mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
+        if not mine:
+            reason = f"{self.measure} of the {self.scope}: not evaluated, since no {self.scope} estimate of it exists for this round"
+            return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
+        return tuple(self._verdict(e) for e in mine)
+
+    def _verdict(self, estimate: Estimate) -> "Verdict":
+        if estimate.undefined is not None or estimate.interval is None or estimate.value is None:
+            return Verdict(self, estimate.scope, "not_evaluated", f"{_subject(estimate)}: undefined, since {estimate.undefined}", code="undefined")
+        for what, found, least in (("items", estimate.n_used, self.min_items), ("raters", estimate.n_raters, self.min_raters)):
+            if found < least:
+                reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
+                return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
+        kind = self._kind(estimate.interval)
+        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate.n_used, estimate.value, estimate.interval.low, kind)
+        return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
+
+    def _kind(self, interval: Interval) -> Kind:
+        low, high = interval
+        if low >= self.reliable:
+            return "reliable"
+        if low >= self.tentative:
+            return "tentative"
+        return "unreliable" if high < self.tentative else "inconclusive"
+
+    def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
+        low, high = interval
+        q = estimate.miss_probability(self.reliable)
+        found = f"{_subject(estimate)} {estimate.value:.3f}, {100 * estimate.confidence_level:g}% interval {low:.3f} to {high:.3f} on {_items(estimate)}"
+        said = {
+            "reliable": f"the lower limit reaches {self.reliable:g}",
+            "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
+            "unreliable": f"the upper limit is under {self.tentative:g}",
+            "inconclusive": f"could be under {self.tentative:g} and could be above",
+        }[kind]
+        return f"{found}: {said}" + ("" if q is None else f" (q = {q:.2f})")
+
+    def _advice(self, n_items: int, value: float, low: float, kind: Kind) -> str:
+        """How many more items at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
+        if kind not in ("tentative", "inconclusive") or math.isinf(low):
+            return ""
+        if value <= self.reliable:
+            return f"; more items alone would not reach {self.reliable:g} at this agreement"
+        shrink = (value - low) / (value - self.reliable)
+        return f"; about {max(1, round(n_items * (shrink**2 - 1)))} more items at this agreement would decide"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A rule met an estimate.
+
+    Attributes
+    ----------
+    rule, scope
+        Which demand, and of what.
+    kind
+        *reliable*: the lower limit reaches the upper cut-off; *tentative*: it reaches the lower one; *unreliable*: the upper limit is under
+        the lower one; *inconclusive*: anything else; *not_evaluated*: undefined, or evidence is missing.
+    reason
+        The same in words and numbers.
+    code
+        A stable name for the reason.
+    estimate
+        What was judged, if there was something.
+    """
+
+    rule: Rule
+    scope: Scope
+    kind: Kind
+    reason: str
+    code: str
+    estimate: Estimate | None = None
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        found = self.estimate
+        return {
+            "measure": self.rule.measure,
+            "scope": str(self.scope),
+            "effect": self.rule.effect,
+            "verdict": self.kind,
+            "code": self.code,
+            "reason": self.reason,
+            "value": found.value if found else None,
+            "low": found.interval.low if found and found.interval else None,
+            "high": found.interval.high if found and found.interval else None,
+            "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
+            "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
+            "n_items": found.n_used if found else None,
+        }
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The rules a round is judged by.
+
+    Parameters
+    ----------
+    policy, version
+        Its name and number.
+    rules
+        At least one that holds; no two on the same measure and scope.
+    admit
+        The verdicts that let a round through. *reliable* alone, unless *tentative* is named too.
+    confidence_level, n_resamples
+        Of the intervals that are read.
+    description
+        Why the cut-offs are what they are: they follow from the cost of an error.
+
+    Raises
+    ------
+    PolicyError
+        See above.
+    """
+
+    policy: str
+    version: int
+    rules: tuple[Rule, ...]
+    admit: tuple[Kind, ...] = ("reliable",)
+    confidence_level: float = CONFIDENCE_LEVEL
+    n_resamples: int = N_RESAMPLES
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not any(rule.effect == "hold" for rule in self.rules):
+            raise PolicyError("no rule that holds found; at least one is required, or everything would be admitted. Give a rule effect: hold.")
+        asked = [(rule.measure, rule.scope) for rule in self.rules]
+        twice = sorted({f"{measure} of the {scope}" for measure, scope in asked if asked.count((measure, scope)) > 1})
+        if twice:
+            raise PolicyError(f"two rules on {listed(twice)} found; one is required. Keep the stricter one.")
+        if "reliable" not in self.admit or not all(kind in ("reliable", "tentative") for kind in self.admit):
+            raise PolicyError(f"admit {list(self.admit)!r} found; reliable, or reliable and tentative, is required. Nothing else may be admitted.")
+        if not 0.8 <= _number("confidence_level", self.confidence_level) < 1:
+            raise PolicyError(f"confidence_level {self.confidence_level:g} found; 0.8 or more and under 1 is required. 0.95 is usual.")
+        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, int) or not 1000 <= self.n_resamples <= 1_000_000:
+            raise PolicyError(f"n_resamples {self.n_resamples!r} found; a whole number from 1000 to 1000000 is required. 10000 is usual.")
+
+    @classmethod
+    def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
+        """The policy that plain data, as read from YAML, spell out.
+
+        Raises
+        ------
+        PolicyError
+            A key is unknown or missing, or a value is impossible; the message names `source` and the rule.
+        """
+        place = source if isinstance(source, Place) else Place(source)
+        mapping = _mapping(data, place)
+        _known(mapping, cls, place, required=("policy", "version", "rules"))
+        if not isinstance(mapping["rules"], Sequence) or isinstance(mapping["rules"], str):
+            raise PolicyError(f"{place / 'rules'}: rules {mapping['rules']!r} found; a list of rules is required. Write each rule as a list entry.")
+        if not isinstance(mapping.get("admit", []), Sequence) or isinstance(mapping.get("admit", []), str):
+            raise PolicyError(f"{place / 'admit'}: admit {mapping['admit']!r} found; a list of verdicts is required. Write admit: [reliable].")
+        if not isinstance(mapping["policy"], str) or isinstance(mapping["version"], bool) or not isinstance(mapping["version"], int):
+            found = f"policy {mapping['policy']!r}, version {mapping['version']!r} found"
+            raise PolicyError(f"{place / 'policy'}: {found}; a name and a whole number are required. Correct them.")
+        rules = tuple(_rule(rule, place / "rules" / number) for number, rule in enumerate(mapping["rules"]))
+        rest = {**mapping, "rules": rules, "admit": tuple(mapping.get("admit", ("reliable",)))}
+        return _made(cls, rest, str(place))  # type: ignore[no-any-return]
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The policy as plain data, from which `from_mapping` makes it again."""
+        return {**asdict(self), "rules": [asdict(rule) for rule in self.rules], "admit": list(self.admit)}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that decides; the description does not."""
+        deciding = {key: value for key, value in self.to_mapping().items() if key != "description"}
+        return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures the rules speak of."""
+        return tuple(sorted({rule.measure for rule in self.rules}))
+
+    def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
+        """The verdicts of all rules."""
+        return tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
+
+
+def _subject(estimate: Estimate) -> str:
+    of = "" if estimate.scope.kind == "round" else f" of {estimate.scope}"
+    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+
+
+def _items(estimate: Estimate) -> str:
+    return f"{estimate.n_used} items" if not estimate.n_dropped else f"{estimate.n_used} of {estimate.n_items} items (the others have one rating)"
+
+
+def _rule(data: object, place: Place) -> Rule:
+    mapping = _mapping(data, place)
+    _known(mapping, Rule, place, required=("measure",))
+    return _made(Rule, mapping, f"{place}, rule {int(str(place.path[-1])) + 1}")  # type: ignore[no-any-return]
+
+
+def _made(kind: type, values: Mapping[str, Any], where: str) -> Any:
+    try:
+        return kind(**values)
+    except PolicyError as error:
+        raise PolicyError(f"{where}: {error}") from None
+
+
+def _mapping(data: object, place: Place) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise PolicyError(f"{place}: {type(data).__name__} found; a mapping of keys to values is required. See configs/policies/standard.yaml.")
+    return data
+
+
+def _known(mapping: Mapping[str, Any], kind: type, place: Place, required: tuple[str, ...]) -> None:
+    names = [field.name for field in fields(kind)]
+    unknown = [key for key in mapping if key not in names]
+    if unknown:
+        raise PolicyError(f"{place / unknown[0]}: unknown key {listed(unknown)} found; {', '.join(names)} are known. Correct the spelling: nothing is ignored.")
+    missing = [key for key in required if key not in mapping]
+    if missing:
+        raise PolicyError(f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing.")
+
+
+def _one_of(name: str, value: object, among: tuple[str, ...]) -> None:
+    if value not in among:
+        raise PolicyError(f"{name} {value!r} found; one of {', '.join(among)} is required. Correct it.")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PolicyError(f"{name} {value!r} found; a number is required. Correct it.")
+    return float(value)

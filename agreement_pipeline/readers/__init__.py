@@ -1,0 +1,1 @@
+"""Readers: one labelling tool a file, each from an export to canonical rows."""

@@ -1,0 +1,152 @@
+"""What the columns of a table are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Literal
+
+from agreement_pipeline.errors import ProjectError, RatingsError, listed
+
+Layout = Literal["long", "wide"]
+
+REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
+OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "gold")
+ALSO = {"occurrence": "replicate"}
+KNOWN_AS = {
+    "item": ("unit", "task", "sample", "example", "document", "doc", "specimen", "subject", "case", "id"),
+    "rater": ("annotator", "worker", "coder", "labeler", "labeller", "judge", "expert", "user", "reviewer"),
+    "label": ("value", "category", "rating", "annotation", "class", "answer", "code", "response", "score"),
+}
+"""What exports call these columns: named in errors, never taken for granted."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table are called.
+
+    Parameters
+    ----------
+    item, rater, label
+        The three that a long table must have; a wide one needs `item` alone.
+    round, occurrence, confidence, timestamp, text, gold
+        None: the column of that very name, if there is one.
+    raters
+        In a wide table, the columns that are raters; when empty, all that nothing else names.
+
+    Raises
+    ------
+    ProjectError
+        One column is named twice.
+    """
+
+    item: str = "item"
+    rater: str = "rater"
+    label: str = "label"
+    round: str | None = None
+    occurrence: str | None = None
+    confidence: str | None = None
+    timestamp: str | None = None
+    text: str | None = None
+    gold: str | None = None
+    raters: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        named = [*self.named.values(), *self.raters]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise ProjectError(f"columns: {listed(twice)} found for two of them; one column each is required. Correct one of the two.")
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The columns that have a name, by what they hold."""
+        return {field.name: value for field in fields(self) if isinstance(value := getattr(self, field.name), str)}
+
+    @classmethod
+    def from_mapping(cls, data: object, source: object = "columns") -> "Columns":
+        """The columns that plain data, as read from YAML, name.
+
+        Raises
+        ------
+        ProjectError
+            A key is unknown, or a value is no name; the message names `source`.
+        """
+        if not isinstance(data, Mapping):
+            raise ProjectError(f"{source}: {type(data).__name__} found; a mapping such as item: post_id is required. Name the columns.")
+        known = [field.name for field in fields(cls)]
+        unknown = [key for key in data if key not in known]
+        if unknown:
+            raise ProjectError(f"{source}: unknown key {listed(unknown)} found; {', '.join(known)} are known.{_meant(unknown[0], known)}")
+        for key, value in data.items():
+            if not (_names(value) if key == "raters" else _name(value)):
+                raise ProjectError(
+                    f"{source}: {key} {value!r} found; {'a list of column names' if key == 'raters' else 'a column name'} is required. Put it in quotes."
+                )
+        return cls(**{**data, "raters": tuple(data.get("raters", ()))})
+
+
+COLUMNS = Columns()
+
+
+def chosen_columns(header: list[str], columns: Columns, layout: Layout, source: str) -> dict[str, str]:
+    """The columns of the file to read, by what they hold.
+
+    Raises
+    ------
+    RatingsError
+        One that is required or named is not in the file.
+    """
+    named = {name: column for name, column in columns.named.items() if layout == "long" or name not in ("rater", "label")}
+    free = [name for name in header if name not in (*named.values(), *columns.raters)]
+    missing = {name: column for name, column in named.items() if column not in header}
+    if missing:
+        raise RatingsError(
+            f"{source}: columns {listed(missing.values())} not found among {listed(header, 12)}; "
+            f"{', '.join(REQUIRED[layout])} and every column named by you are required. {_next_step(missing, free, layout)}"
+        )
+    for name in OPTIONAL:
+        if name not in named and (found := next((each for each in (name, ALSO.get(name)) if each in free), None)):
+            named[name] = found
+    return named
+
+
+def rater_columns(header: list[str], columns: Columns, chosen: Mapping[str, str], source: str) -> list[str]:
+    """The columns of a wide table that are raters.
+
+    Raises
+    ------
+    RatingsError
+        One is not in the file, there is none, or one has no name.
+    """
+    raters = list(columns.raters) or [name for name in header if name not in chosen.values()]
+    missing = [name for name in raters if name not in header]
+    if raters and not missing and "" not in raters:
+        return raters
+    found = f"columns {listed(missing)} not found" if missing else "a column without a name found" if raters else "no column of a rater found"
+    raise RatingsError(f"{source}: {found} among {listed(header, 12)}; a named column for each rater is required in a wide table. Name the raters' columns.")
+
+
+def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> str:
+    meant = {name: near for name, column in missing.items() if (near := _near(name, column, free))}
+    if meant:
+        return f"Did you mean {', '.join(f'{name}: {near!r}' for name, near in meant.items())}?"
+    return f"Say what the columns are called{', or that the layout is wide if each rater has one' if layout == 'long' else ''}."
+
+
+def _near(name: str, column: str, free: list[str]) -> str | None:
+    """Which of the file's other columns may be the one that was not found."""
+    plain = {each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each for each in reversed(free)}
+    known = next((plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain), None)
+    return known or next(iter(get_close_matches(column, free, n=1, cutoff=0.75)), None)
+
+
+def _meant(name: object, known: list[str]) -> str:
+    near = get_close_matches(str(name), known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else " Correct the spelling: nothing is ignored."
+
+
+def _name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(_name(each) for each in value)

@@ -1,0 +1,175 @@
+"""Tables, long or wide: delimited text, JSON Lines and Parquet."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import ProjectError, RatingsError, listed
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.readers.cells import UNFINISHED, read_cells
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, chosen_columns, rater_columns
+from agreement_pipeline.scale import Level, Scale, category_text
+
+
+def read_ratings(
+    path: Path,
+    columns: Columns = COLUMNS,
+    *,
+    layout: Layout = "long",
+    scale: Scale | None = None,
+    level: Level = "nominal",
+    classifiers: Sequence[str] = (),
+    usable: bool = True,
+) -> Ratings:
+    """Read a table and check it.
+
+    Parameters
+    ----------
+    path, columns, layout
+        As for `read_table`.
+    scale
+        What the labels may be; when omitted, what they are, on `level`.
+    classifiers
+        Names of raters that are models.
+    usable
+        Refuse ratings in which no two raters meet.
+
+    Raises
+    ------
+    RatingsError
+        The file or the ratings in it are not what they must be.
+    """
+    frame, chosen = _read(path, columns, layout)
+    where = f"{path.name}: {f'column {columns.label!r}' if layout == 'long' else 'the columns of raters'}"
+    wide_open = scale or (Scale(None, level) if level in ("interval", "ratio") else _suggested(frame["label"], level, where))
+    ratings = Ratings.from_frame(frame, wide_open, classifiers=classifiers, source=path.name, columns=chosen)
+    if scale is None:
+        ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
+    if usable:
+        refuse_unusable(ratings, path.name)
+    return ratings
+
+
+def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long") -> pd.DataFrame:
+    """The ratings in a table under their canonical names, one row a rating in the file's order.
+
+    Cells of text are kept as they are written (`NA`, `001` and `1e5` too); only an empty one is missing. Columns that nothing names are left out.
+
+    Parameters
+    ----------
+    path
+        A .csv, .tsv, .jsonl, .ndjson or .parquet file.
+    columns
+        What its columns are called.
+    layout
+        long: one row a rating. wide: one row an item, one column a rater.
+
+    Returns
+    -------
+    DataFrame
+        The index level `row` is the row of the file, and in a wide table the level `column` is its column.
+
+    Raises
+    ------
+    RatingsError
+        The file is not what it must be, or has not the columns.
+    ProjectError
+        Columns of raters are named for a long table.
+    """
+    return _read(path, columns, layout)[0]
+
+
+def read_rounds(path: Path, columns: Columns) -> tuple[str, ...]:
+    """The rounds that a table with a column of them names, sorted.
+
+    Raises
+    ------
+    RatingsError
+        The file is not what it must be, has no such column, or has a row without a round.
+    """
+    cells = read_cells(path)
+    column = columns.round or "round"
+    if column not in cells:
+        raise RatingsError(
+            f"{path.name}: no column {column!r} among {listed(cells.columns)}; the round of every row is required. Name the column that holds it."
+        )
+    absent = cells.index[cells[column].isna()]
+    if len(absent):
+        raise RatingsError(f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: no round found; one is required in every row. Fill it in.")
+    return tuple(sorted({category_text(name) for name in cells[column]}))
+
+
+def refuse_unusable(ratings: Ratings, source: str) -> None:
+    """Refuse ratings that cannot say how far raters agree, since no two of them meet.
+
+    Raises
+    ------
+    RatingsError
+        Fewer than two raters of the panel, or no item that two of them rated.
+    """
+    raters = ratings.raters
+    if len(raters) < 2:
+        models = f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
+        raise RatingsError(
+            f"{source}: ratings by {len(raters)} rater found, {listed(raters)}{models}; two raters or more are required, since agreement compares them. "
+            "Add the other raters' ratings, or name the column that tells the raters apart."
+        )
+    panel = ratings.current[ratings.current["rater"].isin(raters)]
+    each = panel.groupby("item").size()
+    if not (each >= 2).any():
+        raise RatingsError(
+            f"{source}: no item with ratings by two raters found ({len(panel)} ratings of {len(each)} items by {len(raters)} raters); "
+            "at least one is required. Let raters overlap on some items, and check that their exports name the items alike."
+        )
+
+
+def _read(path: Path, columns: Columns, layout: Layout) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The ratings, and what the columns they came from are called."""
+    if layout == "long" and columns.raters:
+        raise ProjectError(
+            f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
+        )
+    cells = read_cells(path)
+    header = [str(name) for name in cells.columns]
+    chosen = chosen_columns(header, columns, layout, path.name)
+    raters = rater_columns(header, columns, chosen, path.name) if layout == "wide" else []
+    _refuse_no_single_value(cells, (*chosen.values(), *raters), path.name)
+    frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
+    if "round" in frame:
+        frame["round"] = frame["round"].map(category_text, na_action="ignore")
+    return (_by_rater(frame, cells[raters]) if raters else frame), chosen
+
+
+def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
+    if labels.isna().all():
+        raise RatingsError(f"{where}: no label found in {len(labels)} rows; at least one rating is required. Check that the export is complete.")
+    try:
+        return Scale.from_labels(labels.dropna(), level)
+    except RatingsError as error:
+        raise RatingsError(f"{where}: {error}") from None
+
+
+def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    """One row a rating, row by row of the wide table."""
+    raters = labels.columns.tolist() * len(labels)
+    ratings = frame.iloc[np.repeat(np.arange(len(frame)), labels.shape[1])]
+    ratings = ratings.set_axis(pd.MultiIndex.from_arrays([ratings.index, raters], names=["row", "column"]))
+    return ratings.assign(rater=raters, label=labels.astype(object).to_numpy().ravel())
+
+
+def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: str) -> None:
+    for name in names:
+        bad = cells[name][cells[name].map(_no_single_value)] if cells[name].dtype == object else cells[name].iloc[:0]
+        if len(bad):
+            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {bad.iloc[0]!r} found; one value, or null, is required. Correct the row.")
+
+
+def _no_single_value(value: object) -> bool:
+    return isinstance(value, (list, dict, np.ndarray)) or (isinstance(value, float) and math.isnan(value))
+
+
+__all__ = ["COLUMNS", "UNFINISHED", "Columns", "Layout", "read_ratings", "read_rounds", "read_table", "refuse_unusable"]

@@ -1,0 +1,73 @@
+"""Plots, as images that Markdown can hold. One plot a function."""
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from agreement_pipeline.errors import MissingExtraError
+from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.policy import RELIABLE, TENTATIVE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, GOOD, BAD, LINE = "#23395b", "#2a7f62", "#b3392f", "#8d99ae"
+
+
+def interval_figure(estimates: Sequence[Estimate]) -> str | None:
+    """Every estimate's value and interval on one axis, with the two cut-offs; None when nothing is defined."""
+    defined = [found for found in estimates if found.interval is not None]
+    if not defined:
+        return None
+    figure, axes = _canvas(height=0.9 + 0.26 * len(defined))
+    for place, found in enumerate(reversed(defined)):
+        axes.plot(found.interval or (), (place, place), color=INK, linewidth=2)
+        axes.plot(found.value or 0.0, place, "o", color=INK, markersize=5)
+    axes.set_yticks(range(len(defined)), [f"{found.measure} · {found.scope}" for found in reversed(defined)], fontsize=8)
+    _cutoffs(axes)
+    axes.set_xlim(max(-1.0, min(found.interval.low for found in defined if found.interval) - 0.05), 1.02)
+    return _image(figure)
+
+
+def history_figure(rounds: pd.DataFrame) -> str | None:
+    """The measure that holds first, by round, with its interval and whether the round was admitted; None when there is none."""
+    shown = rounds.drop_duplicates("round")
+    shown = shown[shown["value"].notna()].reset_index(drop=True)
+    if shown.empty:
+        return None
+    figure, axes = _canvas(height=3.2)
+    for place, row in enumerate(shown.to_dict("records")):
+        colour = GOOD if str(row["decision"]).startswith("admitted") else BAD
+        axes.plot((place, place), (row["low"], row["high"]), color=colour, linewidth=2.5)
+        axes.plot([place], [row["value"]], "o", color=colour, markersize=6)
+    axes.set_xticks(range(len(shown)), list(shown["round"]), fontsize=8)
+    axes.set_ylabel(str(shown["measure"].iloc[0]), fontsize=9)
+    _cutoffs(axes, horizontal=True)
+    return _image(figure)
+
+
+def _cutoffs(axes: "Axes", *, horizontal: bool = False) -> None:
+    line: Any = axes.axhline if horizontal else axes.axvline
+    for cutoff in (RELIABLE, TENTATIVE):
+        line(cutoff, color=LINE, linewidth=1, linestyle="--", zorder=0)
+
+
+def _canvas(*, height: float) -> tuple["Figure", "Axes"]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError.of("plots", "matplotlib", "plots") from None
+    figure = Figure(figsize=(7.2, height), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _image(figure: "Figure") -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,66 @@
+"""Tables as text."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+import pandas as pd
+
+from agreement_pipeline.estimates import Estimate
+
+REASON_WIDTH = 78
+
+
+def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """Estimates as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "measure": found.measure,
+            "scope": str(found.scope),
+            "value": shown(found.value),
+            "interval": interval_text(found),
+            "items": str(found.n_used) if not found.n_dropped else f"{found.n_used} of {found.n_items}",
+            "raters": str(found.n_raters),
+            "ratings": str(found.n_ratings),
+            "note": f"undefined: {found.undefined}" if found.undefined else (f"lowest: {found.lowest}" if found.lowest else ""),
+        }
+        for found in estimates
+    )
+
+
+def interval_text(found: Estimate) -> str:
+    """An interval as `low … high`; empty where undefined."""
+    return "" if found.interval is None else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
+
+
+def shown(value: float | None) -> str:
+    """A number to five decimals; empty where undefined.
+
+    >>> shown(2 / 3), shown(None)
+    ('0.66667', '')
+    """
+    return "" if value is None else f"{value:.5f}"
+
+
+def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
+    """A frame of text as aligned columns under a rule; the column `wrapped` is broken over lines.
+
+    >>> print(text_table(pd.DataFrame({"round": ["W1"], "decision": ["held"]})))
+    round  decision
+    -----  --------
+    W1     held
+    """
+    rows = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+    broken = [_lines(row, list(frame.columns), wrapped) for row in rows]
+    header = [str(name) for name in frame.columns]
+    every = [header, *(line for lines in broken for line in lines)]
+    widths = [max(len(line[column]) for line in every) for column in range(len(header))]
+    ruled = [header, ["-" * width for width in widths], *every[1:]]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in ruled)
+
+
+def _lines(row: list[str], names: list[str], wrapped: str | None) -> list[list[str]]:
+    if wrapped is None:
+        return [row]
+    column = names.index(wrapped)
+    parts = wrap(row[column], REASON_WIDTH) or [""]
+    return [[*row[:column], parts[0], *row[column + 1 :]], *([""] * column + [part] + [""] * (len(row) - column - 1) for part in parts[1:])]

@@ -1,0 +1,64 @@
+"""Items that were not seen but could have been: of a typical size, and split between two categories in every way.
+
+A round in which everybody agreed does not prove that they always will. Such items, given a little weight, keep an interval from saying so.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.scale import MISSING, Scale
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+MAX_TURNS = 8
+
+
+def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
+    """The two categories such an item is split between: the most used, or `category`, and of those in use the one farthest from it.
+
+    On the nominal level all are equally far, and the most used of them is taken. On the others a split between neighbours would say that
+    raters may differ a little; farther ones are needed for the lower limit to hold what it promises.
+    """
+    first = int(used.argmax()) if category is None else category
+    others = np.arange(len(used)) != first
+    candidates = others & (used > 0) if (others & (used > 0)).any() else others
+    apart = np.where(candidates, _distances(used, scale, first), -1.0)
+    return first, int(np.lexsort((-used, -apart))[0])
+
+
+def _distances(used: Array, scale: Scale, first: int) -> Array:
+    """How far each category is from the first one, at the scale's level."""
+    if scale.level == "nominal":
+        return np.ones(len(used))
+    scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
+    apart = np.abs(scores - scores[first])
+    total = scores + scores[first]
+    return np.asarray(np.divide(apart, total, out=np.zeros_like(apart), where=total > 0) if scale.level == "ratio" else apart)
+
+
+def typical_size(sizes: Array | Codes, weights: Array) -> int:
+    """The most common number of ratings among the rows that hold two or more; 2 when none does."""
+    common = np.bincount(sizes.astype(int), weights, minlength=3)
+    return 2 + int(common[2:].argmax())
+
+
+def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
+    """Every split of an item of `size` ratings, as counts by category, shape (size + 1, K)."""
+    rows = np.zeros((size + 1, n_categories))
+    rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
+    return rows
+
+
+def rater_splits(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
+    """The same splits as codes by rater, each turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
+    first, second = pair
+    rows = [[first] * n + [second] * (size - n) + [MISSING] * (n_raters - size) for n in range(size, -1, -1)]
+    turns = min(n_raters, MAX_TURNS)
+    return np.array([np.roll(row, turn * n_raters // turns) for row in rows for turn in range(turns)])
+
+
+def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
+    """The first labels of raters who all split their own `size` ratings of an item in the same way, shape (size + 1, R): split so too."""
+    given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
+    return np.where(given_first, pair[0], pair[1])

@@ -1,0 +1,195 @@
+"""The statistic of ratings that are numbers or vectors of numbers: one row an item, one value a rater and dimension.
+
+Where any number may occur no two items need be alike, so the rows are the items themselves, each of weight 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.patterns import Array, RatingPatterns, _extended, _weights
+from agreement_pipeline.scale import Scale
+from agreement_pipeline.unseen import MAX_TURNS, typical_size
+
+
+@dataclass(frozen=True, eq=False)
+class RatingValues:
+    """Item rows of real-valued or multivariate ratings by rater; raters keep their names.
+
+    Parameters
+    ----------
+    values
+        Shape (N, R, D): what each rater gave each item in each dimension, nan in all dimensions where missing.
+        Shape (N, R) on a scale of one dimension.
+    weights
+        Shape (..., N): how many items show each row. Finite and non-negative; 1 each when omitted.
+    scale, raters
+        A scale of numbers, and the R rater names.
+    left_out
+        How many items with missing ratings `crossed` left out.
+
+    Examples
+    --------
+    >>> values = RatingValues([[1.5, 1.7], [3.1, np.nan]], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> values.n_items, values.n_ratings
+    (2, 3)
+    >>> values.crossed().n_items, values.crossed().left_out
+    (1, 1)
+    """
+
+    values: Array
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    left_out: int = 0
+
+    def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], left_out: int = 0) -> None:
+        rows = np.asarray(values, dtype=float)
+        rows = rows[:, :, None] if rows.ndim == 2 else rows
+        _check(rows, scale, len(raters))
+        object.__setattr__(self, "values", rows)
+        object.__setattr__(self, "weights", _weights(weights, len(rows)))
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "left_out", left_out)
+
+    @classmethod
+    def of_patterns(cls, patterns: RatingPatterns) -> "RatingValues":
+        """The numbers that the codes of an interval or ratio scale stand for, row for row."""
+        numbers = np.append(patterns.scale.scores, np.nan)
+        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters)
+
+    @cached_property
+    def rated(self) -> NDArray[np.bool_]:
+        """Which rater rated which item, shape (N, R)."""
+        return ~np.isnan(self.values[:, :, 0])
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Ratings a row, shape (N,)."""
+        return np.asarray(self.rated.sum(1), dtype=float)
+
+    @cached_property
+    def pairable(self) -> NDArray[np.bool_]:
+        """Which rows hold two ratings or more, shape (N,)."""
+        return np.asarray(self.sizes >= 2)
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which rows have weight in some draw, shape (N,)."""
+        return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
+
+    @property
+    def n_raters(self) -> int:
+        """How many raters there are."""
+        return len(self.raters)
+
+    @property
+    def n_items(self) -> int:
+        """Items with at least one rating."""
+        return round(float(self.weights[..., self.sizes > 0].sum()))
+
+    @property
+    def n_used(self) -> int:
+        """Items with two ratings or more."""
+        return round(float(self.weights[..., self.pairable].sum()))
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings in all; a vector is one rating."""
+        return round(float((self.weights * self.sizes).sum()))
+
+    def reweighted(self, weights: Array) -> Self:
+        """The same rows under other weights."""
+        return replace(self, weights=weights)
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical item over two values, each turned through the raters, `mass` in all.
+
+        In each dimension they are the values of the two-valued rating with the mean, the variance and the skewness of all
+        ratings: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
+        dimension a split is turned by one rater more, so that the ratings do not lie on one line.
+        """
+        low, high = _two_values(self.values, self.weights)
+        rows = _splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high)
+        return replace(self, values=np.concatenate([self.values, rows]), weights=_extended(self.weights, mass, len(rows)))
+
+    def crossed(self) -> "RatingValues":
+        """The items that every rater rated, and the number of those that are left out."""
+        complete = np.asarray(self.rated.all(1))
+        if complete.all():
+            return self
+        left_out = self.left_out + round(float(self.weights[..., ~complete & (self.sizes > 0)].sum()))
+        return replace(self.at(complete), left_out=left_out)
+
+    def at(self, rows: NDArray[np.bool_]) -> "RatingValues":
+        """Some of the rows."""
+        return replace(self, values=self.values[rows], weights=self.weights[..., rows])
+
+    def only(self, raters: Sequence[str]) -> "RatingValues":
+        """The columns of some raters."""
+        columns = [self.raters.index(rater) for rater in raters]
+        return replace(self, values=self.values[:, columns], raters=tuple(raters))
+
+    def without(self, rater: str) -> "RatingValues":
+        """The columns of all raters but one."""
+        return self.only([name for name in self.raters if name != rater])
+
+    def __add__(self, other: "RatingValues") -> "RatingValues":
+        if self.scale != other.scale:
+            raise RatingsError(f"rating values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+        raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
+        values = np.concatenate([_columns(self, raters), _columns(other, raters)])
+        return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
+
+
+def _check(values: Array, scale: Scale, n_raters: int) -> None:
+    if not scale.numeric:
+        raise RatingsError(f"rating values: a {scale.level} scale with categories found; a scale of numbers is required. Use rating patterns.")
+    if values.ndim != 3 or values.shape[1:] != (n_raters, scale.dimensions):
+        raise RatingsError(
+            f"rating values: shape {values.shape} found; (N, {n_raters}, {scale.dimensions}) is required by the raters and the scale. "
+            "Give a value for every rater and dimension, nan where missing."
+        )
+    missing = np.isnan(values)
+    if (missing.any(-1) != missing.all(-1)).any() or np.isinf(values).any() or (scale.level == "ratio" and (values < 0).any()):
+        raise RatingsError(
+            "rating values: a rating with some numbers missing, infinite or negative found; "
+            f"all finite{' and non-negative' if scale.level == 'ratio' else ''}, or all nan, are required on the {scale.level} level. Correct the rating."
+        )
+
+
+def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
+    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings."""
+    numbers = values[~np.isnan(values[:, :, 0])]
+    each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
+    each = each / max(each.sum(), np.finfo(float).tiny)
+    apart = numbers - each @ numbers
+    spread = np.sqrt(each @ apart**2)
+    skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
+    gap = np.sqrt(skewness**2 + 4)
+    return each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
+
+
+def _splits(size: int, n_raters: int, low: Array, high: Array) -> Array:
+    """Items of `size` ratings with k high ones in each dimension, k from all to none, each turned through the raters; shape (…, R, D)."""
+    place = np.arange(size)[:, None] + np.arange(len(low))
+    rows = np.full((size + 1, n_raters, len(low)), np.nan)
+    rows[:, :size] = np.where(place % max(1, size) < np.arange(size, -1, -1)[:, None, None], high, low)
+    turns = min(n_raters, MAX_TURNS)
+    return np.concatenate([np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)])
+
+
+def _columns(values: RatingValues, raters: Sequence[str]) -> Array:
+    """The values with a column for each of `raters`, nan where the table has none."""
+    columns = np.full((len(values.values), len(raters), values.scale.dimensions), np.nan)
+    columns[:, [raters.index(name) for name in values.raters]] = values.values
+    return columns
+
+
+__all__ = ["RatingValues"]

@@ -1,0 +1,46 @@
+"""What tests share: the data sets beside the repository, and ratings written as a small table."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.scale import Scale
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of shared data sets."""
+    if not SHARED.is_dir():
+        pytest.skip("no folder ../shared/data beside the repository")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def tabled():
+    """Ratings from text: a header of rater names, then an item a line; `.` is missing, `a/b` is a met twice with labels a and b."""
+
+    def read(text, categories=None, level="nominal", classifiers=()):
+        raters, *items = (line.split() for line in text.strip().splitlines())
+        rows = [
+            (f"{number:04}", rater, label, occurrence)
+            for number, labels in enumerate(items)
+            for rater, said in zip(raters, labels, strict=True)
+            for occurrence, label in enumerate(said.split("/"), 1)
+            if said != "."
+        ]
+        frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+        scale = Scale(tuple(categories), level) if categories else Scale.from_labels(frame["label"], level)
+        return Ratings.from_frame(frame, scale, classifiers=classifiers)
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def serology(tabled):
+    """Williams' (1976) syphilis serology: laboratory T and three reference laboratories, 28 specimens (Shah 2011, table 1)."""
+    text = (Path(__file__).parent / "reference" / "serology.txt").read_text()
+    return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))

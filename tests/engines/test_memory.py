@@ -1,0 +1,91 @@
+"""From ratings to statistics in memory: who is of the panel, what counts, and what a continuous scale becomes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.scale import Scale
+
+TABLE = """
+A B C model
+no no yes no
+no no yes yes
+yes . yes yes
+yes/no yes/yes . .
+no no yes no
+"""
+
+
+@pytest.fixture
+def ratings(tabled):
+    return tabled(TABLE, ("no", "yes"), classifiers=("model",))
+
+
+def rows_of(patterns, raters):
+    order = [patterns.raters.index(name) for name in raters]
+    return dict(zip(map(tuple, patterns.codes[:, order].tolist()), patterns.weights.tolist(), strict=True))
+
+
+def test_equal_items_are_counted_once_with_their_number(ratings):
+    counts = memory.category_counts(ratings)
+    assert dict(zip(map(tuple, counts.counts.tolist()), counts.weights.tolist(), strict=True)) == {(0, 2): 2, (2, 1): 3}
+    assert rows_of(memory.rating_patterns(ratings), "ABC") == {(0, 0, 1): 3, (1, -1, 1): 1, (1, 1, -1): 1}
+
+
+def test_a_classifier_stands_beside_the_panel(ratings):
+    panel = memory.panel_patterns(ratings, "model")
+    order = [panel.panel.raters.index(name) for name in "ABC"]
+    found = {(*row, label): w for row, label, w in zip(panel.panel.codes[:, order].tolist(), panel.labels.tolist(), panel.weights.tolist(), strict=True)}
+    assert found == {(0, 0, 1, 0): 2, (0, 0, 1, 1): 1, (1, -1, 1, 1): 1, (1, 1, -1, -1): 1}
+
+
+def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
+    replicates = memory.replicate_counts(ratings)
+    assert rows_of(replicates.patterns, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}
+    cells = {(replicates.raters[r], *counts) for r, counts in zip(replicates.rater, replicates.counts.tolist(), strict=True)}
+    assert cells == {("A", 1, 1), ("B", 0, 2)}
+    assert set(replicates.item) == {0}
+
+
+def test_one_row_an_item_and_distinct_rows_give_the_same_values(ratings):
+    found = memory.replicate_counts(ratings)
+    items = np.repeat(np.arange(len(found.weights)), found.weights.astype(int))
+    spread = RatingPatterns(found.patterns.codes[items], scale=found.scale, raters=found.raters)
+    one_a_row = ReplicateCounts(found.counts, found.item, found.rater, spread)  # the first rows are the items met again
+    for name in ("self_agreement", "campagner_cabitza_rho_robust"):
+        assert MEASURES[name](one_a_row).value == pytest.approx(float(MEASURES[name](found).value))
+
+
+def test_those_who_only_rated_in_earlier_rounds_speak_for_themselves_and_not_in_the_panel():
+    frame = pd.DataFrame(
+        [
+            *((item, rater, label, 1, False) for item, label in (("i1", "no"), ("i2", "yes")) for rater in ("ana", "ben")),
+            ("i1", "old", "no", 1, True),
+            ("i1", "old", "yes", 2, True),
+        ],
+        columns=["item", "rater", "label", "occurrence", "earlier"],
+    )
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
+    assert memory.category_counts(ratings).n_raters == 2
+    assert set(memory.rating_patterns(ratings).raters) == {"ana", "ben"}
+    assert MEASURES["shah_kappa_s"](memory.rating_patterns(ratings)).value == pytest.approx(1.0)
+    assert set(memory.replicate_counts(ratings).raters) == {"ana", "ben", "old"}
+    assert memory.replicate_counts(ratings).n_raters == 1
+
+
+@pytest.mark.parametrize("count", [memory.category_counts, memory.rating_patterns, memory.replicate_counts])
+def test_labels_without_categories_are_not_counted(count):
+    frame = pd.DataFrame([("i1", "ana", 0.5), ("i1", "ben", 0.7)], columns=["item", "rater", "label"])
+    with pytest.raises(RatingsError, match="interval level without categories found; a list of them is required to count labels"):
+        count(Ratings.from_frame(frame, Scale(None, "interval")))
+
+
+def test_the_table_of_labels_is_one_row_an_item_and_one_column_a_rater(ratings):
+    table = memory.item_table(ratings)
+    assert table.columns.tolist() == ["A", "B", "C"]
+    assert table.iloc[2].isna().tolist() == [False, True, False]

@@ -1,0 +1,133 @@
+"""What holds of every registered measure of counted ratings: undefined exactly when declared, and resample by resample."""
+
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale, estimate
+
+SCALES = {
+    "nominal": lambda k: Scale(tuple("abcd"[:k])),
+    "ordinal": lambda k: Scale(tuple("abcd"[:k]), "ordinal"),
+    "interval": lambda k: Scale((-1.0, 0.5, 2.0, 7.0)[:k], "interval"),
+    "ratio": lambda k: Scale((0.0, 1.0, 3.0, 4.0)[:k], "ratio"),
+}
+SHAPES = [(1, 1, 2), (2, 1, 2), (2, 1, 3), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2)]
+COUNTED = {name: record for name, record in MEASURES.items() if record.needs in ("counts", "patterns", "panel")}
+CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels == set(SCALES) else [max(record.levels)])]
+EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchangeable]
+
+
+def codes_of(n_raters, n_items, n_categories):
+    """Every table of that shape, a missing rating among the labels, whatever the order of its items."""
+    rows = list(product(range(-1, n_categories), repeat=n_raters))
+    return (np.array(table) for table in combinations_with_replacement(rows, n_items))
+
+
+def random_codes(rng):
+    n_raters, n_items, n_categories = rng.integers(1, 5), rng.integers(1, 6), rng.integers(2, 5)
+    codes = rng.integers(-1, rng.integers(1, n_categories + 1), size=(n_items, n_raters))
+    return codes, int(n_categories)
+
+
+def tables():
+    rng = np.random.default_rng(20)
+    for n_raters, n_items, n_categories in SHAPES:
+        for codes in codes_of(n_raters, n_items, n_categories):
+            yield codes, n_categories
+    for _ in range(100):
+        yield random_codes(rng)
+
+
+TABLES = list(tables())
+
+
+def statistic(codes, scale, needs, weights=None):
+    """The same table as each measure wants it; of a panel, the last column is the classifier's."""
+    if needs == "panel":
+        panel = RatingPatterns(codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+        return PanelPatterns(panel, codes[:, -1], "model")
+    patterns = RatingPatterns(codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])])
+    return patterns if needs == "patterns" else patterns.counts()
+
+
+@cache
+def values_and_reasons(name, level):
+    record = MEASURES[name]
+    found = (statistic(codes, SCALES[level](k), record.needs) for codes, k in TABLES)
+    return [(record(of).value, record.why_undefined(of)) for of in found]
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_the_value_is_nan_exactly_when_a_condition_is_declared_to_hold(name, level):
+    found = values_and_reasons(name, level)
+    for (codes, k), (value, why) in zip(TABLES, found, strict=True):
+        assert np.isnan(value).all() == (why is not None), (codes.tolist(), k, value, why)
+    assert 0 < sum(why is not None for _, why in found) < len(found)
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_values_keep_within_the_bounds(name, level):
+    low, high = MEASURES[name].bounds
+    for (codes, k), (value, _) in zip(TABLES, values_and_reasons(name, level), strict=True):
+        finite = value[~np.isnan(value)]
+        assert ((finite >= low - 1e-9) & (finite <= high + 1e-9)).all(), (codes.tolist(), k, value)
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_a_row_without_weight_is_as_good_as_absent(name, level):
+    record = MEASURES[name]
+    rng = np.random.default_rng(21)
+    for _ in range(60):
+        codes, k = random_codes(rng)
+        ghost = rng.integers(-1, k, size=codes[:1].shape)
+        scale = SCALES[level](k)
+        alone = statistic(codes, scale, record.needs)
+        haunted = statistic(np.vstack([codes, ghost]), scale, record.needs, np.append(np.ones(len(codes)), 0.0))
+        assert record.why_undefined(alone) == record.why_undefined(haunted)
+        np.testing.assert_allclose(record(alone).value, record(haunted).value, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_weights_with_a_leading_axis_give_the_values_of_each_row_of_weights(name, level):
+    record = MEASURES[name]
+    rng = np.random.default_rng(22)
+    for n_raters, k in product((2, 4), (2, 3)):
+        codes = rng.integers(-1, k, size=(12, n_raters))
+        weights = rng.integers(0, 4, size=(5, 12)).astype(float)
+        of = statistic(codes, SCALES[level](k), record.needs)
+        together = record(of.reweighted(weights))
+        for b, row in enumerate(weights):
+            alone = record(of.reweighted(row))
+            for whole, part in zip(together, alone, strict=True):
+                assert (whole is None) == (part is None)
+                if whole is not None:
+                    np.testing.assert_allclose(np.asarray(whole)[b], part, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_a_value_comes_with_an_interval_around_it(name, level):
+    record = MEASURES[name]
+    truth = np.random.default_rng(24).integers(0, 2, size=(80, 1))
+    codes = np.where(np.random.default_rng(25).random((80, 4)) < 0.8, truth, 1 - truth)
+    of = statistic(codes if record.needs == "panel" else codes[:, :2], SCALES[level](2), record.needs)
+    found = estimate(name, of, n_resamples=200)
+    assert found.interval.low < found.value < found.interval.high
+
+
+@pytest.mark.parametrize(("name", "level"), EXCHANGEABLE)
+def test_raters_may_swap_names_item_by_item_where_a_measure_says_so(name, level):
+    record = MEASURES[name]
+    rng = np.random.default_rng(23)
+    defined = 0
+    for n_raters, k in product((2, 5), (2, 3)):
+        codes = rng.integers(-1, k, size=(20, n_raters))
+        free = n_raters - (record.needs == "panel")
+        swapped = codes.copy()
+        swapped[:, :free] = rng.permuted(codes[:, :free], axis=1)
+        before, after = (record(statistic(table, SCALES[level](k), record.needs)).value for table in (codes, swapped))
+        np.testing.assert_allclose(after, before, rtol=1e-9, atol=1e-12)
+        defined += not np.isnan(before).all()
+    assert defined

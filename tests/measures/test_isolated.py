@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
+
+K = 3
+SCALE = Scale((0.0, 1.0, 4.0), "interval")
+NR, BL, RE = range(3)
+SYPHILIS = {  # three reference laboratories and laboratory T on 28 specimens: Williams (1976), table 1 of Shah (2011)
+    (RE, RE, RE, RE): 12,
+    (NR, NR, NR, BL): 5,
+    (NR, NR, NR, NR): 4,
+    (RE, BL, BL, RE): 2,
+    (RE, NR, BL, RE): 2,
+    (BL, NR, NR, BL): 3,
+}
+
+
+def panel_of(codes, scale=SCALE, weights=None):
+    codes = np.asarray(codes)
+    panel = RatingPatterns(codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    return PanelPatterns(panel, codes[:, -1], "model")
+
+
+def syphilis():
+    return panel_of(list(SYPHILIS), Scale(("non-reactive", "borderline", "reactive"), "ordinal"), list(SYPHILIS.values()))
+
+
+def shares_of(row):
+    labels = [k for k in row[:-1] if k >= 0]
+    return [labels.count(k) / len(labels) for k in range(K)]
+
+
+def slow_parts(rows, w):
+    """Item by item: observed, expected and greatest agreement of the last column with the shares of the others."""
+    met = [row for row in rows if row[-1] >= 0 and max(row[:-1]) >= 0]
+    with_each = [[sum(w[j][k] * shares_of(row)[k] for k in range(K)) for j in range(K)] for row in met]
+    observed = np.mean([agreement[row[-1]] for agreement, row in zip(with_each, met, strict=True)])
+    x = [np.mean([row[-1] == j for row in met]) for j in range(K)]
+    y = [np.mean([shares_of(row)[k] for row in met]) for k in range(K)]
+    expected = sum(w[j][k] * x[j] * y[k] for j in range(K) for k in range(K))
+    return observed, expected, np.mean([max(agreement) for agreement in with_each])
+
+
+def test_laboratory_t_has_the_printed_kappa_and_parts():
+    found = MEASURES["vanbelle_albert_kappa"](syphilis())
+    printed = {"observed": 0.655, "expected": 0.362, "greatest": 0.893, "value": 0.551}
+    for part, value in printed.items():
+        assert float(getattr(found, part)) == pytest.approx(value, abs=6e-4)
+
+
+def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements():
+    found = MEASURES["williams_index"](syphilis())
+    assert float(found.observed) == pytest.approx(0.655, abs=6e-4)
+    assert float(found.greatest) == pytest.approx(0.81, abs=6e-4)
+    assert float(found.value) == pytest.approx((55 / 84) / (68 / 84), abs=1e-12)
+
+
+@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+@pytest.mark.parametrize("seed", range(3))
+def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
+    codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))
+    observed, expected, greatest = slow_parts(codes.tolist(), weighting.matrix(SCALE))
+    assert float(vanbelle_albert_kappa(panel_of(codes), weighting).value) == pytest.approx((observed - expected) / (greatest - expected), abs=1e-12)
+    assert float(schouten_kappa(panel_of(codes), weighting).value) == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_on_complete_ratings_schoutens_kappa_adds_up_the_parts_of_cohens_kappas(seed):
+    codes = np.random.default_rng(seed).integers(0, K, size=(30, 5))
+    gained, open_to_gain = 0.0, 0.0
+    for b in range(4):
+        observed = np.mean(codes[:, 4] == codes[:, b])
+        expected = sum(np.mean(codes[:, 4] == k) * np.mean(codes[:, b] == k) for k in range(K))
+        gained, open_to_gain = gained + observed - expected, open_to_gain + 1 - expected
+    assert float(schouten_kappa(panel_of(codes)).value) == pytest.approx(gained / open_to_gain, abs=1e-12)
+
+
+@pytest.mark.parametrize(("weighting", "theirs"), [(IDENTITY, None), (LINEAR, "linear"), (QUADRATIC, "quadratic")])
+@pytest.mark.parametrize("kappa", [vanbelle_albert_kappa, schouten_kappa])
+def test_one_against_one_is_cohens_kappa(kappa, weighting, theirs):
+    codes = np.random.default_rng(8).integers(0, K, size=(30, 2))
+    panel = panel_of(codes, Scale(tuple("abc"), "ordinal"))
+    assert float(kappa(panel, weighting).value) == pytest.approx(cohen_kappa_score(codes[:, 1], codes[:, 0], labels=range(K), weights=theirs), abs=1e-12)
+
+
+def test_williams_index_is_the_loop_over_pairs():
+    codes = np.random.default_rng(9).integers(-1, K, size=(30, 5))
+    with_rater, within = [], []
+    for *panel, model in codes.tolist():
+        labels = [k for k in panel if k >= 0]
+        if model < 0 or len(labels) < 2:
+            continue
+        with_rater.append(np.mean([k == model for k in labels]))
+        within.append(np.mean([a == b for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]))
+    found = MEASURES["williams_index"](panel_of(codes, Scale(tuple("abc"))))
+    assert float(found.value) == pytest.approx(np.mean(with_rater) / np.mean(within), abs=1e-12)
+
+
+def test_a_panel_that_never_agrees_leaves_williams_index_without_a_value():
+    panel = panel_of([[0, 1, 0], [1, 2, 1]], Scale(tuple("abc")))
+    assert np.isnan(MEASURES["williams_index"](panel).value)
+    assert MEASURES["williams_index"].why_undefined(panel) == "the panel never agrees with itself on an item that the classifier labelled"
+
+
+def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
+    """The middle category is worth as much as the ends, linearly, to a panel split between the ends; without weights it is worth nothing."""
+    panel = panel_of([[0, 2, 1], [0, 2, 0]], Scale(tuple("abc"), "ordinal"))
+    assert MEASURES["vanbelle_albert_kappa_linear"].why_undefined(panel) is not None
+    assert MEASURES["vanbelle_albert_kappa"].why_undefined(panel) is None
+    assert np.isnan(MEASURES["vanbelle_albert_kappa_linear"](panel).value)
+    assert float(MEASURES["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)

@@ -1,0 +1,191 @@
+import json
+import tracemalloc
+from itertools import permutations
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale
+from agreement_pipeline.engines import memory
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
+alpha = MEASURES["krippendorff_alpha"]
+LEVELS = ["ordinal", "interval", "ratio"]
+
+
+def numbers(table, level="interval", weights=None):
+    table = np.asarray(table, dtype=float)
+    dimensions = table.shape[2] if table.ndim == 3 else 1
+    return RatingValues(table, weights, scale=Scale(None, level, dimensions=dimensions), raters=range(table.shape[1]))
+
+
+def slow_alpha(items, difference):
+    """Over all ordered pairs of ratings, one by one; `items` is a list of lists of ratings."""
+    items = [ratings for ratings in items if len(ratings) >= 2]
+    every = [rating for ratings in items for rating in ratings]
+    observed = sum(sum(difference(a, b) for a, b in permutations(ratings, 2)) / (len(ratings) - 1) for ratings in items) / len(every)
+    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / (len(every) * (len(every) - 1))
+    return 1 - observed / expected, observed, expected
+
+
+def slow_difference(level, every):
+    if level == "interval":
+        return lambda a, b: (a - b) ** 2
+    if level == "ratio":
+        return lambda a, b: ((a - b) / (a + b)) ** 2 if a + b else 0.0
+    values, counts = np.unique(every, return_counts=True)
+    count = dict(zip(values, counts, strict=True))
+
+    def ordinal(a, b):
+        low, high = min(a, b), max(a, b)
+        return (sum(count[v] for v in values if low <= v <= high) - (count[low] + count[high]) / 2) ** 2
+
+    return ordinal
+
+
+def random_table(rng, *, ties):
+    table = rng.lognormal(size=(12, 1)) * rng.lognormal(sigma=0.5, size=(12, 4))
+    table = np.floor(3 * table) if ties else table
+    table[rng.random(table.shape) < 0.3] = np.nan
+    return table
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_is_the_mean_over_pairs_of_ratings(level, ties):
+    table = random_table(np.random.default_rng(7), ties=ties)
+    items = [row[~np.isnan(row)].tolist() for row in table]
+    every = [rating for ratings in items if len(ratings) >= 2 for rating in ratings]
+    found = alpha(numbers(table, level))
+    assert [found.value, found.observed, found.expected] == pytest.approx(slow_alpha(items, slow_difference(level, every)), rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_is_that_of_the_krippendorff_library(level):
+    table = random_table(np.random.default_rng(8), ties=False)
+    assert alpha(numbers(table, level)).value == pytest.approx(krippendorff.alpha(table.T, level_of_measurement=level), rel=1e-12)
+
+
+@pytest.mark.parametrize("values", [np.arange(7.0), np.array([0, 1, 1.5, 10, 11, 1e4, 1e7]), 1e6 + np.arange(7.0)])
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_is_alpha_of_the_same_numbers_as_categories(level, values):
+    rng = np.random.default_rng(9)
+    codes, rated = rng.integers(0, 7, (60, 4)), rng.random((60, 4)) < 0.7
+    counts = np.array([[((row == k) & here).sum() for k in range(7)] for row, here in zip(codes, rated, strict=True)])
+    weights = rng.gamma(1, size=(5, 60))
+    by_category = alpha(CategoryCounts(counts, weights, scale=Scale(tuple(values), level)))
+    by_number = alpha(numbers(np.where(rated, values[codes], np.nan), level, weights))
+    for part in ("value", "observed", "expected"):
+        assert getattr(by_number, part) == pytest.approx(getattr(by_category, part), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_under_whole_weights_is_alpha_of_the_repeated_items(level):
+    rng = np.random.default_rng(10)
+    table, weights = random_table(rng, ties=False), rng.integers(0, 4, (3, 12))
+    repeated = [alpha(numbers(np.repeat(table, row, axis=0), level)).value for row in weights]
+    assert alpha(numbers(table, level, weights)).value == pytest.approx(repeated, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_item_with_one_rating_changes_nothing(level):
+    table = random_table(np.random.default_rng(11), ties=False)
+    more = np.vstack([table, [1e9, np.nan, np.nan, np.nan]])
+    assert alpha(numbers(more, level)).value == pytest.approx(alpha(numbers(table, level)).value, rel=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_does_not_depend_on_the_unit(level, unit):
+    table = random_table(np.random.default_rng(12), ties=False)
+    assert alpha(numbers(unit * table, level)).value == pytest.approx(alpha(numbers(table, level)).value, rel=1e-12)
+
+
+def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings():
+    rng = np.random.default_rng(13)
+    table = rng.normal(size=(8, 1, 3)) + rng.normal(size=(8, 4, 3)) * [0.1, 1, 10]
+    table[rng.random((8, 4)) < 0.3] = np.nan
+    items = [[tuple(rating) for rating in row if not np.isnan(rating).any()] for row in table]
+    found = alpha(numbers(table, "multivariate interval"))
+    slow = slow_alpha(items, lambda a, b: sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
+    assert [found.value, found.observed, found.expected] == pytest.approx(slow, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
+        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another is of one category"),
+        ([[0, 0], [0, 0]], "every rating that meets another is of one category"),
+    ],
+)
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_is_undefined_for_a_reason_exactly_where_it_has_no_value(level, table, reason):
+    assert reason in alpha.why_undefined(numbers(table, level))
+    assert np.isnan(alpha(numbers(table, level)).value)
+
+
+@pytest.mark.parametrize("table", [[[1e-7, 1e-7], [2e-7, 2e-7]], [[1e6, 1e6], [1e6 + 1, 1e6 + 1]], [[0, 0], [1e-300, 1e-300]]])
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_numbers_that_lie_close_is_defined(level, table):
+    assert alpha.why_undefined(numbers(table, level)) is None
+    assert alpha(numbers(table, level)).value == 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_of_100_000_items_by_5_raters_takes_memory_linear_in_the_ratings(level):
+    rng = np.random.default_rng(14)
+    values = numbers(np.exp(rng.normal(size=(100_000, 1)) + rng.normal(size=(100_000, 5)) / 2), level)
+    tracemalloc.start()
+    found = alpha(values)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0 < found.value < 1
+    assert peak < 300e6
+
+
+def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
+    rng = np.random.default_rng(15)
+    items = np.repeat(np.arange(100_000), 5).astype(str).astype(object)
+    raters = np.tile(np.array(list("abcde"), dtype=object), 100_000)
+    table = pd.DataFrame({"item": items, "rater": raters, "label": rng.normal(size=500_000)})
+    ratings = Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
+    assert ratings.rater_order
+    assert len(ratings.current) == 500_000
+    tracemalloc.start()
+    found = alpha(memory.rating_values(ratings))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.value == pytest.approx(0, abs=0.01)
+    assert peak < 300e6
+
+
+@needs_data
+def test_the_interval_alpha_of_krippendorff_1980():
+    cases = json.loads((SHARED / "reference_vectors.json").read_text())["cases"]
+    case = next(case for case in cases if case["id"] == "kripp_1980_3x9_interval")
+    assert alpha(numbers(np.array(case["data"]["values"]).T)).value == pytest.approx(case["expected"], abs=case["tolerance"])
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "value"), [("ref_janson_olsson_photo", 0.762706), ("snow_affect", 0.322192)])
+def test_the_multivariate_alpha_of_published_tables(name, value):
+    table = pd.read_csv(SHARED / f"{name}.csv")
+    ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
+    assert alpha(memory.rating_values(ratings)).value == pytest.approx(value, abs=5e-7)
+
+
+@needs_data
+def test_the_interval_alphas_of_the_dimensions_of_snow_2008():
+    table = pd.read_csv(SHARED / "snow_affect.csv")
+    published = json.loads((SHARED / "snow_affect.json").read_text())["alpha_fast_krippendorff"]
+    for column, expected in published.items():
+        frame = table[["item", "rater"]].assign(label=table[column])
+        values = memory.rating_values(Ratings.from_frame(frame, Scale(None, "interval")))
+        assert alpha(values).value == pytest.approx(expected["interval"], abs=1e-6)
+        ranks = memory.rating_values(Ratings.from_frame(frame, Scale(None, "ordinal")))
+        assert alpha(ranks).value == pytest.approx(expected["ordinal"], abs=1e-6)

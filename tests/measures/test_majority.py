@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline.measures.majority import items_without_majority, strict_majority
+
+KAPPA = MEASURES["consensus_kappa"]
+SCALE = Scale(tuple("abc"))
+
+
+def panel_of(codes, weights=None):
+    codes = np.asarray(codes)
+    panel = RatingPatterns(codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    return PanelPatterns(panel, codes[:, -1], "model")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_scikit_learns_kappa_of_the_classifier_and_the_majority(seed):
+    codes = np.random.default_rng(seed).integers(-1, 3, size=(60, 6))
+    truth, labels = [], []
+    for *panel, label in codes.tolist():
+        given = [k for k in panel if k >= 0]
+        most = max(range(3), key=given.count)
+        if label >= 0 and given.count(most) > len(given) / 2:
+            truth.append(most)
+            labels.append(label)
+    assert float(KAPPA(panel_of(codes)).value) == pytest.approx(cohen_kappa_score(truth, labels, labels=range(3)), abs=1e-12)
+
+
+def test_the_majority_is_more_than_half():
+    panel = panel_of([[0, 0, 1, 0], [0, 1, -1, 0], [0, 1, 2, 0], [1, -1, -1, 0], [-1, -1, -1, 0]])
+    assert strict_majority(panel).tolist() == [0, -1, -1, 1, -1]
+
+
+def test_labelled_items_without_a_majority_are_counted():
+    panel = panel_of([[0, 0, 1, 0], [0, 1, -1, 0], [0, 1, 2, -1], [-1, -1, -1, 0]], [5, 3, 2, 1])
+    assert float(items_without_majority(panel)) == 3
+    assert items_without_majority(panel.reweighted(np.array([[1.0, 4, 1, 1], [1, 0, 1, 1]]))).tolist() == [4, 0]
+
+
+def test_without_a_majority_anywhere_there_is_no_value():
+    panel = panel_of([[0, 1, 0], [1, 2, 1]])
+    assert np.isnan(KAPPA(panel).value)
+    assert KAPPA.why_undefined(panel) == "the classifier labelled no item on which more than half of the panel agree"
+
+
+def test_one_category_throughout_gives_no_value():
+    panel = panel_of([[0, 0, 0], [1, 2, 1]])
+    assert np.isnan(KAPPA(panel).value)
+    assert KAPPA.why_undefined(panel) == "the classifier and the majority gave one and the same category throughout"

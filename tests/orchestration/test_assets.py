@@ -1,0 +1,166 @@
+import dagster as dg
+import pandas as pd
+import pytest
+
+from tests.orchestration.conftest import POLICY, ratings_frame
+
+GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
+
+
+def succeeded(result: dg.ExecuteInProcessResult) -> set[str]:
+    return {event.asset_key.path[-1] for event in result.get_asset_materialization_events() if event.asset_key}
+
+
+def check(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
+    return next(evaluation for evaluation in result.get_asset_check_evaluations() if evaluation.check_name == name)
+
+
+def test_a_good_round_goes_all_the_way_to_training_data(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+
+    assert result.success
+    assert succeeded(result) == {
+        "annotations",
+        "rating_patterns",
+        "inter_rater_agreement",
+        "intra_rater_agreement",
+        "classifier_agreement",
+        "disputed_items",
+        "acceptability",
+        "training_data",
+    }
+    assert len(line.released()) == 1
+
+
+def test_a_bad_round_is_measured_and_shown_but_gives_no_training_data(line):
+    line.deliver("w1", BAD)
+    result = line.run("w1")
+
+    assert not result.success
+    assert "training_data" not in succeeded(result)
+    assert "acceptability" in succeeded(result)
+    admitted = check(result, "admitted")
+    assert not admitted.passed
+    assert admitted.severity == dg.AssetCheckSeverity.ERROR
+    assert "krippendorff_alpha 0." in (admitted.description or "")
+    assert line.released() == []
+
+
+def test_materializing_training_data_alone_is_refused_with_the_reason(line):
+    line.deliver("w1", BAD)
+    line.run("w1")
+    result = line.run("w1", "training_data")
+
+    assert not result.success
+    failure = result.all_events[[event.is_step_failure for event in result.all_events].index(True)]
+    assert "w1" in str(failure.event_specific_data)
+    assert "krippendorff_alpha" in str(failure.event_specific_data)
+    assert line.released() == []
+
+
+def test_a_forged_pass_in_the_event_log_opens_nothing(line):
+    line.deliver("w1", BAD)
+    line.run("w1")
+    line.instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(asset_key=dg.AssetKey(["reviews", "acceptability"]), check_name="admitted", passed=True, metadata={}, partition="w1")
+    )
+    line.instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=dg.AssetKey(["reviews", "acceptability"]), partition="w1"))
+    result = line.run("w1", "training_data")
+
+    assert not result.success
+    assert line.released() == []
+
+
+def test_a_worse_delivery_of_an_admitted_round_withdraws_its_release(line):
+    line.deliver("w1", GOOD)
+    line.run("w1")
+    assert len(line.released()) == 1
+    line.deliver("w1", BAD)
+    result = line.run("w1")
+
+    assert line.released() == []
+    metadata = result.asset_materializations_for_node("reviews__acceptability")[0].metadata
+    assert metadata["release_withdrawn"].value is True
+
+
+def test_a_stricter_policy_withdraws_what_it_no_longer_admits(line):
+    line.deliver("w1", GOOD)
+    line.run("w1")
+    assert len(line.released()) == 1
+    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    line.run("w1", "acceptability")
+
+    assert line.released() == []
+
+
+def test_a_file_with_mistakes_fails_once_and_leaves_what_was_there(line):
+    line.deliver("w1", GOOD)
+    line.run("w1")
+    line.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    result = line.run("w1")
+
+    assert not result.success
+    failure = next(event for event in result.all_events if event.is_step_failure)
+    assert "hatefull" in str(failure.event_specific_data)
+    assert len(line.released()) == 1
+    assert line.project.store.present("w1").source == "w1.csv"
+
+
+def test_every_expectation_of_the_contract_has_a_result(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+
+    names = {evaluation.check_name for evaluation in result.get_asset_check_evaluations() if evaluation.asset_key.path[-1] == "annotations"}
+    assert names == {spec.check for spec in line.project.contract.specs}
+
+
+def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+
+    metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
+    low, value, high = (metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high"))
+    assert low < value <= high <= 1
+
+
+def test_the_history_shows_every_round_with_its_decision(line):
+    line.deliver("w1", GOOD)
+    line.deliver("w2", BAD)
+    line.run("w1")
+    line.run("w2")
+    from agreement_pipeline.orchestration.component import project_definitions
+
+    result = project_definitions(line.settings).resolve_job_def("reviews_history").execute_in_process(instance=line.instance)
+    held = check(result, "no_round_held")
+
+    assert not held.passed
+    assert held.description == "held: w2"
+
+
+def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
+    line = make_line(replicates="across")
+    first = ratings_frame(0.99)
+    second = first.assign(label=first["label"].where(first["item"] != "i000", "offensive"))
+    line.deliver("w1", first)
+    line.deliver("w2", second)
+    line.run("w1")
+    line.run("w2")
+    ratings = line.project.store.ratings("w2")
+
+    same = (first["label"].to_numpy() == second["label"].to_numpy()).mean()
+    from agreement_pipeline.engines.memory import replicate_counts
+    from agreement_pipeline.measures import MEASURES
+
+    assert float(MEASURES["self_agreement_unbiased"](replicate_counts(ratings)).value) == pytest.approx(same)
+    assert len(ratings.current) == len(second)
+
+
+def test_one_table_may_hold_many_rounds(make_line):
+    line = make_line(columns={"round": "week"})
+    both = pd.concat([GOOD.assign(week="w1"), BAD.assign(week="w2")])
+    both.to_csv(line.root / "inbox" / "all.csv", index=False)
+
+    assert set(line.project.deliveries()) == {"w1", "w2"}
+    assert line.run("w1").success
+    assert not line.run("w2").success

@@ -1,0 +1,108 @@
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from agreement_pipeline import AnnotationProject
+from agreement_pipeline.errors import PolicyError, ProjectError
+from agreement_pipeline.orchestration.component import load_project, project_definitions
+
+PROJECT = """project: reviews
+inbox: inbox
+scale:
+  level: nominal
+  categories: [good, bad]
+policy: strict
+"""
+POLICY = """policy: strict
+version: 1
+rules:
+  - measure: krippendorff_alpha
+    reliable: 0.8
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in (("projects/reviews.yaml", PROJECT), ("policies/strict.yaml", POLICY)):
+        path = tmp_path / "configs" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def keys(definitions: dg.Definitions) -> set[dg.AssetKey]:
+    return {spec.key for spec in definitions.resolve_all_asset_specs()}
+
+
+def test_yaml_python_and_component_give_the_same_definitions(root):
+    from_yaml = project_definitions(load_project(root / "configs/projects/reviews.yaml"))
+    settings = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root)}
+    from_python = dg.build_defs_for_component(AnnotationProject(**settings))
+
+    assert keys(from_yaml) == keys(from_python)
+    assert dg.AssetKey(["reviews", "training_data"]) in keys(from_yaml)
+
+
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")  # raised by Dagster's own loader of components
+def test_the_component_loads_from_a_defs_folder(root):
+    from dagster.components.testing import create_defs_folder_sandbox
+
+    attributes = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root)}
+    with create_defs_folder_sandbox() as sandbox:
+        path = sandbox.scaffold_component(
+            component_cls=AnnotationProject, defs_yaml_contents={"type": "agreement_pipeline.AnnotationProject", "attributes": attributes}
+        )
+        with sandbox.load_component_and_build_defs(defs_path=path) as (_, definitions):
+            assert dg.AssetKey(["reviews", "acceptability"]) in keys(definitions)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (PROJECT.replace("inbox:", "inbxo:"), 2),
+        (PROJECT.replace("  level:", "  levl:"), 4),
+        (PROJECT.replace("level: nominal", "level: nomial"), 4),
+        (PROJECT.replace("[good, bad]", "[yes, no]"), 5),
+        (PROJECT + "policy: other\n", 7),
+        (PROJECT + "description: [unclosed\n", 8),
+        (PROJECT + "description: &a x\nowners: [*a]\n", 7),
+    ],
+)
+def test_a_mistake_in_a_project_file_is_named_with_its_line(root, wrong, line):
+    path = root / "configs/projects/reviews.yaml"
+    path.write_text(wrong)
+
+    with pytest.raises(ProjectError, match=rf"reviews\.yaml:{line}"):
+        load_project(path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "words"),
+    [
+        (POLICY.replace("reliable:", "relable:"), 5, "unknown key"),
+        (POLICY.replace("krippendorff_alpha", "kripendorff_alpha"), 4, "did you mean 'krippendorff_alpha'"),
+        (POLICY.replace("0.8", "1.5"), 4, "cut-off 1.5"),
+        (POLICY.replace("0.8", "0.5"), 4, "cut-off 0.5"),
+        (POLICY.replace("version:", "verison:"), 2, "unknown key"),
+    ],
+)
+def test_a_mistake_in_a_policy_stops_the_definitions_with_file_and_line(root, wrong, line, words):
+    (root / "configs/policies/strict.yaml").write_text(wrong)
+
+    with pytest.raises(PolicyError, match=rf"(?i)strict\.yaml:{line}.*{words}"):
+        project_definitions(load_project(root / "configs/projects/reviews.yaml"))
+
+
+def test_a_project_name_that_could_be_a_path_is_refused(root):
+    path = root / "configs/projects/reviews.yaml"
+    path.write_text(PROJECT.replace("project: reviews", "project: ../reviews"))
+
+    with pytest.raises(ProjectError, match="lower case letter"):
+        load_project(path)
+
+
+def test_the_component_is_found_by_its_entry_point():
+    from importlib.metadata import entry_points
+
+    assert [point.value for point in entry_points(group="dagster_dg_cli.registry_modules", name="agreement_pipeline")] == ["agreement_pipeline"]

@@ -1,0 +1,62 @@
+import os
+import time
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from agreement_pipeline.orchestration.component import project_definitions
+from tests.orchestration.conftest import ratings_frame
+
+
+def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
+    definitions = project_definitions(line.settings)
+    sensor = definitions.resolve_sensor_def("reviews_new_rounds")
+    return sensor(dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor))
+
+
+def at_rest(path) -> None:
+    os.utime(path, (time.time() - 60, time.time() - 60))
+
+
+def test_a_new_file_asks_for_one_run_of_its_round(line):
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    found = tick(line)
+
+    assert [request.partition_key for request in found.run_requests] == ["w1"]
+    assert found.dynamic_partitions_requests[0].partition_keys == ["w1"]
+    assert isinstance(tick(line, found.cursor), dg.SkipReason)
+
+
+def test_changed_bytes_ask_for_another_run_under_another_key(line):
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    first = tick(line)
+    at_rest(line.deliver("w1", ratings_frame(0.55)))
+    second = tick(line, first.cursor)
+
+    assert first.run_requests[0].run_key != second.run_requests[0].run_key
+
+
+def test_a_file_still_being_written_waits(line):
+    line.deliver("w1", ratings_frame(0.99))
+
+    assert "still being written" in tick(line).skip_message
+
+
+def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):
+    line = make_line(columns={"round": "week"})
+    ratings_frame(0.99).assign(week="../../etc").to_csv(line.root / "inbox" / "all.csv", index=False)
+    at_rest(line.root / "inbox" / "all.csv")
+
+    assert "../../etc" in tick(line).skip_message
+
+
+def test_the_schedule_judges_every_known_round_again(line):
+    definitions = project_definitions(line.settings)
+    schedule = definitions.resolve_schedule_def("reviews_schedule")
+    with dg.instance_for_test() as instance:
+        instance.add_dynamic_partitions("reviews_rounds", ["w1", "w2"])
+        at = datetime(2026, 1, 5, 6, tzinfo=UTC)
+        context = dg.build_schedule_context(instance=instance, repository_def=definitions.get_repository_def(), scheduled_execution_time=at)
+        requests = schedule.evaluate_tick(context).run_requests
+
+    assert sorted(request.partition_key for request in requests) == ["w1", "w2"]

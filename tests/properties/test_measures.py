@@ -1,0 +1,253 @@
+"""What holds of every registered measure on any table, including one registered tomorrow."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.scale import Scale
+from agreement_pipeline.values import RatingValues
+
+
+def of_measures(wanted=lambda record: True):
+    chosen = {name: record for name, record in MEASURES.items() if wanted(record)}
+    return pytest.mark.parametrize("record", chosen.values(), ids=list(chosen))
+
+
+every_measure = of_measures()
+quickly = settings(deadline=None, max_examples=max(8, 400 // len(MEASURES)))  # a minute in all, however many measures there are
+NOMINAL = ("a", "b", "c", "d")
+SCORES = (1.0, 2.0, 4.0, 5.0)
+PLANE = np.array([(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)])  # the last one is missing
+CLOSED_BY_ONE_UNIT = {"brennan_prediger_circular", "gwet_ac2_circular"}  # Gwet's circle closes one whole unit after the last category
+
+
+def scale_of(level, k):
+    if level == "multivariate interval":
+        return Scale(None, level, dimensions=2)
+    return Scale(SCORES[:k] if level in ("interval", "ratio") else NOMINAL[:k], level)
+
+
+def raters_of(codes):
+    return [f"r{r}" for r in range(codes.shape[1])]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small round: first ratings (N, R), a classifier's labels (N,), counts of replicates by (item, rater), and weights (N,)."""
+
+    codes: np.ndarray
+    labels: np.ndarray
+    cells: dict
+    weights: np.ndarray
+    scale: Scale
+
+    def statistic(self, record):
+        if record.needs == "values" or self.scale.continuous:
+            values = self.values()
+            return values.crossed() if record.crossed else values
+        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+        if record.needs == "panel":
+            return PanelPatterns(patterns, self.labels, "model")
+        if record.needs == "replicates":
+            where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
+            counts = np.array(list(self.cells.values()), dtype=float).reshape(-1, len(self.scale.names))
+            return ReplicateCounts(counts, where[:, 0], where[:, 1], patterns)
+        return patterns.counts() if record.needs == "counts" else patterns
+
+    def values(self):
+        numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
+        return RatingValues(numbers[self.codes], self.weights, scale=self.scale, raters=raters_of(self.codes))
+
+    def value(self, record):
+        return record(self.statistic(record)).value
+
+    def items(self, order):
+        """The same items in another order, or some of them."""
+        place = {int(old): new for new, old in enumerate(order)}
+        cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
+        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order])
+
+
+@st.composite
+def tables(draw, record, least_items=1, level=None):
+    n, r, k = draw(st.integers(least_items, 6)), draw(st.integers(1, 4)), draw(st.integers(2, 4))
+    code = st.integers(-1, k - 1)
+    codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
+    labels = np.array(draw(st.lists(code, min_size=n, max_size=n)))
+    places = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6))
+    counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
+    cells = {place: draw(counts) for place in places}
+    weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
+    return Table(codes, labels, cells, weights, scale_of(level or draw(st.sampled_from(levels_of(record))), k))
+
+
+def levels_of(record):
+    return sorted(record.levels)
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_a_value_lies_within_the_declared_bounds(record, data):
+    table = data.draw(tables(record))
+    value = table.value(record)
+    found = value[~np.isnan(value)]
+    assert (found >= record.bounds[0] - 1e-9).all()
+    assert (found <= record.bounds[1] + 1e-9).all()
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_there_is_no_value_exactly_when_a_declared_condition_holds(record, data):
+    statistic = data.draw(tables(record)).statistic(record)
+    has_value = bool((~np.isnan(record(statistic).value)).any())
+    assert has_value == (record.why_undefined(statistic) is None)
+
+
+AB = scale_of("nominal", 2)
+DEGENERATE = {
+    "one category": Table(np.zeros((3, 2), int), np.zeros(3, int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
+    "one rater": Table(np.array([[0], [1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.ones(2), AB),
+    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([0, 1]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
+    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([0, 1]), {(0, 0): [2, 0]}, np.ones(2), AB),
+    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([0, 1]), {(0, 2): [1, 1]}, np.ones(2), AB),
+    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([-1, 1]), {}, np.ones(2), AB),
+    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {}, np.ones(2), AB),
+    "nothing at all": Table(np.full((2, 2), -1), np.full(2, -1), {}, np.ones(2), AB),
+    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.zeros(2), AB),
+}
+
+
+@every_measure
+@pytest.mark.parametrize("table", DEGENERATE.values(), ids=list(DEGENERATE))
+def test_on_a_degenerate_table_a_value_is_missing_for_a_declared_reason_or_there(record, table):
+    for level in levels_of(record):
+        statistic = replace(table, scale=scale_of(level, 2)).statistic(record)
+        has_value = bool((~np.isnan(record(statistic).value)).any())
+        assert has_value == (record.why_undefined(statistic) is None)
+
+
+NOT_AGREEMENT = {
+    "alpha_gain": "a difference of two agreements, 0 where both are perfect",
+    "williams_index": "a ratio of two agreements, 1 where both are perfect",
+    "advantage_probability": "how often the classifier does as well as a rater: a comparison, in which perfect raters and classifier tie",
+}
+
+
+@of_measures(lambda record: record.name not in NOT_AGREEMENT)
+@quickly
+@given(data=st.data())
+def test_perfect_agreement_gives_the_greatest_value(record, data):
+    level = data.draw(st.sampled_from(levels_of(record)))
+    again = data.draw(st.lists(st.integers(0, 1), max_size=4))
+    sizes = data.draw(st.permutations([(k, raters) for k in (2, 3, 4) for raters in (2, 3, 4)]))
+    perfect = (unanimous(level, k, raters, again) for k, raters in sizes)  # some measures are for two raters or two categories
+    table = next(each for each in perfect if record.why_undefined(each.statistic(record)) is None)
+    assert table.value(record) == pytest.approx(np.broadcast_to(record.bounds[1], table.value(record).shape), abs=1e-9)
+
+
+def unanimous(level, k, raters, again):
+    """Every category once, and those of `again` once more, each by all raters at every meeting, and by the classifier."""
+    categories = [*range(k), *again]
+    codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
+    cells = {(u, r): [4 * (c == label) for c in range(k)] for u, label in enumerate(categories) for r in range(raters)}
+    return Table(codes, np.array(categories), cells, np.ones(len(codes)), scale_of(level, k))
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_the_order_of_items_does_not_matter(record, data):
+    table = data.draw(tables(record))
+    order = data.draw(st.permutations(range(len(table.codes))))
+    assert table.items(list(order)).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
+    table = data.draw(tables(record))
+    order = data.draw(st.permutations(range(table.codes.shape[1])))
+    cells = {(u, order.index(r)): counts for (u, r), counts in table.cells.items()}
+    renamed = replace(table, codes=table.codes[:, order], cells=cells)
+    assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+@of_measures(lambda record: record.exchangeable)
+@quickly
+@given(data=st.data())
+def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
+    table = data.draw(tables(record))
+    codes = np.array([[row[i] for i in data.draw(st.permutations(range(len(row))))] for row in table.codes])
+    assert replace(table, codes=codes).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+@of_measures(lambda record: "nominal" in record.levels)
+@quickly
+@given(data=st.data())
+def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data):
+    table = data.draw(tables(record, level="nominal"))
+    k = len(table.scale.names)
+    new = np.array([*data.draw(st.permutations(range(k))), -1])  # the last one keeps -1 missing
+    cells = {place: [counts[list(new[:k]).index(c)] for c in range(k)] for place, counts in table.cells.items()}
+    renamed = replace(table, codes=new[table.codes], labels=new[table.labels], cells=cells)
+    before = table.value(record)
+    expected = before[[list(new[:k]).index(c) for c in range(k)]] if record.per_category else before
+    assert renamed.value(record) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@of_measures(lambda record: "interval" in record.levels and record.name not in CLOSED_BY_ONE_UNIT)
+@quickly
+@given(data=st.data(), factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]), shift=st.sampled_from([-10.0, 0.0, 7.0]))
+def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor, shift):
+    table = data.draw(tables(record, level="interval"))
+    moved = Scale(tuple(factor * score + factor * shift for score in table.scale.categories), "interval")
+    assert replace(table, scale=moved).value(record) == pytest.approx(table.value(record), abs=1e-7, nan_ok=True)
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_the_statistics_of_two_halves_add_up_to_the_whole(record, data):
+    table = data.draw(tables(record, least_items=2))
+    cut = data.draw(st.integers(1, len(table.codes) - 1))
+    halves = [table.items(list(part)).statistic(record) for part in (range(cut), range(cut, len(table.codes)))]
+    together = halves[0] + halves[1]
+    whole = table.statistic(record)
+    assert (together.n_items, together.n_ratings) == (whole.n_items, whole.n_ratings)
+    assert record(together).value == pytest.approx(record(whole).value, abs=1e-9, nan_ok=True)
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_a_leading_axis_of_weights_gives_what_a_loop_gives(record, data):
+    table = data.draw(tables(record))
+    statistic = table.statistic(record)
+    draws = np.random.default_rng(data.draw(st.integers(0, 99))).gamma(statistic.weights, size=(3, len(statistic.weights)))
+    together = record(statistic.reweighted(draws))
+    singly = [record(statistic.reweighted(draw)) for draw in draws]
+    for part in ("value", "observed", "expected", "greatest"):
+        if getattr(singly[0], part) is not None:
+            stacked = np.stack([np.broadcast_to(getattr(one, part), one.value.shape) for one in singly])
+            assert np.broadcast_to(getattr(together, part), stacked.shape) == pytest.approx(stacked, abs=1e-9, nan_ok=True)
+
+
+@every_measure
+@quickly
+@given(data=st.data())
+def test_twice_the_weight_is_the_item_twice(record, data):
+    table = data.draw(tables(record))
+    assume((table.weights > 1).any())
+    order = np.repeat(np.arange(len(table.codes)), table.weights.astype(int))
+    spread = [(new, old) for new, old in enumerate(order)]
+    cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
+    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale)
+    assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)

@@ -1,0 +1,47 @@
+"""What the tests of the readers share."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.table import read_ratings
+
+SHAPE = re.compile(r".+: .+; .+\. .+[.?]", re.DOTALL)
+
+
+@pytest.fixture(scope="session")
+def saved():
+    """Save text or bytes under a name in a folder."""
+
+    def save(folder, name, content):
+        path = folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def refusal():
+    """The words of the one error that reading gives."""
+
+    def words_of(path, *arguments, **keywords):
+        with pytest.raises(RatingsError) as caught:
+            read_ratings(path, *arguments, **keywords)
+        words = str(caught.value)
+        assert SHAPE.fullmatch(words), f"not worded <where>: <found>; <required>. <next step>.: {words}"
+        return words
+
+    return words_of
+
+
+@pytest.fixture(scope="session")
+def rows_of():
+    """Some columns of a frame as plain rows, None where missing."""
+
+    def rows(frame, *names):
+        return [tuple(None if pd.isna(value) else value for value in row) for row in frame[list(names)].itertuples(index=False)]
+
+    return rows

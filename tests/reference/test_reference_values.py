@@ -1,0 +1,116 @@
+"""Every measure gives the values its sources print. One file a measure, named after it; a case is ratings, a value and where it stands."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.scale import Scale
+
+HERE = Path(__file__).parent
+FILES = sorted(HERE.glob("*.toml"))
+KNOWN = {"name", "source", "level", "categories", "classifier", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
+KNOWN |= {"value", "values", "observed", "expected", "greatest", "tolerance"}
+
+
+def cases():
+    for path in FILES:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        for case in content["case"]:
+            yield pytest.param(content["measure"], case, id=f"{path.stem}: {case['name']}")
+
+
+def from_counts(counts):
+    """Raters without a name of their own: the first categories of an item go to the first raters."""
+    return pd.DataFrame(np.vstack([np.repeat(np.arange(len(row)), row) for row in counts]))
+
+
+def from_contingency(table):
+    """Two raters, A in the rows and B in the columns."""
+    pairs = [(a, b) for a, row in enumerate(table) for b, items in enumerate(row) for _ in range(items)]
+    return pd.DataFrame(pairs, columns=["A", "B"])
+
+
+def from_numbers(table):
+    """Items by raters; a number, or a list of them for a vector."""
+    rows = [(f"{i:04}", str(r), tuple(said) if isinstance(said, list) else said) for i, row in enumerate(table) for r, said in enumerate(row)]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def from_vector(name, shared_data):
+    vector = next(case for case in json.loads((shared_data / "reference_vectors.json").read_text())["cases"] if case["id"] == name)
+    return pd.DataFrame(vector["data"]["values"]).T
+
+
+def long(wide, names):
+    """One row a rating of a table of items by raters; codes become names where there are names."""
+    frame = wide.rename_axis(index="item", columns="rater").stack().rename("label").reset_index().dropna()
+    frame["rater"] = frame["rater"].map(str)
+    frame["item"] = frame["item"].map("{:04}".format)
+    return frame.assign(label=frame["label"].map(lambda code: names[int(code)])) if names else frame
+
+
+def ratings_of(case, request):
+    classifiers = (case["classifier"],) if "classifier" in case else ()
+    names, level = case.get("categories"), case.get("level", "nominal")
+    if "table" in case or "file" in case:
+        text = case["table"] if "table" in case else (HERE / case["file"]).read_text()
+        return request.getfixturevalue("tabled")(text, names, level, classifiers)
+    if "data" in case:
+        frame = pd.read_csv(request.getfixturevalue("shared_data") / f"{case['data']}.csv", dtype=str)
+    elif "numbers" in case:
+        frame = from_numbers(case["numbers"])
+    elif "vector" in case:
+        frame = long(from_vector(case["vector"], request.getfixturevalue("shared_data")), None)
+        names = names or sorted(set(frame["label"]))
+    elif "counts" in case:
+        frame = long(from_counts(case["counts"]), names or [f"c{k}" for k in range(len(case["counts"][0]))])
+    else:
+        frame = long(from_contingency(case["contingency"]), names or [f"c{k}" for k in range(len(case["contingency"]))])
+    return Ratings.from_frame(frame, Scale(tuple(names), level) if names else Scale.from_labels(frame["label"], level), classifiers=classifiers)
+
+
+def statistic_of(ratings, needs):
+    if needs == "panel":
+        return memory.panel_patterns(ratings, ratings.classifiers[0])
+    by_needs = {
+        "counts": memory.category_counts,
+        "patterns": memory.rating_patterns,
+        "values": memory.rating_values,
+        "replicates": memory.replicate_counts,
+    }
+    return by_needs[needs](ratings)
+
+
+@pytest.mark.parametrize(("measure", "case"), list(cases()))
+def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
+    assert not set(case) - KNOWN
+    record = MEASURES[measure]
+    ratings = ratings_of(case, request)
+    found = record(statistic_of(ratings, record.needs))
+    tolerance = case["tolerance"]
+    assert ratings.scale.level in record.levels
+    if "value" in case:
+        assert found.value.min() == pytest.approx(case["value"], abs=tolerance)
+    for category, value in case.get("values", {}).items():
+        assert found.value[ratings.scale.index(category)] == pytest.approx(value, abs=tolerance)
+    for part in ("observed", "expected", "greatest"):
+        if part in case:
+            assert float(getattr(found, part)) == pytest.approx(case[part], abs=tolerance)
+
+
+def test_every_registered_measure_has_a_file_of_reference_values():
+    assert {path.stem for path in FILES} == set(MEASURES)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_named_after_its_measure_and_every_case_says_where_it_is_from(path):
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert content["measure"] == path.stem
+    assert all(len(case["source"]) > 20 for case in content["case"])

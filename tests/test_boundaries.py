@@ -1,0 +1,111 @@
+"""Imports go one way, and heavy libraries are loaded where they are used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agreement_pipeline
+
+PACKAGE = Path(agreement_pipeline.__file__).parent
+ORDER = (
+    "errors files",
+    "scale",
+    "unseen",
+    "ratings patterns",
+    "values",
+    "measures",
+    "intervals",
+    "estimates",
+    "planning",
+    "policy",
+    "gate",
+    "configuration expectations engines",
+    "validation",
+    "contract",
+    "assessment",
+    "simulation consensus tables readers card croissant log",
+    "store",
+    "report",
+    "release_contents",
+    "release_proof",
+    "release",
+    "orchestration",
+    "cli",
+)
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}
+ONLY_IN = {
+    "dagster": {"orchestration"},
+    "great_expectations": {"contract", "validation"},
+    "matplotlib": {"report"},
+    "yaml": {"configuration", "card", "cli", "orchestration"},
+}
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+
+
+def part(path):
+    """The name under the package: a module's own, or that of the subpackage it is in."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    """Every module that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import hides where a name comes from"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names) if node.module == "agreement_pipeline" else (node.module,)
+
+
+def own(path):
+    """The parts of this package that a file imports; the version is everybody's."""
+    names = {name.split(".")[1] for name in imported(path) if name.startswith("agreement_pipeline.")}
+    return names - {"__version__"}
+
+
+@everywhere
+def test_a_module_imports_only_what_comes_before_it(path):
+    here = part(path)
+    assert here in RANK, f"{here} has no place in the order of imports; give it one"
+    after = sorted(name for name in own(path) - {here} if RANK[name] >= RANK[here])
+    assert not after, f"{here} imports {after}, which do not come before it"
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if RANK.get(part(path), 99) <= RANK["gate"]], ids=lambda path: path.stem)
+def test_up_to_the_gate_nothing_but_numpy_and_the_standard_library_is_imported(path):
+    allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names} | ({"pandas"} if part(path) == "ratings" else set())
+    assert {name.split(".")[0] for name in imported(path)} <= allowed
+
+
+@everywhere
+def test_a_heavy_library_is_imported_in_its_one_place(path):
+    found = {name.split(".")[0] for name in imported(path)} & set(ONLY_IN)
+    assert all(part(path) in ONLY_IN[name] for name in found), f"{part(path)} imports {sorted(found)}"
+
+
+def loaded_by(module):
+    """The modules that a fresh interpreter holds after one import."""
+    code = f"import {module}, sys; print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+HEAVY = {"dagster", "great_expectations", "matplotlib", "pyarrow.dataset", "duckdb", "pyspark", "sklearn", "scipy"}
+
+
+@pytest.mark.parametrize("module", ["agreement_pipeline", "agreement_pipeline.assessment"])
+def test_importing_the_core_loads_no_heavy_library(module):
+    loaded = loaded_by(module)
+    assert f"{module}" in loaded
+    assert not loaded & HEAVY
+
+
+def test_every_public_name_is_there_or_loaded_when_asked_for():
+    later = set(agreement_pipeline._LATER)
+    assert all(name in vars(agreement_pipeline) for name in set(agreement_pipeline.__all__) - later)
+    assert later <= set(agreement_pipeline.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        agreement_pipeline.nothing  # noqa: B018

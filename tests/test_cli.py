@@ -1,0 +1,89 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.cli import main
+
+ROOT = Path(__file__).parents[1]
+SEROLOGY = ROOT / "configs/rounds/serology/williams-1976.csv"
+OBSERVERS = ROOT / "../shared/data/ref_krippendorff_4x12.csv"
+FIELDS = {"measure", "scope", "value", "low", "high", "confidence_level", "method", "n_items", "n_raters", "n_ratings", "undefined"}
+
+
+def measured(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
+    assert main(["measure", *arguments, "--format", "json", "--n-resamples", "1000"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def of(found: list[dict], measure: str, scope: str = "round") -> dict:
+    return next(each for each in found if each["measure"] == measure and each["scope"] == scope)
+
+
+def test_measure_reproduces_the_serology_figures(capsys):
+    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--classifier", "T")
+
+    assert of(found, "shah_kappa_s")["value"] == pytest.approx(0.67908, abs=5e-6)
+    assert of(found, "fleiss_kappa")["value"] == pytest.approx(0.67614, abs=5e-6)
+    assert of(found, "shah_s", "classifier T")["value"] == pytest.approx(0.63576, abs=5e-6)
+    assert of(found, "vanbelle_albert_kappa", "classifier T")["value"] == pytest.approx(0.55128, abs=5e-6)
+    assert all(set(each) >= FIELDS for each in found)
+
+
+@pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.74342), ("ordinal", 0.81539), ("interval", 0.84911), ("ratio", 0.79740)])
+def test_measure_reproduces_krippendorffs_example_at_every_level(capsys, level, alpha):
+    if not OBSERVERS.exists():
+        pytest.skip("the shared reference data are not beside the project")
+    found = measured(capsys, str(OBSERVERS), "--level", level, "--measure", "krippendorff_alpha")
+
+    assert of(found, "krippendorff_alpha")["value"] == pytest.approx(alpha, abs=5e-6)
+
+
+def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
+    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--measure", "fleiss_kappa", "--n-resamples", "1000"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+
+    assert printed[0].split() == ["measure", "scope", "value", "interval", "items", "raters", "ratings", "note"]
+    assert printed[2].startswith("fleiss_kappa  round")
+
+
+def policy(tmp_path: Path, *, tentative: float = 0.667, reliable: float = 0.8) -> Path:
+    path = tmp_path / "policy.yaml"
+    path.write_text(f"policy: p\nversion: 1\nrules:\n  - {{measure: krippendorff_alpha, reliable: {reliable}, tentative: {tentative}}}\n")
+    return path
+
+
+def unanimous(tmp_path: Path, n_items: int) -> Path:
+    path = tmp_path / "table.csv"
+    pd.DataFrame([(i, rater, "yes" if i % 2 else "no") for i in range(n_items) for rater in "abc"], columns=["item", "rater", "label"]).to_csv(
+        path, index=False
+    )
+    return path
+
+
+def test_judge_says_by_its_exit_status_what_it_decided(tmp_path, capsys):
+    assert main(["judge", str(unanimous(tmp_path, 500)), "--policy", str(policy(tmp_path))]) == 0
+    assert main(["judge", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--policy", str(policy(tmp_path))]) == 1
+    assert "could be under 0.667" in capsys.readouterr().out
+
+
+def test_judge_that_cannot_judge_ends_with_status_2_and_says_why(tmp_path, capsys):
+    assert main(["judge", str(tmp_path / "absent.csv"), "--policy", str(policy(tmp_path))]) == 2
+    assert "absent.csv" in capsys.readouterr().err
+    assert main(["judge", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--policy", str(tmp_path / "no.yaml")]) == 2
+
+
+def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
+    assert main(["judge", str(unanimous(tmp_path, 10)), "--policy", str(policy(tmp_path))]) == 1
+    assert "more items at this agreement would decide" in capsys.readouterr().out
+
+
+def test_a_measure_that_the_level_forbids_is_refused(capsys):
+    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--level", "interval", "--measure", "fleiss_kappa"]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_verify_refuses_what_is_no_release(tmp_path, capsys):
+    assert main(["verify", str(tmp_path)]) == 1
+    assert "refused" in capsys.readouterr().out

@@ -1,0 +1,82 @@
+"""The bundled projects, policies and rounds."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.engines import memory
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.readers.table import Columns, read_ratings
+from agreement_pipeline.scale import Scale
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+POLICIES = sorted((CONFIGS / "policies").glob("*.yaml"))
+PROJECTS = sorted((CONFIGS / "projects").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def serology():
+    """Williams' 28 specimens, read as their project file says."""
+    project = yaml.safe_load((CONFIGS / "projects" / "serology.yaml").read_text())
+    path = CONFIGS.parent / project["inbox"] / "williams-1976.csv"
+    scale = Scale(tuple(project["scale"]["categories"]), project["scale"]["level"])
+    columns = Columns.from_mapping(project["columns"], "serology.yaml")
+    return read_ratings(path, columns, layout=project["layout"], scale=scale, classifiers=tuple(project["classifiers"]))
+
+
+def test_three_policies_and_two_projects_are_bundled():
+    assert [path.stem for path in POLICIES] == ["moderation", "serology", "standard"]
+    assert [path.stem for path in PROJECTS] == ["moderation", "serology"]
+
+
+@pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
+def test_a_policy_is_named_after_its_file_and_says_why(path):
+    policy = load_policy(path)
+    assert policy.policy == path.stem
+    assert policy.admit == ("reliable",)
+    assert len(policy.description) > 100
+    assert {(rule.reliable, rule.tentative) for rule in policy.rules if rule.effect == "hold"} == {(0.800, 0.667)}
+
+
+@pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.stem)
+def test_a_project_is_short_named_after_its_file_and_judged_by_a_bundled_policy(path):
+    project = yaml.safe_load(path.read_text())
+    assert len(path.read_text().splitlines()) < 15
+    assert project["project"] == path.stem
+    assert (CONFIGS / "policies" / f"{project['policy']}.yaml") in POLICIES
+    assert Columns.from_mapping(project["columns"])
+    assert Scale(tuple(project["scale"]["categories"]), project["scale"]["level"])
+
+
+def test_a_misspelt_column_of_a_project_is_refused():
+    with pytest.raises(ProjectError, match=r"moderation.yaml: unknown key \['rather'\] found.*Did you mean 'rater'\?"):
+        Columns.from_mapping({"rather": "annotator"}, "moderation.yaml")
+
+
+def test_the_serology_round_has_the_specimens_and_laboratories_of_the_table(serology):
+    assert len(serology.table) == 28 * 4
+    assert serology.raters == ("Ref-1", "Ref-2", "Ref-3")
+    assert serology.classifiers == ("T",)
+    by_hand = {"T": (16, 8, 4), "Ref-1": (16, 3, 9), "Ref-2": (12, 2, 14), "Ref-3": (12, 4, 12)}
+    counts = serology.table.groupby(["rater", "label"]).size().unstack()
+    assert {rater: tuple(int(counts.loc[rater, label]) for label in ("RE", "BL", "NR")) for rater in by_hand} == by_hand
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [("shah_kappa_s", 0.67908), ("fleiss_kappa", 0.67614), ("shah_s", 0.63576), ("vanbelle_albert_kappa", 0.55128)],
+)
+def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_definitions(serology, measure, value):
+    statistics = {"patterns": memory.rating_patterns, "counts": memory.category_counts, "panel": lambda ratings: memory.panel_patterns(ratings, "T")}
+    found = MEASURES[measure](statistics[MEASURES[measure].needs](serology))
+    assert float(found.value) == pytest.approx(value, abs=5e-6)
+
+
+def test_the_serology_round_is_too_small_to_be_admitted(serology):
+    holding = load_policy(CONFIGS / "policies" / "serology.yaml").rules[0]
+    (verdict,) = holding.judge([estimate("shah_kappa_s", memory.rating_patterns(serology), n_resamples=2000)])
+    assert verdict.kind == "inconclusive"

@@ -1,0 +1,126 @@
+"""A value with its interval, or a reason: exactly one of them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
+from agreement_pipeline.intervals import Interval, percentile_interval, resampled
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns
+from agreement_pipeline.scale import Scale
+
+THREE = Scale(("a", "b", "c"))
+SEEN = CategoryCounts([[3, 0, 0], [2, 1, 0], [0, 3, 0], [0, 0, 1]], [40, 10, 30, 5], scale=THREE)
+MADE = Estimate("fleiss_kappa", ROUND, 0.8, Interval(0.7, 0.9), 0.95, "m", 10, 3, 30)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value": None},
+        {"undefined": "no item has two ratings"},
+        {"interval": None},
+        {"value": None, "interval": None},
+        {"value": None, "undefined": "a reason"},
+    ],
+)
+def test_a_value_without_an_interval_or_beside_a_reason_is_refused(changes):
+    with pytest.raises(ValueError, match="a value with an interval, or a reason why it is undefined, is required; exactly one of them"):
+        replace(MADE, **changes)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_value_that_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="a finite number is required"):
+        replace(MADE, value=value)
+
+
+def test_an_estimate_says_what_it_is_and_what_it_rests_on():
+    found = estimate("fleiss_kappa", SEEN, seed=3)
+    assert (found.measure, str(found.scope), found.confidence_level) == ("fleiss_kappa", "round", 0.95)
+    assert (found.n_items, found.n_raters, found.n_ratings) == (85, 3, 245)
+    point = MEASURES["fleiss_kappa"](SEEN)
+    assert (found.value, found.observed, found.expected) == pytest.approx((float(point.value), float(point.observed), float(point.expected)))
+    assert "these raters" in found.method
+    assert json.loads(json.dumps(found.to_mapping()))["low"] == found.interval.low
+
+
+def test_the_interval_is_that_of_the_measure_over_the_draws():
+    draws = np.concatenate([MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)])
+    found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
+    assert found.interval == percentile_interval(draws, 0.9, MEASURES["fleiss_kappa"].bounds)
+
+
+def test_a_higher_confidence_level_gives_a_wider_interval():
+    levels = [estimate("fleiss_kappa", SEEN, confidence_level=level).interval for level in (0.8, 0.95, 0.99)]
+    assert levels[0].low > levels[1].low > levels[2].low
+    assert levels[0].high < levels[1].high < levels[2].high
+
+
+def test_several_measures_share_their_draws_and_none_changes_another():
+    names = ["gwet_ac1", "category_agreement", "fleiss_kappa"]
+    together = {(e.measure, e.scope): e for e in estimates(names, SEEN, seed=7)}
+    for name in names:
+        alone = estimate(name, SEEN, seed=7)
+        assert together[name, ROUND] == alone
+        assert (together[name, ROUND].draws == alone.draws).all()
+
+
+def test_of_a_measure_by_category_the_lowest_stands_for_the_round_and_each_has_its_own():
+    of_round, *of_each = estimates(["specific_agreement"], SEEN)
+    values = MEASURES["specific_agreement"](SEEN).value
+    assert (of_round.scope, of_round.lowest, of_round.value) == (ROUND, "b", values[1])
+    assert [(str(e.scope), e.value) for e in of_each] == [("category a", values[0]), ("category b", values[1]), ("category c", None)]
+    assert of_each[2].undefined == "no pair of ratings holds the category"
+
+
+def test_the_interval_of_the_lowest_follows_whichever_category_is_lowest_in_a_draw():
+    of_round, *of_each = estimates(["specific_agreement"], SEEN)
+    assert (of_round.draws == np.minimum(of_each[0].draws, of_each[1].draws)).all()
+    assert of_round.interval.low <= min(e.interval.low for e in of_each[:2])
+
+
+def test_categories_are_of_the_round_and_not_of_its_parts():
+    (only,) = estimates(["specific_agreement"], SEEN, scope=Scope("without", "ana"))
+    assert (str(only.scope), only.lowest) == ("without ana", "b")
+
+
+def test_an_undefined_measure_gives_its_reason_and_nothing_else():
+    lonely = CategoryCounts([[1, 0, 0], [0, 1, 0]], scale=THREE)
+    for name in ("krippendorff_alpha", "specific_agreement"):
+        found = estimate(name, lonely)
+        assert found.undefined == "no item has two ratings"
+        assert (found.value, found.interval, found.draws, found.miss_probability(0.8)) == (None, None, None, None)
+
+
+def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_undefined_ones_included():
+    holed = replace(MADE, draws=np.array([0.5, 0.8, 0.9, np.nan]))
+    assert [holed.miss_probability(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("fleis_kappa", "Did you mean 'fleiss_kappa'"), ("zzz", "Use one of the registered names"), (["a"], "Use one"), (7, "Use one")],
+)
+def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name, hint):
+    with pytest.raises(PolicyError, match=hint):
+        registered(name)
+
+
+def test_a_classifiers_estimate_bears_its_name_and_keeps_its_parts():
+    panel = PanelPatterns(RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy"), [0, 1, 1], "model")
+    found = estimate("vanbelle_albert_kappa", panel, scope=Scope("classifier", "model"))
+    assert str(found.scope) == "classifier model"
+    assert found.n_items == 12
+    assert (found.value, found.interval.high) == (1.0, 1.0)
+
+
+def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
+    for rows, value in (([[3, 0, 0], [0, 3, 0]], 1.0), ([[1, 1, 0], [1, 1, 0]], -0.5)):
+        found = estimate("fleiss_kappa" if value > 0 else "krippendorff_alpha", CategoryCounts(rows, [1, 1], scale=THREE))
+        assert found.value == pytest.approx(value)
+        assert found.interval.low <= found.value <= found.interval.high

@@ -1,0 +1,297 @@
+"""The lock: what it lets out, what it holds, what it takes back."""
+
+import json
+from functools import partial
+from itertools import count
+
+import pandas as pd
+import pytest
+import yaml
+
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, files, release
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.release import current_release, release_dataset, release_round, verify_release, withdraw
+from agreement_pipeline.store import Store
+
+SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
+POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
+LENIENT = Policy("lenient", 1, (Rule("krippendorff_alpha"),), admit=("reliable", "tentative"), n_resamples=1000)
+RATERS = ("ana-maria", "benedikt", "chiara")
+
+
+def contract(*more):
+    default = Contract.default().to_mapping()
+    return Contract.from_mapping({"rows": [*default["rows"][:1], *more], "items": default["items"][:1]})
+
+
+CONTRACT = contract()
+
+
+def make_ratings(disagreements=2, n_items=90, scale=SCALE, prefix="i", raters=RATERS, shuffle=None, classifiers=(), **more):
+    """Three raters who agree on all items but the first few, where the last rater takes the next category."""
+    rows = [
+        (f"{prefix}{item:03}", rater, scale.names[(item + (item < disagreements and rater == raters[-1])) % len(scale.names)], f"text {prefix}{item}")
+        for item in range(n_items)
+        for rater in (*raters, *classifiers)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "text"]).assign(**more)
+    return Ratings.from_frame(frame if shuffle is None else frame.sample(frac=1, random_state=shuffle), scale, classifiers=classifiers)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store", salt=b"a salt for tests")
+
+
+@pytest.fixture
+def original(tmp_path):
+    path = tmp_path / "export.csv"
+    path.write_bytes(b"as delivered")
+    return path
+
+
+@pytest.fixture
+def load_dataset(tmp_path, monkeypatch):
+    """As somebody would load it who has never heard of this package."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    import datasets
+
+    return partial(datasets.load_dataset, cache_dir=str(tmp_path / "cache"))
+
+
+def released(store, policy=POLICY, name="r1", by=CONTRACT):
+    return release_round(store, name, policy, by, project="demo")
+
+
+def bytes_of(path):
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_an_admitted_round_is_released_under_the_digests_it_rests_on(store, original):
+    ratings = make_ratings()
+    store.ingest("r1", ratings, original)
+    found = released(store)
+    assert found.path == store.root / "releases" / "r1" / f"{ratings.digest[:12]}-{POLICY.digest[:12]}"
+    assert (found.rounds, found.project, found.policy, found.tentative) == (("r1",), "demo", POLICY, False)
+    assert (len(found.train), len(found.annotations), found.decisions["r1"]["decision"]) == (90, 270, "admitted")
+    assert current_release(store, "r1") == found.path
+    assert [(entry["event"], entry.get("release")) for entry in store.history()][1:] == [("decided", None), ("released", f"r1/{found.path.name}")]
+
+
+def test_a_release_loads_with_its_categories_in_order(store, original, load_dataset):
+    store.ingest("r1", make_ratings(raters=(*RATERS, "dan"), disagreements=3), original)
+    path = str(released(store).path)
+    train = load_dataset(path, split="train")
+    assert (train.features["label"].names, len(train)) == (list(SCALE.names), 90)
+    assert train.features["label"].int2str(train[:3]["label"]) == ["no", "yes", "<b>|maybe|</b>"]
+    assert train[0]["soft_label"] == [0.75, 0.25, 0]
+    assert sorted(load_dataset(path, "annotations", split="train")[:4]["label"]) == ["no", "no", "no", "yes"]
+    assert load_dataset("parquet", data_files=f"{path}/data/train-*.parquet", split="train").features["label"].names == list(SCALE.names)
+
+
+def test_unresolved_items_are_a_configuration_of_their_own(store, original, load_dataset):
+    store.ingest("r1", make_ratings(raters=("ana", "ben"), disagreements=2), original)
+    found = released(store)
+    assert set(found.train["id"]) == {f"i{n:03}" for n in range(2, 90)}
+    unresolved = load_dataset(str(found.path), "unresolved", split="unresolved")
+    assert (unresolved["id"][:], unresolved["label"][:], unresolved["resolution"][:]) == (["i000", "i001"], [None, None], ["tie", "tie"])
+
+
+def test_equal_inputs_give_equal_bytes_in_different_stores(tmp_path, original):
+    folders = []
+    for name, shuffle in (("one", 1), ("other", 2)):
+        store = Store(tmp_path / name, salt=b"a salt for tests")
+        if name == "other":
+            store.ingest("r0", make_ratings(prefix="j"), original)
+        store.ingest("r1", make_ratings(shuffle=shuffle), original)
+        folders.append(released(store).path)
+    assert bytes_of(folders[0]) == bytes_of(folders[1])
+
+
+def test_a_release_holds_no_name_of_a_rater_and_every_name_of_a_classifier(store, original):
+    store.ingest("r1", make_ratings(classifiers=("gpt-x",)), original)
+    found = released(store, Policy("p", 1, (Rule("krippendorff_alpha"), Rule("krippendorff_alpha", scope="without", effect="warn")), n_resamples=1000))
+    assert set(found.annotations["rater"]) == {*store.pseudonyms(make_ratings()).values(), "gpt-x"}
+    assert found.annotations.groupby("kind")["rater"].nunique().to_dict() == {"classifier": 1, "panel": 3}
+    assert found.train["n_raters"].unique().tolist() == [3]
+    texts = b"".join(data for name, data in bytes_of(found.path).items() if not name.endswith(".parquet"))
+    assert not any(rater.encode() in texts for rater in RATERS)
+    assert b"without rater-" in texts
+
+
+def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
+    store.ingest("r1", make_ratings(disagreements=14), original)
+    found = released(store, LENIENT)
+    text = (found.path / "README.md").read_text()
+    assert found.tentative
+    assert "**Tentative.**" in text
+    assert "&lt;b&gt;\\|maybe\\|&lt;/b&gt;" in text
+    assert "<b>" not in text
+    verdict = found.decisions["r1"]["verdicts"][0]
+    assert f"| {verdict['value']:.3f} | {verdict['low']:.3f} to {verdict['high']:.3f} | 90 | tentative |" in text
+    assert [config["config_name"] for config in yaml.safe_load(text.split("---")[1])["configs"]] == ["default", "annotations"]
+
+
+def test_a_held_round_leaves_no_folder_and_names_every_reason(store, original):
+    store.ingest("r1", make_ratings(disagreements=60), original)
+    policy = Policy("p", 1, (Rule("krippendorff_alpha"), Rule("gwet_ac1", min_items=1000)), n_resamples=1000)
+    with pytest.raises(
+        ReleaseHeldError, match=r"round r1: held, since krippendorff_alpha 0\.\d+.*; gwet_ac1 .* the policy asks for 1000; an admitted decision"
+    ):
+        released(store, policy)
+    assert not (store.root / "releases").exists()
+    assert (store.history()[-1]["event"], store.history()[-1]["decision"]) == ("decided", "held")
+
+
+def test_a_round_that_breaks_the_contract_is_held(store, original):
+    store.ingest("r1", make_ratings(), original)
+    large = {
+        "type": "expect_table_row_count_to_be_between",
+        "kwargs": {"min_value": 1000},
+        "severity": "critical",
+        "description": "many",
+        "meta": {"check": "many"},
+    }
+    with pytest.raises(ReleaseHeldError, match="round r1: held, since contract: many"):
+        released(store, by=contract(large))
+
+
+def test_a_contract_on_the_raters_names_holds_since_a_release_has_none(store, original):
+    store.ingest("r1", make_ratings(), original)
+    known = {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "rater", "value_set": list(RATERS)}, "severity": "critical"}
+    by = contract({**known, "description": "known raters", "meta": {"check": "known"}})
+    with pytest.raises(ReleaseHeldError, match="admitted under the raters' names and held under their pseudonyms"):
+        released(store, by=by)
+    assert not (store.root / "releases").exists()
+
+
+def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
+    for name in ("r1", "r2"):
+        store.ingest(name, make_ratings(prefix=name), original)
+    alone, other, together = released(store), released(store, name="r2"), release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo")
+    store.ingest("r1", make_ratings(prefix="r1", disagreements=60), original)
+    with pytest.raises(ReleaseHeldError):
+        released(store)
+    for path in (alone.path, together.path):
+        with pytest.raises(ReleaseInvalidError, match=r"withdrawn on 20\d\d.*for round r1 \(krippendorff_alpha 0\.\d+"):
+            verify_release(path)
+    assert (current_release(store, "r1"), current_release(store, "demo.dataset"), current_release(store, "r2")) == (None, None, other.path)
+    assert (alone.path / "data" / "train-00000-of-00001.parquet").exists()
+
+
+def test_withdrawing_says_whether_there_was_a_release_and_hides_the_raters_names(store, original):
+    store.ingest("r1", make_ratings(), original)
+    assert not withdraw(store, "r1", ["nothing there"])
+    path = released(store).path
+    assert withdraw(store, "r1", ["self_agreement of rater ana-maria 0.2", "pair benedikt and chiara; benedikta, chiara-x"])
+    assert not withdraw(store, "r1", ["again"])
+    names = store.pseudonyms(make_ratings())
+    said = json.loads((path / "WITHDRAWN.json").read_text())["reasons"]
+    assert said == [f"self_agreement of rater {names['ana-maria']} 0.2", f"pair {names['benedikt']} and {names['chiara']}; benedikta, chiara-x"]
+    assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released", "withdrawn"]
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"rounds": [1]}'])
+def test_a_release_nobody_can_read_is_in_no_others_way(store, original, manifest):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    broken = store.release_folder("broken", "v") / "manifest.json"
+    files.write(broken, manifest.encode())
+    assert withdraw(store, "r1", ["a mistake"])
+    assert (path / "WITHDRAWN.json").exists()
+    assert not (broken.parent / "WITHDRAWN.json").exists()
+
+
+def test_a_withdrawn_release_is_never_revived(store, original):
+    store.ingest("r1", make_ratings(), original)
+    paths = []
+    for _ in range(3):
+        paths.append(released(store).path)
+        withdraw(store, "r1", ["a mistake in the guideline"])
+    assert [path.name.split("-")[2:] for path in paths] == [[], ["2"], ["3"]]
+    fresh = released(store).path
+    assert current_release(store, "r1") == fresh
+    assert {name: data for name, data in bytes_of(paths[0]).items() if name != "WITHDRAWN.json"} == bytes_of(fresh)
+
+
+def test_the_same_release_again_is_verified_and_not_rewritten(store, original):
+    store.ingest("r1", make_ratings(), original)
+    first = released(store)
+    before = {path: path.stat().st_mtime_ns for path in store.root.rglob("*") if path.is_file()}
+    assert released(store).path == first.path
+    assert {path: path.stat().st_mtime_ns for path in store.root.rglob("*") if path.is_file()} == before
+    (first.path / "README.md").write_text("edited")
+    with pytest.raises(ReleaseInvalidError, match=r"other bytes in \['README.md'\]"):
+        released(store)
+
+
+def test_another_contract_gets_a_folder_of_its_own(store, original):
+    store.ingest("r1", make_ratings(), original)
+    other = contract(Contract.default().to_mapping()["rows"][1])
+    assert released(store, by=other).path.name != released(store).path.name == f"{released(store, by=other).path.name}-2"
+
+
+def test_an_edited_round_is_refused(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = next(store.root.glob("rounds/*/*.parquet"))
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(StoreError, match="the ratings were edited"):
+        released(store)
+    assert not (store.root / "releases").exists()
+
+
+def test_a_round_ingested_anew_while_it_is_judged_is_not_released(store, original, monkeypatch):
+    store.ingest("r1", make_ratings(), original)
+    real = release.assess
+
+    def meanwhile(*arguments):
+        store.ingest("r1", make_ratings(disagreements=60), original)
+        return real(*arguments)
+
+    monkeypatch.setattr(release, "assess", meanwhile)
+    with pytest.raises(StoreError, match="round r1: another version than the one judged found"):
+        released(store)
+    assert not (store.root / "releases").exists()
+
+
+@pytest.mark.parametrize("name", ["../r1", "a/b", "", "..", "/tmp/x"])
+def test_names_that_could_be_paths_are_refused(store, name):
+    for step in (
+        lambda: released(store, name=name),
+        lambda: release_dataset(store, [name], POLICY, CONTRACT, project="demo"),
+        lambda: release_dataset(store, ["r1"], POLICY, CONTRACT, project=name),
+        lambda: withdraw(store, name, []),
+    ):
+        with pytest.raises(StoreError, match="a name that could be a path found"):
+            step()
+
+
+def test_a_crash_at_any_write_leaves_no_release_or_a_whole_one(tmp_path, original, monkeypatch):
+    monkeypatch.setattr(Contract, "check", lambda *_: ())
+    for crash in count(1):
+        store = Store(tmp_path / f"store{crash}", salt=b"a salt for tests")
+        store.ingest("r1", make_ratings(), original)
+        steps = count(1)
+
+        def crashing(real, steps=steps, crash=crash):
+            def step(*arguments):
+                if next(steps) == crash:
+                    raise KeyboardInterrupt
+                return real(*arguments)
+
+            return step
+
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "put", crashing(files.put))
+            patch.setattr(files, "into_place", crashing(files.into_place))
+            try:
+                released(store)
+            except KeyboardInterrupt:
+                seen = list((store.root / "releases").glob("*/*"))
+            else:
+                break
+        assert not list(store.root.rglob("*.partial"))
+        assert seen in ([], [released(store).path]), "what is seen is whole, for it is verified before it is returned"
+        assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released"]
+    assert crash > 20, "nine files of a release, its folder, and two entries of the log were to be written"

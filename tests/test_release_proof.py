@@ -1,0 +1,221 @@
+"""What a release must prove to whoever opens it, and what each way of tampering with it is told."""
+
+import hashlib
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, files, open_release, verify_release
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.release import release_dataset
+from agreement_pipeline.release_contents import Member, contents
+from agreement_pipeline.store import Store
+from agreement_pipeline.tables import parquet_bytes, parquet_table
+
+POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
+STRICTER = Policy("strict", 1, (Rule("krippendorff_alpha", reliable=0.99, tentative=0.98),), n_resamples=1000)
+DEFAULT = Contract.default().to_mapping()
+CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
+TRAIN = "data/train-00000-of-00001.parquet"
+ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
+
+
+def make_ratings(prefix="i", disagreements=2):
+    """Three raters who agree on items that are no and yes in turn, but for the first few."""
+    rows = [(f"{prefix}{item:03}", rater, ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2]) for item in range(90) for rater in "abc"]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("store")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
+    for name in ("r1", "r2"):
+        store.ingest(name, make_ratings(name), folder / "export.csv")
+    return release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo").path
+
+
+@pytest.fixture
+def copy(released, tmp_path):
+    return shutil.copytree(released, tmp_path / "downloaded")
+
+
+def forge(path, name, data):
+    """Change a file and make the manifest agree with it."""
+    (path / name).write_bytes(data)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def edit(path, name, change):
+    """Change plain data in a file and make the manifest agree with it."""
+    data = json.loads((path / name).read_text())
+    change(data)
+    (path / name).write_text(json.dumps(data)) if name == "manifest.json" else forge(path, name, json.dumps(data).encode())
+
+
+def edit_table(path, name, change):
+    forge(path, name, parquet_bytes(change(parquet_table((path / name).read_bytes()))))
+
+
+def refused(path, match):
+    with pytest.raises(ReleaseInvalidError, match=match):
+        verify_release(path)
+
+
+def test_a_release_proves_itself_wherever_it_is_copied(copy, released):
+    found = open_release(str(copy))
+    assert (found.path, found.rounds, found.policy, found.contract) == (copy, ("r1", "r2"), POLICY, CONTRACT)
+    assert found.decisions == json.loads((released / "decision.json").read_text())
+    assert (len(found.train), len(found.annotations)) == (180, 540)
+    assert found.ratings["r1"].digest == make_ratings("r1").digest
+
+
+def test_a_folder_without_a_manifest_is_no_release(copy):
+    (copy / "manifest.json").unlink()
+    refused(copy, "no manifest.json found; a release has one, written last")
+
+
+def test_a_withdrawn_release_says_why(copy):
+    (copy / "WITHDRAWN.json").write_text(json.dumps({"round": "r1", "time": "2026-11-21", "reasons": ["the guideline was wrong"]}))
+    refused(copy, r"withdrawn on 2026-11-21, for round r1 \(the guideline was wrong\)")
+    (copy / "WITHDRAWN.json").write_text("")
+    refused(copy, "WITHDRAWN.json: not readable as JSON")
+
+
+@pytest.mark.parametrize("name", ["README.md", "croissant.json", "decision.json", "policy.json", "agreement_report.json", TRAIN, ANNOTATIONS])
+def test_every_file_is_missed_and_every_changed_byte_seen(copy, name):
+    data = (copy / name).read_bytes()
+    (copy / name).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    refused(copy, rf"other bytes in \['{name}'\] found")
+    (copy / name).unlink()
+    refused(copy, rf"no file \['{name}'\] found; the manifest lists it")
+
+
+def test_extra_files_are_refused(copy):
+    (copy / "data" / "train-00001-of-00001.parquet").write_bytes(b"more")
+    refused(copy, r"extra file \['data/train-00001-of-00001.parquet'\] found")
+
+
+def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (copy / "data" / "more").symlink_to(tmp_path / "elsewhere")
+    refused(copy, r"extra file \['data/more'\] found")
+
+
+def test_a_manifest_that_lists_too_little_or_is_none_is_refused(copy):
+    edit(copy, "manifest.json", lambda manifest: manifest["files"].pop("decision.json"))
+    (copy / "decision.json").unlink()
+    refused(copy, "no list of all files of a release found")
+    (copy / "manifest.json").write_text("[]")
+    refused(copy, "manifest.json: list found; a JSON object is required")
+
+
+def test_a_file_outside_the_folder_cannot_be_listed(copy):
+    edit(copy, "manifest.json", lambda manifest: manifest["files"].update({"../../etc/passwd": {"sha256": "", "bytes": 0}}))
+    refused(copy, r"no file \['../../etc/passwd'\] found")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda said: said["r1"]["verdicts"][0].update(value=0.99), r"r1, verdicts 1, value is 0.99 and comes out as 0\.\d+"),
+        (lambda said: said["r1"]["verdicts"][0].update(verdict="tentative"), "r1, verdicts 1, verdict is 'tentative' and comes out as 'reliable'"),
+        (lambda said: said["r2"].update(decision="held"), "r2, decision is 'held' and comes out as 'admitted'"),
+        (lambda said: said["r2"].update(ratings_digest="0" * 64), "r2, ratings_digest is '000"),
+        (lambda said: said["r1"]["verdicts"].clear(), r"r1, verdicts is \[\] and comes out as"),
+        (lambda said: said.pop("r2"), "decision.json, r2 is None and comes out as"),
+    ],
+)
+def test_a_forged_decision_does_not_come_out_again(copy, change, said):
+    edit(copy, "decision.json", change)
+    refused(copy, f"decision.json, {said.removeprefix('decision.json, ')}.*when derived again from the annotations")
+
+
+def test_numbers_may_differ_in_the_last_digits_and_words_may_differ(copy):
+    def change(said):
+        verdict = said["r1"]["verdicts"][0]
+        verdict.update(value=verdict["value"] + 1e-12, reason="in other words")
+
+    edit(copy, "decision.json", change)
+    assert verify_release(copy).rounds == ("r1", "r2")
+
+
+def test_forged_estimates_do_not_come_out_again(copy):
+    edit(copy, "agreement_report.json", lambda report: report["rounds"]["r1"]["estimates"][0].update(low=0.999))
+    refused(copy, r"agreement_report.json, rounds, r1, estimates 1, low is 0.999 and comes out as 0\.\d+")
+
+
+def test_a_policy_that_was_relaxed_afterwards_does_not_give_the_decision(copy):
+    edit(copy, "policy.json", lambda data: data["policy"]["rules"][0].update(reliable=0.7))
+    refused(copy, "manifest.json, policy_digest is .* and comes out as .* when derived again")
+
+
+def test_a_policy_contract_or_scale_that_is_none_is_refused(copy):
+    edit(copy, "policy.json", lambda data: data["policy"].update(rules=[]))
+    refused(copy, "policy.json: not readable .*; a policy, a contract and a scale are required")
+    edit(copy, "policy.json", lambda data: data.pop("scale"))
+    refused(copy, "policy.json: not readable")
+
+
+def test_edited_annotations_do_not_give_the_digest(copy):
+    edit_table(copy, ANNOTATIONS, lambda table: table.set_column(4, "label", [["no"] * len(table)]))
+    refused(copy, r"manifest.json, rounds 1, ratings_digest is .* and comes out as .* when derived again")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.set_column(4, "label", [["perhaps"] * len(table)]),
+        lambda table: table.drop_columns(["round"]),
+        lambda table: table.drop_columns(["kind"]),
+        lambda table: table.set_column(0, "round", [["r3"] * len(table)]),
+        lambda table: table.slice(0, 300).set_column(0, "round", [["r1"] * 300]),
+    ],
+)
+def test_annotations_that_are_no_rounds_are_refused(copy, change):
+    edit_table(copy, ANNOTATIONS, change)
+    refused(copy, "do not give rounds that can be judged")
+
+
+def test_annotations_that_are_no_table_are_refused(copy):
+    forge(copy, ANNOTATIONS, b"PAR1 not really")
+    refused(copy, "Parquet file: .*; a readable one is required")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.set_column(2, "label", [[1] * len(table)]),
+        lambda table: table.slice(1),
+        lambda table: table.take([1, 0, *range(2, len(table))]),
+        lambda table: table.drop_columns(["votes"]),
+        lambda table: table.replace_schema_metadata({b"huggingface": table.schema.metadata[b"huggingface"].replace(b'["no", "yes"]', b'["yes", "no"]')}),
+        lambda table: table.set_column(6, "entropy_bits", [[0.5] * len(table)]),
+    ],
+)
+def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change):
+    edit_table(copy, TRAIN, change)
+    refused(copy, f"rows of {TRAIN} found that the consensus of the annotations does not give")
+
+
+def test_a_row_put_among_the_unresolved_is_refused(copy):
+    forge(copy, "data/unresolved-00000-of-00001.parquet", (copy / TRAIN).read_bytes())
+    refused(copy, "rows of data/unresolved-00000-of-00001.parquet found")
+
+
+def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
+    """As somebody would make it who has the code and leaves out the lock."""
+    held = Member.assessed("r1", "0" * 64, make_ratings(disagreements=60), POLICY, CONTRACT)
+    files.write_folder(tmp_path / "forged", contents("demo", [held], POLICY, CONTRACT))
+    refused(tmp_path / "forged", r"round r1 is not admitted \(krippendorff_alpha 0\.\d+.*an admitted one is required")
+
+
+def test_a_stricter_policy_can_be_required(copy):
+    assert open_release(copy, require=POLICY).policy == POLICY
+    with pytest.raises(ReleaseHeldError, match=r"round r1 held under policy strict version 1 \(krippendorff_alpha"):
+        open_release(copy, require=STRICTER)
