@@ -12,13 +12,13 @@ from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.tables import estimate_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
+FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,11 +117,9 @@ def _demo_options(parser: argparse.ArgumentParser) -> None:
 
 def _measure_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
-    parser.add_argument(
-        "--measure", action="append", choices=sorted(MEASURES), metavar="NAME", help="a measure; repeat for more (default: all that the level allows)"
-    )
-    parser.add_argument("--confidence-level", type=float, default=CONFIDENCE_LEVEL)
-    parser.add_argument("--n-resamples", type=int, default=N_RESAMPLES)
+    parser.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for more (default: all that the level allows)")
+    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
+    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
     parser.set_defaults(run=measure)
 
 
@@ -129,6 +127,20 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
     parser.set_defaults(run=judge)
+
+
+def _confidence_level(text: str) -> float:
+    share = float(text)
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"{text} found; a share between 0 and 1 is required. 0.95 is usual.")
+    return share
+
+
+def _draws(text: str) -> int:
+    number = int(text)
+    if not FEWEST_DRAWS <= number <= MOST_DRAWS:
+        raise argparse.ArgumentTypeError(f"{text} found; a whole number from {FEWEST_DRAWS} to {MOST_DRAWS} is required. 10000 is usual.")
+    return number
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:

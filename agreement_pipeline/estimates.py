@@ -183,8 +183,8 @@ def registered(name: str) -> Measure:
         from difflib import get_close_matches
 
         near = get_close_matches(str(name), MEASURES, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Use one of the registered names."
-        raise PolicyError(f"measure {name!r} found; one of {', '.join(sorted(MEASURES))} is required. {hint}")
+        hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
+        raise PolicyError(f"measure {name!r} found; one of the {len(MEASURES)} registered measures is required. {hint}")
     return MEASURES[name]
 
 

@@ -84,6 +84,18 @@ def test_a_measure_that_the_level_forbids_is_refused(capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
+def test_a_misspelt_measure_is_answered_with_the_name_that_was_meant(capsys):
+    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--measure", "fleis_kappa"]) == 2
+    assert "Did you mean 'fleiss_kappa'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--confidence-level", "95"), ("--confidence-level", "0"), ("--n-resamples", "0"), ("--n-resamples", "-1")])
+def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["measure", str(SEROLOGY), *option])
+    assert "is required" in capsys.readouterr().err
+
+
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
     assert "refused" in capsys.readouterr().out

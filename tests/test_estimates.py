@@ -104,7 +104,7 @@ def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_unde
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("fleis_kappa", "Did you mean 'fleiss_kappa'"), ("zzz", "Use one of the registered names"), (["a"], "Use one"), (7, "Use one")],
+    [("fleis_kappa", "Did you mean 'fleiss_kappa'"), ("zzz", "docs/measures.md lists them"), (["a"], "lists them"), (7, "lists them")],
 )
 def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name, hint):
     with pytest.raises(PolicyError, match=hint):
