@@ -18,6 +18,7 @@ from agreement_pipeline.errors import (
     ReleaseHeldError,
     ReleaseInvalidError,
     StoreError,
+    WaiverError,
 )
 from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.gate import Decision, decide
@@ -28,6 +29,7 @@ from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
+from agreement_pipeline.waivers import Waiver
 
 if TYPE_CHECKING:
     from agreement_pipeline.orchestration.component import AnnotationProject
@@ -67,6 +69,8 @@ __all__ = [
     "Scope",
     "StoreError",
     "Verdict",
+    "Waiver",
+    "WaiverError",
     "decide",
     "estimate",
     "measure",

@@ -3,7 +3,6 @@
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import get_args
 
 from agreement_pipeline import __version__
 from agreement_pipeline.contract import Contract
@@ -12,10 +11,10 @@ from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, E
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
-from agreement_pipeline.policy import Policy, ScopeKind
+from agreement_pipeline.policy import SCOPE_KINDS, Policy
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.waivers import NONE, Waivers
 
-SCOPES: tuple[str, ...] = get_args(ScopeKind)
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 
@@ -28,15 +27,16 @@ class Assessment:
     decision: Decision
 
 
-def assess(ratings: Ratings, policy: Policy, contract: Contract) -> Assessment:
+def assess(ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE) -> Assessment:
     """Estimate what the policy asks for, and decide.
 
-    Reads nothing but its arguments: the same ratings, policy, contract and version of this package give the same decision.
+    Reads nothing but its arguments: the same ratings, policy, contract, waivers and version of this package give the same decision.
     """
-    found = tuple(estimate for kind in SCOPES for estimate in _judged(ratings, policy, kind))
+    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(ratings, policy, kind))
     decision = decide(
         found,
         policy,
+        waivers=waivers,
         findings=contract.check(ratings),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
@@ -59,7 +59,7 @@ def measure_ratings(
     ratings: Ratings,
     measures: Iterable[str],
     *,
-    scopes: Container[str] = SCOPES,
+    scopes: Container[str] = SCOPE_KINDS,
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
 ) -> Iterator[Estimate]:
@@ -91,7 +91,7 @@ def survey(
     by a policy are what `assess` finds, to the last digit.
     """
     details = [kind for kind in DETAILS if kind not in judged]
-    for kinds, draws in (([kind for kind in SCOPES if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
+    for kinds, draws in (([kind for kind in SCOPE_KINDS if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
         yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws)
 
 

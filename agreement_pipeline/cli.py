@@ -4,11 +4,12 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agreement_pipeline import __version__
 from agreement_pipeline.assessment import applicable, assess, survey
-from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
@@ -16,6 +17,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.tables import estimate_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
+from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
 FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
@@ -56,7 +58,8 @@ def measure(options: argparse.Namespace) -> int:
 
 def judge(options: argparse.Namespace) -> int:
     """Print the decision on a table under a policy."""
-    decision = assess(_ratings(options), load_policy(options.policy), Contract.default()).decision
+    waivers = Waivers(tuple(load_waiver(path) for path in options.waiver), datetime.now(UTC).date())
+    decision = assess(_ratings(options), load_policy(options.policy), Contract.default(), waivers).decision
     if options.format == "json":
         _say(json.dumps(decision.to_mapping(), indent=2, ensure_ascii=False))
     else:
@@ -126,6 +129,7 @@ def _measure_options(parser: argparse.ArgumentParser) -> None:
 def _judge_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
+    parser.add_argument("--waiver", type=Path, action="append", default=[], help="a waiver's YAML file; repeat for more")
     parser.set_defaults(run=judge)
 
 

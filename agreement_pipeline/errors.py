@@ -4,6 +4,7 @@ AgreementError
 ├── RatingsError(ValueError)         the ratings, or a file of them, are not what they must be
 ├── ContractError(ValueError)        a data contract cannot be read, or asks what cannot be checked
 ├── PolicyError(ValueError)          a policy asks what cannot be judged
+├── WaiverError(ValueError)          a waiver is not what it must be
 ├── ProjectError(ValueError)         a project file is not what it must be
 ├── StoreError(RuntimeError)         the store does not hold what was asked for, or was edited
 ├── ReleaseHeldError(RuntimeError)   training data was asked of a round that is not admitted
@@ -32,6 +33,10 @@ class ContractError(AgreementError, ValueError):
 
 class PolicyError(AgreementError, ValueError):
     """A policy asks what cannot be judged."""
+
+
+class WaiverError(AgreementError, ValueError):
+    """A waiver is not what it must be."""
 
 
 class ProjectError(AgreementError, ValueError):

@@ -20,6 +20,7 @@ RELIABLE, TENTATIVE = 0.800, 0.667
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 Effect = Literal["hold", "warn"]
 ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier"]
+SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Rule:
     effect: Effect = "hold"
 
     def __post_init__(self) -> None:
-        _one_of("scope", self.scope, get_args(ScopeKind))
+        _one_of("scope", self.scope, SCOPE_KINDS)
         _one_of("effect", self.effect, get_args(Effect))
         floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
         ceiling = registered(self.measure).bounds[1]

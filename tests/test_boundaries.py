@@ -21,6 +21,7 @@ ORDER = (
     "estimates",
     "planning",
     "policy",
+    "waivers",
     "gate",
     "configuration expectations engines",
     "validation",
