@@ -254,7 +254,7 @@ def _or_fail(step: Callable[[], T]) -> T:
     try:
         return step()
     except AgreementError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from error
+        raise dg.Failure(description=str(error), metadata={"reason_code": error.code}, allow_retries=False) from error
 
 
 def _freshness(days: int) -> dg.FreshnessPolicy:

@@ -56,9 +56,10 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
     """What a decision shows: the word, the reasons, the verdicts, and what it is bound to."""
     return {
         "decision": word(decision),
+        "reason_codes": ", ".join(decision.codes),
         "reasons": dg.MetadataValue.md("\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)),
         "verdicts": verdict_table(decision.verdicts),
-        "ratings_digest": decision.ratings_digest[:12],
+        "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,
     }
