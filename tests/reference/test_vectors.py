@@ -102,7 +102,7 @@ def cohen(case):
     if case["params"].get("weights") != "custom":
         return by_weights("cohen_kappa", "cohen_kappa_{}")(case)
     distance = np.array(case["params"]["disagreement_weights"])
-    return cohen_kappa(patterns_of(case), Weighting("", lambda _: distance)).value
+    return cohen_kappa(patterns_of(case), Weighting("", "", lambda _: distance)).value
 
 
 def alpha(case):
