@@ -13,7 +13,7 @@ from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
-Needs = Literal["counts", "patterns", "panel", "replicates", "values"]
+Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
