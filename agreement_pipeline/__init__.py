@@ -22,6 +22,7 @@ from agreement_pipeline.errors import (
 )
 from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.gate import Decision, decide
+from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
 from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns, ReplicateCounts
@@ -50,6 +51,7 @@ __all__ = [
     "ContractError",
     "Decision",
     "Estimate",
+    "GroupPatterns",
     "Interval",
     "Measure",
     "MissingExtraError",

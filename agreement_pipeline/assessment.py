@@ -127,6 +127,11 @@ def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
         yield Scope("rater", rater), patterns.against_the_rest(rater)
 
 
+def _of_groups(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.classifiers:
+        yield ROUND, memory.group_patterns(ratings)
+
+
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
     replicates = memory.replicate_counts(ratings)
     yield ROUND, replicates
@@ -134,4 +139,11 @@ def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
         yield Scope("rater", rater), replicates.of(rater)
 
 
-_SCOPES = {"counts": _of_counts, "patterns": _of_patterns, "panel": _of_panel, "replicates": _of_replicates, "values": _of_values}
+_SCOPES = {
+    "counts": _of_counts,
+    "patterns": _of_patterns,
+    "panel": _of_panel,
+    "groups": _of_groups,
+    "replicates": _of_replicates,
+    "values": _of_values,
+}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -149,6 +149,8 @@ def estimates(
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same draws; of a measure of every category and the round also the value of each.
 
+    A measure asked for under two names is computed once.
+
     Where draws are dear, fewer are made, and `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
     a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
     is given as many as 100,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on those alone, and
@@ -159,16 +161,16 @@ def estimates(
     PolicyError
         A measure is not registered.
     """
-    records = [registered(name) for name in measures]
+    asked = [registered(name) for name in measures]
+    records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     bases = _bases(records, statistic)
-    points = {record.name: record(bases[record.name]) for record in records}
     draws = _draws(records, bases, n_resamples, seed)
-    found: list[Estimate] = []
+    found: dict[str, list[Estimate]] = {}
     for record in records:
         make = _Maker(record, bases[record.name], confidence_level, n_resamples)
         of_record = _by_category if record.per_category else _of_scope
-        found += of_record(make, scope, points[record.name], draws[record.name])
-    return found
+        found[record.name] = of_record(make, scope, record(make.statistic), draws[record.name])
+    return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
 
 
 def registered(name: str) -> Measure:

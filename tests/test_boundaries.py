@@ -15,7 +15,7 @@ ORDER = (
     "scale",
     "unseen",
     "ratings patterns",
-    "values",
+    "values groups",
     "measures",
     "intervals",
     "estimates",

@@ -6,6 +6,7 @@ import pytest
 
 from agreement_pipeline import errors
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.orchestration.project import ColumnSettings, ProjectSettings
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report.measures_page import main, measures_page
@@ -17,6 +18,19 @@ def test_the_page_of_measures_is_what_the_registry_says(tmp_path, capsys):
     assert main(["--check", str(DOCS / "measures.md")]) == 0
     (tmp_path / "stale.md").write_text(measures_page() + "more")
     assert main(["--check", str(tmp_path / "stale.md")]) == 1
+
+
+@pytest.mark.parametrize(("name", "of"), [("conger_kappa", "shah_kappa_s"), ("brennan_prediger", "bennett_s")])
+def test_another_name_of_a_measure_is_one_line_that_leads_to_it(name, of):
+    page = measures_page()
+    assert f"\n### {name}\n\nAnother name of [`{of}`](#{of}).\n\n###" in page
+    assert re.search(rf"^\| \[`{name}`\]\(#{name}\) \|.*\| Another name of \[`{of}`\]\(#{of}\)\. \|$", page, re.MULTILINE)
+    assert f"\n### {of}\n" in page
+
+
+def test_a_weighted_measure_says_how_its_categories_are_weighted():
+    weights = re.findall(r"\n### (\w+)\n(?:(?!\n###).)*?\n- \*\*Weights:\*\* ", measures_page(), re.DOTALL)
+    assert set(weights) == {name for name, record in MEASURES.items() if record.weighting not in (None, IDENTITY)}
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))

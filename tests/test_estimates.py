@@ -70,6 +70,25 @@ def test_several_measures_share_their_draws_and_none_changes_another():
         assert (together[name, ROUND].draws == alone.draws).all()
 
 
+def test_a_measure_asked_for_under_two_names_is_computed_once(monkeypatch):
+    patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
+    calls = []
+
+    def counted(statistic):
+        calls.append(statistic)
+        return record.function(statistic)
+
+    record = MEASURES["shah_kappa_s"]
+    monkeypatch.setitem(MEASURES, "shah_kappa_s", replace(record, function=counted))
+    alone = estimate("conger_kappa", patterns)
+    once = len(calls)
+    conger, light, shah = estimates(["conger_kappa", "light_kappa", "shah_kappa_s"], patterns)
+    assert len(calls) == 2 * once > 0
+    assert [e.measure for e in (conger, light, shah)] == ["conger_kappa", "light_kappa", "shah_kappa_s"]
+    assert replace(shah, measure="conger_kappa") == conger == alone
+    assert (conger.draws == shah.draws).all()
+
+
 def test_of_a_measure_by_category_the_lowest_stands_for_the_round_and_each_has_its_own():
     of_round, *of_each = estimates(["specific_agreement"], SEEN)
     values = MEASURES["specific_agreement"](SEEN).value

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.groups import GroupPatterns, grouped
 from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.values import RatingValues
@@ -36,6 +37,13 @@ def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
     """The panel's first ratings, and a classifier's beside them."""
     joined = merged_codes(_item_patterns(ratings, (*current_panel(ratings), classifier)))
     return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
+
+
+def group_patterns(ratings: Ratings) -> GroupPatterns:
+    """The first ratings of the panel and of all classifiers of the round, as two groups."""
+    present = set(ratings.current["rater"])
+    classifiers = [name for name in ratings.rater_order if name in ratings.classifiers and name in present]
+    return grouped(_item_patterns(ratings, (*current_panel(ratings), *classifiers)), classifiers)
 
 
 def replicate_counts(ratings: Ratings) -> ReplicateCounts:

@@ -13,7 +13,7 @@ from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
-Needs = Literal["counts", "patterns", "panel", "replicates", "values"]
+Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
@@ -89,6 +89,10 @@ class Measure:
         How missing ratings count.
     source
         Where the formula comes from, with DOI.
+    weighting
+        How much two different categories agree, for a measure that weighs them.
+    alias_of
+        The name of the measure that this is another name of.
     """
 
     name: str
@@ -107,10 +111,17 @@ class Measure:
     continuous: bool = False
     crossed: bool = False
     expensive: bool = False
+    weighting: Weighting | None = None
+    alias_of: str | None = None
 
     def __call__(self, statistic: Any) -> Coefficient:
         """The coefficient on a statistic."""
         return self.function(statistic)
+
+    @property
+    def computed_as(self) -> str:
+        """The name it is computed under: its own, unless it is another name of a measure."""
+        return self.alias_of or self.name
 
     @property
     def description(self) -> str:
@@ -143,13 +154,15 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     chance_corrected: bool = True,
     exchangeable: bool = False,
     weightings: Mapping[str, Weighting] | None = None,
+    aliases: Mapping[str, str] | None = None,
     continuous: bool = False,
     crossed: bool = False,
     expensive: bool = False,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
-    It then appears in the assets, the checks, the policies, the command line, the documentation and the common tests.
+    `aliases` are further names, each with the one it is another name of. It then appears in the assets, the checks, the policies, the
+    command line, the documentation and the common tests.
     """
 
     def register(function: F) -> F:
@@ -173,6 +186,8 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
             _add(each)
+        for alias, name in (aliases or {}).items():
+            _add(replace(MEASURES[name], name=alias, alias_of=name))
         return function
 
     return register
@@ -186,6 +201,7 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         function=update_wrapper(partial(record.function, weighting=weighting), record.function),
         undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
+        weighting=weighting,
     )
 
 

@@ -18,6 +18,8 @@ class Weighting(NamedTuple):
     ----------
     title
         What it adds to the title of a measure.
+    formula
+        The distance of categories of scores x and y, up to its unit.
     distance
         From the scores of the categories, shape (K,), to how far apart they are, shape (K, K), in any unit.
     levels
@@ -25,6 +27,7 @@ class Weighting(NamedTuple):
     """
 
     title: str
+    formula: str
     distance: Callable[[Array], Array]
     levels: frozenset[Level] = _ORDERED
 
@@ -65,11 +68,30 @@ def _bipolar(x: Array) -> Array:
     return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
 
 
-IDENTITY = Weighting("", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
-LINEAR = Weighting(", linear weights", _differences)
-QUADRATIC = Weighting(", quadratic weights", lambda x: _differences(x) ** 2)
-RADICAL = Weighting(", radical weights", lambda x: np.sqrt(_differences(x)))
-ORDINAL = Weighting(", ordinal weights", _ordinal)
-RATIO = Weighting(", ratio weights", _ratio, frozenset({"ratio"}))
-CIRCULAR = Weighting(", circular weights", _circular)
-BIPOLAR = Weighting(", bipolar weights", _bipolar)
+IDENTITY = Weighting("", r"1_{x \ne y}", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
+LINEAR = Weighting(", linear weights", r"|x - y|", _differences)
+QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _differences(x) ** 2)
+RADICAL = Weighting(", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_differences(x)))
+ORDINAL = Weighting(", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal)
+RATIO = Weighting(", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"}))
+CIRCULAR = Weighting(", circular weights", r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}", _circular)
+BIPOLAR = Weighting(", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar)
+
+WEIGHTINGS = {
+    "linear": LINEAR,
+    "quadratic": QUADRATIC,
+    "radical": RADICAL,
+    "ordinal": ORDINAL,
+    "ratio": RATIO,
+    "circular": CIRCULAR,
+    "bipolar": BIPOLAR,
+}
+
+
+def forms(family: str) -> dict[str, Weighting]:
+    """The registry names of a family's weighted forms.
+
+    >>> list(forms("cohen_kappa"))[:2]
+    ['cohen_kappa_linear', 'cohen_kappa_quadratic']
+    """
+    return {f"{family}_{name}": weighting for name, weighting in WEIGHTINGS.items()}

@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import observed_agreement
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts
 
 
@@ -15,17 +15,8 @@ from agreement_pipeline.patterns import CategoryCounts
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM,),
-    weightings={
-        "bennett_s": IDENTITY,
-        "brennan_prediger": IDENTITY,
-        "brennan_prediger_linear": LINEAR,
-        "brennan_prediger_quadratic": QUADRATIC,
-        "brennan_prediger_radical": RADICAL,
-        "brennan_prediger_ordinal": ORDINAL,
-        "brennan_prediger_ratio": RATIO,
-        "brennan_prediger_circular": CIRCULAR,
-        "brennan_prediger_bipolar": BIPOLAR,
-    },
+    weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
+    aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
     convention="observed agreement over items with two ratings or more (Gwet)",
     source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; Brennan, R. L. & Prediger, D. J. (1981), "

@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, of_two_raters, rater_prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
 
 EACH_HER_OWN = "observed agreement over the items that both rated, each rater's prevalence over the items she rated (Gwet)"
@@ -17,7 +17,7 @@ EACH_HER_OWN = "observed agreement over the items that both rated, each rater's 
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
-    weightings={"cohen_kappa": IDENTITY, "cohen_kappa_linear": LINEAR, "cohen_kappa_quadratic": QUADRATIC},
+    weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
     convention=EACH_HER_OWN,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; weighted: Cohen, J. (1968), doi:10.1037/h0026256",
 )

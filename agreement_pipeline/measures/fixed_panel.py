@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
 
 
@@ -15,7 +15,8 @@ from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
     needs="patterns",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER),
-    weightings={"shah_kappa_s": IDENTITY, "conger_kappa": IDENTITY, "conger_kappa_linear": LINEAR, "conger_kappa_quadratic": QUADRATIC},
+    weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
+    aliases={"conger_kappa": "shah_kappa_s"},
     convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic as Conger (1980), doi:10.1037/0033-2909.88.2.322",
 )

@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import observed_agreement, of_two_raters, prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 
 GWET = "observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)"
@@ -60,7 +60,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
-    weightings={"fleiss_kappa": IDENTITY, "fleiss_kappa_linear": LINEAR, "fleiss_kappa_quadratic": QUADRATIC},
+    weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
     exchangeable=True,
     convention=GWET,
     source="Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",

@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import observed_agreement, prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, Weighting
+from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.patterns import CategoryCounts
 
@@ -63,15 +63,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     needs="counts",
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM,),
-    weightings={
-        "gwet_ac2_linear": LINEAR,
-        "gwet_ac2_quadratic": QUADRATIC,
-        "gwet_ac2_radical": RADICAL,
-        "gwet_ac2_ordinal": ORDINAL,
-        "gwet_ac2_ratio": RATIO,
-        "gwet_ac2_circular": CIRCULAR,
-        "gwet_ac2_bipolar": BIPOLAR,
-    },
+    weightings=forms("gwet_ac2"),
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
@@ -105,6 +97,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.measures._weights import LINEAR
     >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=Scale(("low", "middle", "high"), "ordinal"))
     >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
     0.8065

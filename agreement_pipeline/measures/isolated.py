@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import pair_agreement
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, PanelPatterns
 
 SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
@@ -25,7 +25,7 @@ def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
         CLASSIFIER_NEVER_MET,
         Condition("the greatest agreement the panel allows is what chance alone would give", _nothing_to_reach, weighted=True),
     ),
-    weightings={"vanbelle_albert_kappa": IDENTITY, "vanbelle_albert_kappa_linear": LINEAR, "vanbelle_albert_kappa_quadratic": QUADRATIC},
+    weightings={"vanbelle_albert_kappa": IDENTITY, **forms("vanbelle_albert_kappa")},
     exchangeable=True,
     convention=SHARES,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
@@ -76,7 +76,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     needs="panel",
     bounds=(-np.inf, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
-    weightings={"schouten_kappa": IDENTITY, "schouten_kappa_linear": LINEAR, "schouten_kappa_quadratic": QUADRATIC},
+    weightings={"schouten_kappa": IDENTITY, **forms("schouten_kappa")},
     exchangeable=True,
     convention=SHARES,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",

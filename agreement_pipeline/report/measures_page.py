@@ -8,10 +8,11 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agreement_pipeline.measures import MEASURES, Measure
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.scale import LEVELS
 
 QUESTIONS = {
@@ -36,20 +37,57 @@ def measures_page() -> str:
 
 def _chapter(question: str, title: str) -> str:
     measures = sorted((record for record in MEASURES.values() if record.question == question), key=lambda record: record.name)
-    rows = [f"| [`{m.name}`](#{m.name}) | {m.title} | {m.description} |" for m in measures]
+    rows = [f"| {_link(m.name)} | {m.title} | {m.description if m.alias_of is None else _alias(m.alias_of)} |" for m in measures]
     return "\n".join([f"## {title}\n", "| name | measure | what it measures |", "| --- | --- | --- |", *rows, "", *(_section(m) for m in measures)])
 
 
+def _link(name: str) -> str:
+    return f"[`{name}`](#{name})"
+
+
+def _alias(name: str) -> str:
+    return f"Another name of {_link(name)}."
+
+
 def _section(record: Measure) -> str:
+    first = next(other for other in MEASURES.values() if inspect.unwrap(other.function) is inspect.unwrap(record.function))
+    body = _alias(record.alias_of) + "\n" if record.alias_of else _full(record) if record is first else _form(record, first)
+    return f"### {record.name}\n\n{body}"
+
+
+def _form(record: Measure, first: Measure) -> str:
+    """Where a measure differs from the first of those that weigh categories in other ways."""
+    facts = {"Weights": _weights(record.weighting), "Levels": _levels(record)}
+    return "\n".join([f"*{record.title}.* As {_link(first.name)}, under other weights.\n", *_list(facts)])
+
+
+def _full(record: Measure) -> str:
     facts = {
+        "Weights": _weights(record.weighting),
         "Range": f"{_bound(record.bounds[0])} to {_bound(record.bounds[1])}{'; 0 is chance' if record.chance_corrected else '; not corrected for chance'}",
-        "Levels": ", ".join(level for level in LEVELS if level in record.levels),
+        "Levels": _levels(record),
         "Raters": "interchangeable" if record.exchangeable else "fixed, by name",
         "Missing ratings": record.convention,
         "Undefined": "; ".join(f"when {condition.reason}" for condition in record.undefined),
         "Source": record.source,
     }
-    return "\n".join([f"### {record.name}\n", f"*{record.title}.* {_prose(record)}\n", *(f"- **{name}:** {fact}." for name, fact in facts.items()), ""])
+    return "\n".join([f"*{record.title}.* {_prose(record)}\n", *_list(facts)])
+
+
+def _list(facts: Mapping[str, str]) -> list[str]:
+    return [*(f"- **{name}:** {fact}." for name, fact in facts.items() if fact), ""]
+
+
+def _levels(record: Measure) -> str:
+    return ", ".join(level for level in LEVELS if level in record.levels)
+
+
+def _weights(weighting: Weighting | None) -> str:
+    """How much two different categories agree; nothing of a measure on which they never do."""
+    if weighting in (None, IDENTITY):
+        return ""
+    scores = "for two categories of scores x and y, on the ordinal level their places"
+    return f"$w_{{xy}} = 1 - d_{{xy}} / \\max d$, with $d_{{xy}} = {weighting.formula}$ {scores}"
 
 
 def _prose(record: Measure) -> str:

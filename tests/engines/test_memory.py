@@ -44,6 +44,30 @@ def test_a_classifier_stands_beside_the_panel(ratings):
     assert found == {(0, 0, 1, 0): 2, (0, 0, 1, 1): 1, (1, -1, 1, 1): 1, (1, 1, -1, -1): 1}
 
 
+def test_the_classifiers_are_one_group_and_the_panel_the_other(tabled):
+    text = """
+    A B model judge
+    no no yes no
+    yes . yes yes
+    no no yes no
+    """
+    ratings = tabled(text, ("no", "yes"), classifiers=("model", "judge"))
+    groups = memory.group_patterns(ratings)
+    assert set(groups.first) == {"A", "B"}
+    assert set(groups.second) == {"model", "judge"}
+    assert rows_of(groups.patterns, ["A", "B", "model", "judge"]) == {(0, 0, 1, 0): 2, (1, -1, 1, 1): 1}
+    renamed = memory.group_patterns(ratings.renamed({"model": "a judge", "judge": "z model", "A": "Z"}))
+    assert renamed.patterns.codes.tolist() == groups.patterns.codes.tolist()
+    assert renamed.second == tuple({"model": "a judge", "judge": "z model"}[name] for name in groups.second)
+
+
+def test_a_classifier_of_earlier_rounds_alone_is_in_no_group():
+    rows = [("i1", "ana", "no", False), ("i1", "ben", "no", False), ("i1", "model", "no", False), ("i2", "old", "yes", True)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "earlier"])
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=("model", "old"))
+    assert memory.group_patterns(ratings).second == ("model",)
+
+
 def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
     replicates = memory.replicate_counts(ratings)
     assert rows_of(replicates.patterns, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}

@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
 
 K = 3
@@ -59,7 +59,7 @@ def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements()
     assert float(found.value) == pytest.approx((55 / 84) / (68 / 84), abs=1e-12)
 
 
-@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+@pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))

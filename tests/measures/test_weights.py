@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO
+from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, WEIGHTINGS
 
-EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
+EVERY = [IDENTITY, *WEIGHTINGS.values()]
 UNEVEN = Scale((0.0, 0.5, 3.0, 4.0), "ratio")
 
 
@@ -47,7 +47,7 @@ def test_weights_are_symmetric_from_0_to_1_and_1_for_a_category_with_itself_only
     assert (w[~np.eye(k, dtype=bool)] < 1).all()
 
 
-@pytest.mark.parametrize("weighting", [LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR])
+@pytest.mark.parametrize("weighting", WEIGHTINGS.values(), ids=list(WEIGHTINGS))
 def test_two_categories_leave_nothing_to_weigh(weighting):
     np.testing.assert_allclose(weighting.matrix(Scale((1.0, 2.0), "ratio")), np.eye(2), atol=1e-15)
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures._weights import CIRCULAR
 from agreement_pipeline.patterns import PanelPatterns, RatingPatterns, ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
@@ -20,10 +22,10 @@ def of_measures(wanted=lambda record: True):
 
 every_measure = of_measures()
 quickly = settings(deadline=None, max_examples=max(8, 400 // len(MEASURES)))  # a minute in all, however many measures there are
+JUDGES = ("model", "judge")
 NOMINAL = ("a", "b", "c", "d")
 SCORES = (1.0, 2.0, 4.0, 5.0)
 PLANE = np.array([(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)])  # the last one is missing
-CLOSED_BY_ONE_UNIT = {"brennan_prediger_circular", "gwet_ac2_circular"}  # Gwet's circle closes one whole unit after the last category
 
 
 def scale_of(level, k):
@@ -38,7 +40,7 @@ def raters_of(codes):
 
 @dataclass(frozen=True)
 class Table:
-    """A small round: first ratings (N, R), a classifier's labels (N,), counts of replicates by (item, rater), and weights (N,)."""
+    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), and weights (N,)."""
 
     codes: np.ndarray
     labels: np.ndarray
@@ -52,7 +54,10 @@ class Table:
             return values.crossed() if record.crossed else values
         patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
         if record.needs == "panel":
-            return PanelPatterns(patterns, self.labels, "model")
+            return PanelPatterns(patterns, self.labels[:, 0], "model")
+        if record.needs == "groups":
+            both = np.column_stack([self.codes, self.labels])
+            return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*patterns.raters, *JUDGES]), JUDGES)
         if record.needs == "replicates":
             where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
             counts = np.array(list(self.cells.values()), dtype=float).reshape(-1, len(self.scale.names))
@@ -78,7 +83,7 @@ def tables(draw, record, least_items=1, level=None):
     n, r, k = draw(st.integers(least_items, 6)), draw(st.integers(1, 4)), draw(st.integers(2, 4))
     code = st.integers(-1, k - 1)
     codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
-    labels = np.array(draw(st.lists(code, min_size=n, max_size=n)))
+    labels = np.array(draw(st.lists(st.tuples(code, code), min_size=n, max_size=n)))
     places = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6))
     counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
     cells = {place: draw(counts) for place in places}
@@ -112,15 +117,15 @@ def test_there_is_no_value_exactly_when_a_declared_condition_holds(record, data)
 
 AB = scale_of("nominal", 2)
 DEGENERATE = {
-    "one category": Table(np.zeros((3, 2), int), np.zeros(3, int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
-    "one rater": Table(np.array([[0], [1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.ones(2), AB),
-    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([0, 1]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
-    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([0, 1]), {(0, 0): [2, 0]}, np.ones(2), AB),
-    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([0, 1]), {(0, 2): [1, 1]}, np.ones(2), AB),
-    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([-1, 1]), {}, np.ones(2), AB),
-    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {}, np.ones(2), AB),
-    "nothing at all": Table(np.full((2, 2), -1), np.full(2, -1), {}, np.ones(2), AB),
-    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.zeros(2), AB),
+    "one category": Table(np.zeros((3, 2), int), np.zeros((3, 2), int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
+    "one rater": Table(np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB),
+    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([[0, -1], [1, 1]]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
+    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB),
+    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([[0, -1], [1, -1]]), {(0, 2): [1, 1]}, np.ones(2), AB),
+    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB),
+    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB),
+    "nothing at all": Table(np.full((2, 2), -1), np.full((2, 2), -1), {}, np.ones(2), AB),
+    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB),
 }
 
 
@@ -157,7 +162,7 @@ def unanimous(level, k, raters, again):
     categories = [*range(k), *again]
     codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
     cells = {(u, r): [4 * (c == label) for c in range(k)] for u, label in enumerate(categories) for r in range(raters)}
-    return Table(codes, np.array(categories), cells, np.ones(len(codes)), scale_of(level, k))
+    return Table(codes, np.repeat(codes[:, :1], 2, axis=1), cells, np.ones(len(codes)), scale_of(level, k))
 
 
 @every_measure
@@ -203,7 +208,7 @@ def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data
     assert renamed.value(record) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@of_measures(lambda record: "interval" in record.levels and record.name not in CLOSED_BY_ONE_UNIT)
+@of_measures(lambda record: "interval" in record.levels and record.weighting is not CIRCULAR)  # whose circle closes one whole unit after the last category
 @quickly
 @given(data=st.data(), factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]), shift=st.sampled_from([-10.0, 0.0, 7.0]))
 def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor, shift):

@@ -15,7 +15,7 @@ from agreement_pipeline.scale import Scale
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
-KNOWN = {"name", "source", "level", "categories", "classifier", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
+KNOWN = {"name", "source", "level", "categories", "classifier", "classifiers", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
 KNOWN |= {"value", "values", "observed", "expected", "greatest", "tolerance"}
 
 
@@ -57,7 +57,7 @@ def long(wide, names):
 
 
 def ratings_of(case, request):
-    classifiers = (case["classifier"],) if "classifier" in case else ()
+    classifiers = tuple(case.get("classifiers", [case["classifier"]] if "classifier" in case else []))
     names, level = case.get("categories"), case.get("level", "nominal")
     if "table" in case or "file" in case:
         text = case["table"] if "table" in case else (HERE / case["file"]).read_text()
@@ -83,6 +83,7 @@ def statistic_of(ratings, needs):
         "counts": memory.category_counts,
         "patterns": memory.rating_patterns,
         "values": memory.rating_values,
+        "groups": memory.group_patterns,
         "replicates": memory.replicate_counts,
     }
     return by_needs[needs](ratings)
