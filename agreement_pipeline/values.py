@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import Array, RatingPatterns, _extended, _weights
+from agreement_pipeline.patterns import Array, RatingPatterns
+from agreement_pipeline.rows import checked_weights, extended
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
@@ -53,7 +54,7 @@ class RatingValues:
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         _check(rows, scale, len(raters))
         object.__setattr__(self, "values", rows)
-        object.__setattr__(self, "weights", _weights(weights, len(rows)))
+        object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "left_out", left_out)
@@ -117,7 +118,7 @@ class RatingValues:
         """
         low, high = _two_values(self.values, self.weights)
         rows = _splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high)
-        return replace(self, values=np.concatenate([self.values, rows]), weights=_extended(self.weights, mass, len(rows)))
+        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""

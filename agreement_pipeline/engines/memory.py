@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
 

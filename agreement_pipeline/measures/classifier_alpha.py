@@ -10,7 +10,7 @@ from agreement_pipeline.measures._conditions import (
 )
 from agreement_pipeline.measures._registry import Coefficient, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.patterns import PanelPatterns
+from agreement_pipeline.panel import PanelPatterns
 
 LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"

@@ -2,7 +2,8 @@
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
 

@@ -7,7 +7,8 @@ import numpy as np
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates are left out, and a rater's guessing on the items "

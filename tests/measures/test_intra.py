@@ -7,7 +7,8 @@ import pytest
 
 from agreement_pipeline.engines.memory import replicate_counts
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TABLE = """

@@ -8,7 +8,8 @@ import pytest
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]

@@ -8,7 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 
