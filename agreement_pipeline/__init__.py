@@ -27,6 +27,7 @@ from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
@@ -64,6 +65,7 @@ __all__ = [
     "ReleaseHeldError",
     "ReleaseInvalidError",
     "ReplicateCounts",
+    "ReplicateValues",
     "Rule",
     "Scale",
     "Scope",

@@ -129,7 +129,7 @@ def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
 
 
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
-    replicates = memory.replicate_counts(ratings)
+    replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
     yield ROUND, replicates
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), replicates.of(rater)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import Array, Codes, RatingPatterns, stacked
+from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, stacked
 from agreement_pipeline.rows import changed, extended, positions, whole
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import category_splits, first_labels, split_between, typical_size
@@ -89,6 +89,10 @@ class ReplicateCounts:
     def n_ratings(self) -> int:
         """Ratings of items met again."""
         return round(float((self.cell_weights * self.sizes).sum()))
+
+    def cells(self) -> CategoryCounts:
+        """The cells as a table of their own: one row a rater's meetings with one item."""
+        return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""

@@ -17,6 +17,7 @@ ORDER = (
     "rows",
     "ratings patterns",
     "panel replicates values",
+    "replicate_values",
     "measures",
     "intervals",
     "estimates",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
@@ -49,17 +50,26 @@ class Table:
     scale: Scale
 
     def statistic(self, record):
+        if record.needs == "replicates":
+            return self.replicates()
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
         patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
         if record.needs == "panel":
             return PanelPatterns(patterns, self.labels, "model")
-        if record.needs == "replicates":
-            where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
-            counts = np.array(list(self.cells.values()), dtype=float).reshape(-1, len(self.scale.names))
-            return ReplicateCounts(counts, where[:, 0], where[:, 1], patterns)
         return patterns.counts() if record.needs == "counts" else patterns
+
+    def replicates(self):
+        where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
+        counts = list(self.cells.values())
+        if self.scale.continuous:
+            most = max(map(sum, counts), default=0)
+            said = [np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts]
+            values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
+            return ReplicateValues(values, where[:, 0], where[:, 1], self.weights, scale=self.scale, raters=raters_of(self.codes))
+        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], patterns)
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
