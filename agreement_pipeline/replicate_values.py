@@ -1,6 +1,6 @@
 """The statistic of what raters say, in numbers or vectors of numbers, of items they meet again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -37,6 +37,8 @@ class ReplicateValues:
         Shape (..., P): how many items stand behind each item. Finite and non-negative.
     scale, raters
         A scale of numbers, and all rater names, with replicates or without.
+    round_raters
+        Those of them who rated in the round itself; all when omitted.
 
     Examples
     --------
@@ -51,8 +53,19 @@ class ReplicateValues:
     weights: Array
     scale: Scale
     raters: tuple[str, ...]
+    round_raters: tuple[str, ...]
 
-    def __init__(self, values: ArrayLike, item: ArrayLike, rater: ArrayLike, weights: ArrayLike, *, scale: Scale, raters: Sequence[str]) -> None:
+    def __init__(
+        self,
+        values: ArrayLike,
+        item: ArrayLike,
+        rater: ArrayLike,
+        weights: ArrayLike,
+        *,
+        scale: Scale,
+        raters: Collection[str],
+        round_raters: Collection[str] | None = None,
+    ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         meetings = [str(number) for number in range(1, 1 + (rows.shape[1] if rows.ndim == 3 else 0))]
@@ -66,6 +79,7 @@ class ReplicateValues:
         object.__setattr__(self, "weights", checked_weights(weights, items))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "round_raters", tuple(sorted(raters if round_raters is None else round_raters)))
 
     @classmethod
     def of_counts(cls, replicates: ReplicateCounts) -> "ReplicateValues":
@@ -75,7 +89,15 @@ class ReplicateValues:
         values = np.full((cells, int(sizes.max(initial=0))), np.nan)
         said = np.repeat(np.tile(replicates.scale.scores, cells), counts.ravel())
         values[np.arange(values.shape[1]) < sizes[:, None]] = said
-        return cls(values, replicates.item, replicates.rater, replicates.weights, scale=replicates.scale, raters=replicates.raters)
+        return cls(
+            values,
+            replicates.item,
+            replicates.rater,
+            replicates.weights,
+            scale=replicates.scale,
+            raters=replicates.raters,
+            round_raters=replicates.round_raters,
+        )
 
     @property
     def cell_weights(self) -> Array:
@@ -157,6 +179,7 @@ class ReplicateValues:
             np.concatenate([self.weights, other.weights]),
             scale=self.scale,
             raters=raters,
+            round_raters={*self.round_raters, *other.round_raters},
         )
 
 

@@ -71,6 +71,12 @@ class ReplicateCounts:
         return self.patterns.raters
 
     @property
+    def round_raters(self) -> tuple[str, ...]:
+        """Those of them who rated in the round itself, by name; an earlier round alone may have seen the others."""
+        rated = np.asarray((self.patterns.codes >= 0).any(0))
+        return tuple(sorted(name for name, here in zip(self.raters, rated, strict=True) if here))
+
+    @property
     def n_raters(self) -> int:
         """Raters who met an item again."""
         return len(np.unique(self.rater))

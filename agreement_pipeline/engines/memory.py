@@ -70,7 +70,8 @@ def replicate_values(ratings: Ratings) -> ReplicateValues:
     cells, cell = np.unique(item * len(raters) + _positions(again["rater"], raters), return_inverse=True)
     values = np.full((len(cells), meeting.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
     values[cell, meeting] = np.array(again["label"].tolist(), dtype=float).reshape(len(again), ratings.scale.dimensions)
-    return ReplicateValues(values, cells // len(raters), cells % len(raters), np.ones(len(items)), scale=ratings.scale, raters=raters)
+    item_of, rater_of = np.divmod(cells, len(raters))
+    return ReplicateValues(values, item_of, rater_of, np.ones(len(items)), scale=ratings.scale, raters=raters, round_raters=current_panel(ratings))
 
 
 def panel(ratings: Ratings) -> tuple[str, ...]:

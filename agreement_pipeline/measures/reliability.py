@@ -53,6 +53,12 @@ def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
 
+def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
+    """The raters of the round whose replicates do not show how often they guess."""
+    known = np.isfinite(_guessing(replicates).x)
+    return tuple(name for name in replicates.round_raters if not known[replicates.raters.index(name)])
+
+
 FEWER_THAN_TWO_CATEGORIES = Condition("every first rating is of one category, so guessing cannot be told from knowing", _one_category)
 TOO_FEW_REPETITIONS = Condition(
     "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing", _too_few_repetitions
@@ -71,6 +77,7 @@ NEVER_GIVEN = Condition(
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET, NEVER_GIVEN),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
@@ -132,6 +139,7 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )

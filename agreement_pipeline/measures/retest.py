@@ -1,6 +1,7 @@
 """Test-retest reliability: agreement of a rater with herself beyond what her own use of the labels gives by chance."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -46,6 +47,34 @@ NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
 NO_VARIANCE = Condition("every rater who met two items again gave one and the same number to all of them", _no_variance)
 
 
+def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
+    """One rater's coefficient in terms of disagreement, and how many labels it rests on."""
+    return krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
+
+
+def _own_kappa(cells: CategoryCounts) -> tuple[Coefficient, Array]:
+    """The same, and how many items."""
+    return _complement(fleiss_kappa(cells)), cells.weights.sum(-1)
+
+
+def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
+    return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
+
+
+def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
+    return icc_1_1(cells), cells.weights.sum(-1)
+
+
+def _complement(found: Coefficient) -> Coefficient:
+    """Agreement as disagreement, and the other way round."""
+    return Coefficient(found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected))
+
+
+def _left_out(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> tuple[str, ...]:
+    """The raters of the round without a coefficient of their own."""
+    return tuple(name for name in replicates.round_raters if not np.isfinite(own(replicates.of(name).cells())[0].value).any())
+
+
 @measure(
     "Test-retest α",
     question="intra-rater",
@@ -54,6 +83,7 @@ NO_VARIANCE = Condition("every rater who met two items again gave one and the sa
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
+    raters_left_out=partial(_left_out, own=_own_alpha),
     convention=f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}",
     source=f"Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12, on stability; {STRATIFIED}",
 )
@@ -99,6 +129,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     bounds=(-np.inf, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
+    raters_left_out=partial(_left_out, own=_own_kappa),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), doi:10.1007/BF02296208; {STRATIFIED}",
 )
@@ -148,6 +179,7 @@ def test_retest_kappa(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
+    raters_left_out=partial(_left_out, own=_own_kappa_by_category),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
@@ -194,6 +226,7 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
+    raters_left_out=lambda replicates: _left_out(_in_numbers(replicates), _own_icc),
     convention=f"every item that a rater met again counts; k is the mean number of meetings that Donner (1986) calls n_0; {OWN_CHANCE}",
     source=f"{DONNER}; {STRATIFIED}",
 )
@@ -232,29 +265,6 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     0.9221
     """
     return _pooled(_in_numbers(replicates), _own_icc)
-
-
-def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's coefficient in terms of disagreement, and how many labels it rests on."""
-    return krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
-
-
-def _own_kappa(cells: CategoryCounts) -> tuple[Coefficient, Array]:
-    """The same, and how many items."""
-    return _complement(fleiss_kappa(cells)), cells.weights.sum(-1)
-
-
-def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
-    return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
-
-
-def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
-    return icc_1_1(cells), cells.weights.sum(-1)
-
-
-def _complement(found: Coefficient) -> Coefficient:
-    """Agreement as disagreement, and the other way round."""
-    return Coefficient(found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected))
 
 
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:

@@ -105,6 +105,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
     said = {found.raters[r]: values.ravel().tolist() for r, values in zip(found.rater, found.values, strict=True)}
     assert said == {"ana": [0.25, 0.5], "ben": [1.5, 2.0]}
     assert (found.n_items, found.weights.tolist()) == (2, [1, 1])
+    assert found.round_raters == ("ana", "ben")
 
 
 def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):

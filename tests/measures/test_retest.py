@@ -219,3 +219,12 @@ def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
         found = estimate(name, replicates)
         assert found.value == pytest.approx(1.0)
         assert 0.5 < found.interval.low < 0.97
+
+
+def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
+    ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
+    counts, numbers = memory.replicate_counts(ratings), memory.replicate_values(ratings)
+    for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
+        assert record.raters_left_out(replicates) == ("B", "C")
+    nominal = memory.replicate_counts(tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3")))
+    assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")
