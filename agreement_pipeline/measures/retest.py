@@ -8,6 +8,7 @@ import numpy as np
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_ITEMS
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, icc_1_1
@@ -52,9 +53,9 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
     return krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
 
 
-def _own_kappa(cells: CategoryCounts) -> tuple[Coefficient, Array]:
+def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
     """The same, and how many items."""
-    return _complement(fleiss_kappa(cells)), cells.weights.sum(-1)
+    return _complement(fleiss_kappa(cells, weighting)), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
@@ -128,12 +129,12 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     needs="replicates",
     bounds=(-np.inf, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
-    levels={"nominal", "ordinal"},
+    weightings={"test_retest_kappa": IDENTITY, "test_retest_kappa_linear": LINEAR, "test_retest_kappa_quadratic": QUADRATIC},
     raters_left_out=partial(_left_out, own=_own_kappa),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), doi:10.1007/BF02296208; {STRATIFIED}",
 )
-def test_retest_kappa(replicates: ReplicateCounts) -> Coefficient:
+def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coefficient:
     r"""Agreement of a rater with herself beyond chance: the intraclass κ of the labels she gave to items she met again.
 
     .. math:: \kappa = \frac{\sum_i N_i (1 - p_e^i) \kappa_i}{\sum_i N_i (1 - p_e^i)} = \frac{\sum_i N_i (p_o^i - p_e^i)}{\sum_i N_i (1 - p_e^i)}
@@ -147,6 +148,8 @@ def test_retest_kappa(replicates: ReplicateCounts) -> Coefficient:
     ----------
     replicates
         cell counts of shape (C, K), item weights of shape (..., P).
+    weighting
+        How much two different categories agree.
 
     Returns
     -------
@@ -165,10 +168,10 @@ def test_retest_kappa(replicates: ReplicateCounts) -> Coefficient:
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
     >>> first = RatingPatterns([[0], [1], [0]], [4, 4, 2], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(test_retest_kappa(ReplicateCounts([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)).value), 4)
+    >>> round(float(test_retest_kappa(ReplicateCounts([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first), IDENTITY).value), 4)
     0.6
     """
-    return _complement(_pooled(replicates, _own_kappa))
+    return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
 
 
 @measure(
