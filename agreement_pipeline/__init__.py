@@ -25,9 +25,12 @@ from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
-from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 from agreement_pipeline.waivers import Waiver
@@ -66,6 +69,7 @@ __all__ = [
     "ReleaseHeldError",
     "ReleaseInvalidError",
     "ReplicateCounts",
+    "ReplicateValues",
     "Rule",
     "Scale",
     "Scope",

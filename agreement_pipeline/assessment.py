@@ -10,6 +10,7 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, Estimate, Scope, estimates, registered
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.panel import against_the_rest
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
 from agreement_pipeline.policy import SCOPE_KINDS, Policy
 from agreement_pipeline.ratings import Ratings
@@ -124,7 +125,7 @@ def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
         yield Scope("classifier", classifier), memory.panel_patterns(ratings, classifier)
     patterns = memory.rating_patterns(ratings)
     for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
-        yield Scope("rater", rater), patterns.against_the_rest(rater)
+        yield Scope("rater", rater), against_the_rest(patterns, rater)
 
 
 def _of_groups(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
@@ -133,7 +134,7 @@ def _of_groups(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
 
 
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
-    replicates = memory.replicate_counts(ratings)
+    replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
     yield ROUND, replicates
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), replicates.of(rater)

@@ -60,6 +60,8 @@ class Estimate:
         For a measure of every category, the category whose value the round's own value is.
     undefined
         Why there is no value; None where there is one.
+    raters_left_out
+        The raters of the round whom it does not speak of: their replicates are missing or show nothing.
     draws
         The resampled values.
     """
@@ -78,6 +80,7 @@ class Estimate:
     lowest: str | None = None
     undefined: str | None = None
     n_dropped: int = 0
+    raters_left_out: tuple[str, ...] = ()
     draws: Array | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -113,6 +116,7 @@ class Estimate:
             "expected": self.expected,
             "lowest": self.lowest,
             "undefined": self.undefined,
+            "raters_left_out": list(self.raters_left_out),
         }
 
 
@@ -257,6 +261,7 @@ class _Maker:
             lowest=lowest,
             undefined=reason,
             n_dropped=self.statistic.n_items - self.statistic.n_used,
+            raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
             draws=draws if defined else None,
         )
 

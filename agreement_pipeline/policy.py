@@ -37,13 +37,16 @@ class Rule:
         The cut-offs that the lower limit must reach. A rule that holds a release may not set either under 0.667.
     min_items, min_raters
         Under these counts the estimate is not evaluated.
+    every_rater
+        Is an estimate from replicates not evaluated when it leaves out a rater of the round, whose replicates are missing or show nothing?
     effect
         hold: the release waits for this rule. warn: it is shown and holds nothing.
 
     Raises
     ------
     PolicyError
-        The measure is not registered, or a cut-off is outside its bounds.
+        The measure is not registered, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
+        none could be left out.
     """
 
     measure: str
@@ -52,6 +55,7 @@ class Rule:
     tentative: float = TENTATIVE
     min_items: int = 2
     min_raters: int = 1
+    every_rater: bool = False
     effect: Effect = "hold"
 
     def __post_init__(self) -> None:
@@ -72,6 +76,15 @@ class Rule:
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
+        self._check_every_rater()
+
+    def _check_every_rater(self) -> None:
+        if not isinstance(self.every_rater, bool):
+            raise PolicyError(f"every_rater {self.every_rater!r} found; true or false is required. Correct it.")
+        if self.every_rater and (registered(self.measure).needs != "replicates" or self.scope not in ("round", "category")):
+            raise PolicyError(
+                f"every_rater of {self.measure} of the {self.scope} found; a measure of replicates of the round or category is required. Leave it out."
+            )
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
@@ -88,6 +101,10 @@ class Rule:
             if found < least:
                 reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
                 return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
+        if self.every_rater and estimate.raters_left_out:
+            who = f"it leaves out {listed(estimate.raters_left_out)}, whose replicates are missing or show nothing, and the policy asks for every rater"
+            reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
+            return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
         reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate.n_used, estimate.value, estimate.interval.low, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
@@ -261,7 +278,8 @@ def _subject(estimate: Estimate) -> str:
 
 
 def _items(estimate: Estimate) -> str:
-    return f"{estimate.n_used} items" if not estimate.n_dropped else f"{estimate.n_used} of {estimate.n_items} items (the others have one rating)"
+    items = f"{estimate.n_used} items" if not estimate.n_dropped else f"{estimate.n_used} of {estimate.n_items} items (the others have one rating)"
+    return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
 
 
 def _rule(data: object, place: Place) -> Rule:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import Array, RatingPatterns, _extended, _weights
+from agreement_pipeline.patterns import Array, RatingPatterns
+from agreement_pipeline.rows import checked_weights, extended
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
@@ -53,7 +54,7 @@ class RatingValues:
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         _check(rows, scale, len(raters))
         object.__setattr__(self, "values", rows)
-        object.__setattr__(self, "weights", _weights(weights, len(rows)))
+        object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "left_out", left_out)
@@ -115,9 +116,9 @@ class RatingValues:
         ratings: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
         dimension a split is turned by one rater more, so that the ratings do not lie on one line.
         """
-        low, high = _two_values(self.values, self.weights)
-        rows = _splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high)
-        return replace(self, values=np.concatenate([self.values, rows]), weights=_extended(self.weights, mass, len(rows)))
+        low, high = two_values(self.values, self.weights)
+        rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
+        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""
@@ -164,7 +165,7 @@ def _check(values: Array, scale: Scale, n_raters: int) -> None:
         )
 
 
-def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
+def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings."""
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
@@ -176,11 +177,17 @@ def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     return each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
 
 
-def _splits(size: int, n_raters: int, low: Array, high: Array) -> Array:
-    """Items of `size` ratings with k high ones in each dimension, k from all to none, each turned through the raters; shape (…, R, D)."""
+def splits(size: int, places: int, low: Array, high: Array) -> Array:
+    """Rows of `size` ratings in the first places, with k high ones in each dimension, k from all to none; shape (size + 1, places, D)."""
     place = np.arange(size)[:, None] + np.arange(len(low))
-    rows = np.full((size + 1, n_raters, len(low)), np.nan)
+    rows = np.full((size + 1, places, len(low)), np.nan)
     rows[:, :size] = np.where(place % max(1, size) < np.arange(size, -1, -1)[:, None, None], high, low)
+    return rows
+
+
+def _turned(rows: Array) -> Array:
+    """Each row turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
+    n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate([np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)])
 
@@ -192,4 +199,4 @@ def _columns(values: RatingValues, raters: Sequence[str]) -> Array:
     return columns
 
 
-__all__ = ["RatingValues"]
+__all__ = ["RatingValues", "splits", "two_values"]

@@ -10,7 +10,8 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
 from agreement_pipeline.intervals import Interval, percentile_interval, resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.scale import Scale
 
 THREE = Scale(("a", "b", "c"))

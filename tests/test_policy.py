@@ -65,6 +65,30 @@ def test_items_with_one_rating_are_no_evidence():
     assert "on 40 of 100 items (the others have one rating)" in verdict(ALPHA, replace(found(0.9, 1.0), n_dropped=60)).reason
 
 
+def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rater():
+    some = replace(found(0.9, 1.0, measure="self_agreement"), raters_left_out=("ben", "esra"))
+    said = verdict(Rule("self_agreement"), some)
+    assert said.kind == "reliable"
+    assert "on 100 items, leaving out ['ben', 'esra']" in said.reason
+    held = verdict(Rule("self_agreement", every_rater=True), some)
+    assert (held.kind, held.code) == ("not_evaluated", "raters_left_out")
+    assert "it leaves out ['ben', 'esra'], whose replicates are missing or show nothing, and the policy asks for every rater" in held.reason
+    assert verdict(Rule("self_agreement", every_rater=True), replace(some, raters_left_out=())).kind == "reliable"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"measure": "self_agreement", "every_rater": 1}, "every_rater 1 found; true or false is required"),
+        ({"measure": "self_agreement", "every_rater": True, "scope": "rater"}, "every_rater of self_agreement of the rater found"),
+        ({"measure": "krippendorff_alpha", "every_rater": True}, "a measure of replicates of the round or category is required"),
+    ],
+)
+def test_every_rater_may_be_asked_for_where_one_can_be_left_out(arguments, words):
+    with pytest.raises(PolicyError, match=words):
+        Rule(**arguments)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "kind"),
     [

@@ -5,8 +5,11 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.groups import GroupPatterns, grouped
-from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
 
@@ -60,6 +63,23 @@ def replicate_counts(ratings: Ratings) -> ReplicateCounts:
     again = counts.sum(1) >= 2
     met_again, place = np.unique(cells[again] // len(raters), return_inverse=True)
     return ReplicateCounts(counts[again], place, cells[again] % len(raters), _rows_first(_item_patterns(ratings, raters, tuple(items)), met_again))
+
+
+def replicate_values(ratings: Ratings) -> ReplicateValues:
+    """What the panel said, in numbers, of items met more than once, over all occurrences, earlier rounds included."""
+    if not ratings.scale.continuous:
+        return ReplicateValues.of_counts(replicate_counts(ratings))
+    raters = panel(ratings)
+    table = ratings.table[ratings.table["rater"].isin(raters)]
+    meetings = table.groupby(["item", "rater"], observed=True)["label"]
+    again = table[meetings.transform("size") >= 2]
+    meeting = meetings.cumcount()[again.index].to_numpy()
+    item, items = pd.factorize(again["item"], sort=True)
+    cells, cell = np.unique(item * len(raters) + _positions(again["rater"], raters), return_inverse=True)
+    values = np.full((len(cells), meeting.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
+    values[cell, meeting] = np.array(again["label"].tolist(), dtype=float).reshape(len(again), ratings.scale.dimensions)
+    item_of, rater_of = np.divmod(cells, len(raters))
+    return ReplicateValues(values, item_of, rater_of, np.ones(len(items)), scale=ratings.scale, raters=raters, round_raters=current_panel(ratings))
 
 
 def panel(ratings: Ratings) -> tuple[str, ...]:

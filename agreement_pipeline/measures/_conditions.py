@@ -3,7 +3,9 @@
 import numpy as np
 
 from agreement_pipeline.measures._registry import Condition
-from agreement_pipeline.patterns import CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, Codes, RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
 

@@ -41,6 +41,10 @@ class Coefficient(NamedTuple):
     monte_carlo_error: Array | None = None
 
 
+def _nobody(statistic: Any) -> tuple[str, ...]:
+    return ()
+
+
 class Condition(NamedTuple):
     """When a measure is undefined: what holds then, in words, and how to see it on a statistic, and where it matters under a weighting."""
 
@@ -85,6 +89,8 @@ class Measure:
         Does it rest on the items alone that every rater rated?
     expensive
         Does it take more than linear time in the number of items? Its interval then comes from few draws.
+    raters_left_out
+        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates are missing or show nothing.
     convention
         How missing ratings count.
     source
@@ -113,6 +119,7 @@ class Measure:
     expensive: bool = False
     weighting: Weighting | None = None
     alias_of: str | None = None
+    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
 
     def __call__(self, statistic: Any) -> Coefficient:
         """The coefficient on a statistic."""
@@ -158,6 +165,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     continuous: bool = False,
     crossed: bool = False,
     expensive: bool = False,
+    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
@@ -183,6 +191,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             continuous=continuous,
             crossed=crossed,
             expensive=expensive,
+            raters_left_out=raters_left_out,
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
             _add(each)

@@ -12,7 +12,8 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.measures._student import lower_tail
-from agreement_pipeline.patterns import Array, PanelPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array
 
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 

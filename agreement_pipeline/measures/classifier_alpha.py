@@ -1,19 +1,25 @@
-"""Krippendorff's alpha of a panel that a classifier joins."""
+"""Krippendorff's alpha of a panel that a classifier joins, and what each rater does to it."""
 
 import numpy as np
 
 from agreement_pipeline.measures._conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
+    NO_PAIRABLE_ITEM,
+    ONE_PAIRABLE_CATEGORY,
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     PANEL_ONE_CATEGORY,
 )
-from agreement_pipeline.measures._registry import Coefficient, measure
+from agreement_pipeline.measures._registry import Coefficient, Condition, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.patterns import PanelPatterns
+from agreement_pipeline.panel import PanelPatterns
 
 LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
+
+
+OTHERS_NEVER_MET = Condition("no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel))
+OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all of one category", lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel))
 
 
 @measure(
@@ -74,7 +80,8 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Above 0 the classifier agrees with the panel better than the panel does with itself.
+    Above 0 the classifier agrees with the panel better than the panel does with itself. What the items add that the classifier did not
+    label is left out of both; `alpha_influence` keeps it.
 
     Parameters
     ----------
@@ -102,6 +109,52 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
     with_classifier = krippendorff_alpha(labelled.joined().counts()).value
     without = krippendorff_alpha(labelled.panel.counts()).value
     return Coefficient(with_classifier - without, observed=with_classifier)
+
+
+@measure(
+    "Influence of a rater on Krippendorff's α",
+    question="classifier",
+    needs="panel",
+    bounds=(-2.0, 2.0),
+    undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
+    chance_corrected=False,
+    exchangeable=True,
+    convention="over all items, labelled or not; those with one rating are left out, every other counts with its number of ratings",
+    source=SOURCE,
+)
+def alpha_influence(panel: PanelPatterns) -> Coefficient:
+    r"""What a rater or a classifier does to the reliability of the whole: α with her, less α without her.
+
+    .. math:: \Delta = \alpha - \alpha_{-r}
+
+    Both on all items and from the same draws, so that the interval is that of the difference. Below 0 the data are more reliable without
+    her. Where she rated every item it is `alpha_gain`, which leaves out the items that she did not rate.
+
+    Parameters
+    ----------
+    panel
+        codes of the others of shape (P, R), her labels of shape (P,), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from -2 to 2; observed is alpha with her. Undefined when without her no item has two ratings, or those that
+        meet another are all of one category.
+
+    References
+    ----------
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> others = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> round(float(alpha_influence(PanelPatterns(others, [0, 0, -1], "c")).value), 4)
+    0.0889
+    """
+    with_her = krippendorff_alpha(panel.joined().counts()).value
+    without_her = krippendorff_alpha(panel.panel.counts()).value
+    return Coefficient(with_her - without_her, observed=with_her)
 
 
 def _labelled(panel: PanelPatterns) -> PanelPatterns:

@@ -6,7 +6,8 @@ from agreement_pipeline.measures._agreement import agreement_of_two_raters, obse
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array, RatingPatterns
 
 
 @measure(

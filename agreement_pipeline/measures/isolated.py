@@ -6,7 +6,8 @@ from agreement_pipeline.measures._agreement import pair_agreement
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import Array, PanelPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array
 
 SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
 

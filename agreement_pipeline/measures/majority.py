@@ -5,7 +5,8 @@ import numpy as np
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure
 from agreement_pipeline.measures.cohen import cohen_kappa
-from agreement_pipeline.patterns import MISSING, Array, Codes, PanelPatterns, RatingPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import MISSING, Array, Codes, RatingPatterns
 
 
 def strict_majority(panel: PanelPatterns) -> Codes:

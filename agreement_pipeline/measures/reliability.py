@@ -7,7 +7,8 @@ import numpy as np
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates are left out, and a rater's guessing on the items "
@@ -52,6 +53,12 @@ def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
 
+def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
+    """The raters of the round whose replicates do not show how often they guess."""
+    known = np.isfinite(_guessing(replicates).x)
+    return tuple(name for name in replicates.round_raters if not known[replicates.raters.index(name)])
+
+
 FEWER_THAN_TWO_CATEGORIES = Condition("every first rating is of one category, so guessing cannot be told from knowing", _one_category)
 TOO_FEW_REPETITIONS = Condition(
     "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing", _too_few_repetitions
@@ -70,6 +77,7 @@ NEVER_GIVEN = Condition(
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET, NEVER_GIVEN),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
@@ -131,6 +139,7 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )

@@ -10,6 +10,7 @@ import pandas as pd
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.gate import Decision, Finding
 from agreement_pipeline.policy import Verdict
+from agreement_pipeline.report.tables import note
 
 MAX_ROWS = 100
 
@@ -41,7 +42,7 @@ def estimate_table(estimates: Sequence[Estimate]) -> dg.TableMetadataValue:
             "high": _shown(found.interval.high if found.interval else None),
             "items": found.n_used,
             "ratings": found.n_ratings,
-            "note": found.undefined or (f"lowest: {found.lowest}" if found.lowest else ""),
+            "note": note(found),
         }
         for found in estimates
     )

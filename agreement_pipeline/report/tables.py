@@ -21,10 +21,16 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
             "items": str(found.n_used) if not found.n_dropped else f"{found.n_used} of {found.n_items}",
             "raters": str(found.n_raters),
             "ratings": str(found.n_ratings),
-            "note": f"undefined: {found.undefined}" if found.undefined else (f"lowest: {found.lowest}" if found.lowest else ""),
+            "note": note(found),
         }
         for found in estimates
     )
+
+
+def note(found: Estimate) -> str:
+    """What else its reader must know: why it has no value, the lowest category, the raters it leaves out."""
+    said = {"undefined": found.undefined, "lowest": found.lowest, "leaves out": ", ".join(found.raters_left_out)}
+    return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
 
 
 def interval_text(found: Estimate) -> str:

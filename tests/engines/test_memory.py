@@ -7,8 +7,9 @@ import pytest
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TABLE = """
@@ -113,3 +114,33 @@ def test_the_table_of_labels_is_one_row_an_item_and_one_column_a_rater(ratings):
     table = memory.item_table(ratings)
     assert table.columns.tolist() == ["A", "B", "C"]
     assert table.iloc[2].isna().tolist() == [False, True, False]
+
+
+def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_rounds_count():
+    rows = [
+        ("i1", "ana", 0.5, 2, False),
+        ("i1", "ana", 0.25, 1, True),
+        ("i1", "ben", 0.75, 1, False),
+        ("i2", "ben", 1.5, 1, False),
+        ("i2", "ben", 2.0, 3, False),
+    ]
+    frame = pd.DataFrame([*rows, ("i2", "model", 9.0, 1, False), ("i2", "model", 9.0, 2, False)], columns=["item", "rater", "label", "occurrence", "earlier"])
+    found = memory.replicate_values(Ratings.from_frame(frame, Scale(None, "interval"), classifiers=["model"]))
+    said = {found.raters[r]: values.ravel().tolist() for r, values in zip(found.rater, found.values, strict=True)}
+    assert said == {"ana": [0.25, 0.5], "ben": [1.5, 2.0]}
+    assert (found.n_items, found.weights.tolist()) == (2, [1, 1])
+    assert found.round_raters == ("ana", "ben")
+
+
+def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
+    ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
+    found = memory.replicate_values(ratings)
+    said = {found.raters[r]: sorted(values[~np.isnan(values)].tolist()) for r, values in zip(found.rater, found.values, strict=True)}
+    assert said == {"A": [1, 3], "B": [1, 1, 3]}
+
+
+def test_vectors_said_again_are_kept_whole():
+    rows = [("i1", "ana", "1|2", 1), ("i1", "ana", "1|3", 2), ("i2", "ana", "5|5", 1)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    found = memory.replicate_values(Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2)))
+    assert found.values.tolist() == [[[1, 2], [1, 3]]]

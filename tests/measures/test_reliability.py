@@ -8,7 +8,8 @@ import pytest
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
@@ -164,6 +165,14 @@ def test_pairs_with_a_rater_without_replicates_are_left_out():
     with_third = [[0, 0, 1], [0, 1, -1], [1, 1, 0]]  # she uses the categories as the two do, so the panel's shares stay
     for record in (EXACT, ROBUST):
         assert record(replicated(with_third, cells)).value == pytest.approx(float(record(replicated(two, cells)).value), abs=1e-12)
+
+
+def test_raters_whose_replicates_do_not_show_guessing_are_named():
+    names = ("a", "b", "c")
+    cells = {(0, 0): [3, 2, 1], (1, 0): [1, 3, 2], (0, 1): [4, 1, 1], (1, 1): [1, 4, 1], (2, 2): [0, 2, 0]}
+    replicates = replicated([[0, 0, 0, 1], [1, 1, 2, 1], [2, 2, 1, -1]], cells, names=names)
+    for record in (EXACT, ROBUST):
+        assert record.raters_left_out(replicates) == ("r2", "r3")
 
 
 @pytest.mark.parametrize(

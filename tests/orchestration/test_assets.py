@@ -124,6 +124,17 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     assert low < value <= high <= 1
 
 
+def test_each_raters_agreement_with_herself_stands_beside_that_with_the_others(line):
+    again = GOOD[GOOD["rater"] == "ana"].assign(occurrence=2)
+    line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
+    result = line.run("w1", "annotations", "intra_rater_agreement")
+
+    records = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata["herself_and_others"].records
+    said = {record.data["scope"]: record.data["reading"] for record in records}
+    assert said["rater ana"] == "agrees with herself and with the others"
+    assert said["rater ben"].startswith("cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice")
+
+
 def test_the_history_shows_every_round_with_its_decision(line):
     line.deliver("w1", GOOD)
     line.deliver("w2", BAD)

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import CIRCULAR
-from agreement_pipeline.patterns import PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 
@@ -49,6 +52,8 @@ class Table:
     scale: Scale
 
     def statistic(self, record):
+        if record.needs == "replicates":
+            return self.replicates()
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
@@ -58,11 +63,18 @@ class Table:
         if record.needs == "groups":
             both = np.column_stack([self.codes, self.labels])
             return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*patterns.raters, *JUDGES]), JUDGES)
-        if record.needs == "replicates":
-            where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
-            counts = np.array(list(self.cells.values()), dtype=float).reshape(-1, len(self.scale.names))
-            return ReplicateCounts(counts, where[:, 0], where[:, 1], patterns)
         return patterns.counts() if record.needs == "counts" else patterns
+
+    def replicates(self):
+        where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
+        counts = list(self.cells.values())
+        if self.scale.continuous:
+            most = max(map(sum, counts), default=0)
+            said = [np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts]
+            values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
+            return ReplicateValues(values, where[:, 0], where[:, 1], self.weights, scale=self.scale, raters=raters_of(self.codes))
+        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], patterns)
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
@@ -139,6 +151,7 @@ def test_on_a_degenerate_table_a_value_is_missing_for_a_declared_reason_or_there
 
 
 NOT_AGREEMENT = {
+    "alpha_influence": "a difference of two agreements, 0 where both are perfect",
     "alpha_gain": "a difference of two agreements, 0 where both are perfect",
     "williams_index": "a ratio of two agreements, 1 where both are perfect",
     "advantage_probability": "how often the classifier does as well as a rater: a comparison, in which perfect raters and classifier tie",

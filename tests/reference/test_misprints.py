@@ -8,7 +8,8 @@ import pytest
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 EXPERTS = ("E1", "E2", "E3", "E4")

@@ -10,6 +10,7 @@ from agreement_pipeline import MEASURES, CategoryCounts, GroupPatterns, PanelPat
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
+from agreement_pipeline.panel import against_the_rest
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vectors.json"
 CASES = json.loads(VECTORS.read_text())["cases"] if VECTORS.exists() else []
@@ -117,7 +118,7 @@ def conger_of_category(case):
 
 def schouten(case):
     patterns = patterns_of(case)
-    apart = patterns.against_the_rest(patterns.raters[case["params"]["rater"]])
+    apart = against_the_rest(patterns, patterns.raters[case["params"]["rater"]])
     assert isinstance(apart, PanelPatterns)
     return value("schouten_kappa", apart)
 

@@ -1,0 +1,107 @@
+"""The statistic of a panel and a rater who stands apart from it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.patterns import Array, Codes, RatingPatterns
+from agreement_pipeline.rows import changed, extended
+from agreement_pipeline.scale import Scale
+from agreement_pipeline.unseen import split_between
+
+
+@dataclass(frozen=True, eq=False)
+class PanelPatterns:
+    """A panel of raters, and a classifier (or an isolated rater) that stands apart from it.
+
+    Parameters
+    ----------
+    panel
+        The raters' patterns, P rows.
+    labels
+        Shape (P,): the code the classifier gave to the items of each row, -1 where it gave none.
+    classifier
+        Its name.
+    """
+
+    panel: RatingPatterns
+    labels: Codes
+    classifier: str
+
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels, dtype=np.int64)
+        if labels.shape != self.panel.codes.shape[:1]:
+            raise RatingsError(f"panel patterns: labels of shape {labels.shape} found; {self.panel.codes.shape[:1]} is required. Give one label a row.")
+        object.__setattr__(self, "labels", labels)
+
+    @property
+    def weights(self) -> Array:
+        """How many items show each row, shape (..., P)."""
+        return self.panel.weights
+
+    @property
+    def scale(self) -> Scale:
+        """The scale the codes are read on."""
+        return self.panel.scale
+
+    @property
+    def n_raters(self) -> int:
+        """Raters of the panel."""
+        return self.panel.n_raters
+
+    @property
+    def n_items(self) -> int:
+        """Items with a label from the classifier and a rating from the panel."""
+        return round(float(self.weights[..., (self.labels >= 0) & (self.panel.codes >= 0).any(1)].sum()))
+
+    @property
+    def n_used(self) -> int:
+        """The same: on each of them the classifier meets the panel."""
+        return self.n_items
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of the panel on items the classifier labelled."""
+        return round(float((self.weights * ((self.panel.codes >= 0).sum(1) * (self.labels >= 0))).sum()))
+
+    @cached_property
+    def indicators(self) -> Array:
+        """1 where the classifier gave a category, shape (P, K)."""
+        return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    def reweighted(self, weights: Array) -> Self:
+        """The same rows under other weights."""
+        return changed(self, panel=self.panel.reweighted(weights))
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add the panel's unseen rows, once with the classifier on each of the two categories."""
+        panel = self.panel
+        first, second = split_between(panel.used, self.scale, category)
+        rows = panel.unseen((first, second))
+        labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
+        weights = extended(panel.weights, mass, 2 * len(rows))
+        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights), labels=labels)
+
+    def __add__(self, other: "PanelPatterns") -> "PanelPatterns":
+        name = self.classifier
+        if other.classifier != name:
+            raise RatingsError(f"panel patterns: classifiers {name!r} and {other.classifier!r} found; one is required. Add the statistics of one classifier.")
+        both = self.joined() + other.joined()
+        return PanelPatterns(both.without(name), both.codes[:, both.raters.index(name)], name)
+
+    def joined(self) -> RatingPatterns:
+        """The panel with the classifier as one more rater, the last."""
+        panel = self.panel
+        codes = np.column_stack([panel.codes, self.labels])
+        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier))
+
+
+def against_the_rest(patterns: RatingPatterns, rater: str) -> PanelPatterns:
+    """One rater set apart from the others, as a classifier is from its panel."""
+    return PanelPatterns(patterns.without(rater), patterns.codes[:, patterns.raters.index(rater)], classifier=rater)
+
+
+__all__ = ["PanelPatterns", "against_the_rest"]
