@@ -8,7 +8,7 @@ import numpy as np
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_ITEMS
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, icc_1_1
@@ -129,7 +129,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     needs="replicates",
     bounds=(-np.inf, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
-    weightings={"test_retest_kappa": IDENTITY, "test_retest_kappa_linear": LINEAR, "test_retest_kappa_quadratic": QUADRATIC},
+    weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
     raters_left_out=partial(_left_out, own=_own_kappa),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), doi:10.1007/BF02296208; {STRATIFIED}",

@@ -8,7 +8,7 @@ from agreement_pipeline.measures._weights import IDENTITY, LINEAR, WEIGHTINGS
 
 FAMILIES = [
     *("cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"),
-    *("schouten_kappa", "vanbelle_albert_kappa", "vanbelle_albert_group_kappa"),
+    *("schouten_kappa", "vanbelle_albert_kappa", "vanbelle_albert_group_kappa", "test_retest_kappa"),
 ]
 
 
