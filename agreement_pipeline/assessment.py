@@ -56,6 +56,11 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
     return tuple(name for name, record in MEASURES.items() if record.defined_on(ratings.scale) and question in (None, record.question))
 
 
+def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
+    """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
+    return next((statistic for scope, statistic in _SCOPES[registered(measure).needs](ratings) if scope == ROUND), None)
+
+
 def measure_ratings(
     ratings: Ratings,
     measures: Iterable[str],

@@ -1,21 +1,25 @@
-"""The command line: demo · measure · judge · verify."""
+"""The command line: demo · measure · judge · plan · verify."""
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agreement_pipeline import __version__
-from agreement_pipeline.assessment import applicable, assess, survey
+from agreement_pipeline.assessment import applicable, assess, basis_of, survey
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
+from agreement_pipeline.patterns import Statistic
+from agreement_pipeline.planning import N_ROUNDS, assumed
+from agreement_pipeline.planning import plan as planned
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
-from agreement_pipeline.report.tables import estimate_rows, text_table
+from agreement_pipeline.report.figures import plan_figure
+from agreement_pipeline.report.tables import estimate_rows, plan_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
 from agreement_pipeline.waivers import Waivers
 
@@ -74,6 +78,31 @@ def judge(options: argparse.Namespace) -> int:
     return ADMITTED if decision.admitted else HELD
 
 
+def plan(options: argparse.Namespace) -> int:
+    """Print how many items a policy's rules need before they decide."""
+    rules = [rule for rule in load_policy(options.policy).rules if rule.effect == "hold" and rule.scope == "round"]
+    asked = [(rule, population) for rule in rules for population in _populations(options, rule.measure)]
+    settings = {"probability": options.probability, "n_rounds": options.rounds, "confidence_level": load_policy(options.policy).confidence_level}
+    found = [planned(rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings) for rule, population in asked]
+    if not found:
+        raise PolicyError(f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy.")
+    _say(json.dumps([each.to_mapping() for each in found], indent=2) if options.format == "json" else text_table(plan_rows(found)))
+    if options.plot:
+        options.plot.write_bytes(plan_figure(found) or b"")
+    return ADMITTED
+
+
+def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statistic]:
+    """What rounds will be like: as an earlier one was, or as is expected of so many raters."""
+    if options.file is None:
+        yield from (assumed(measure, options.expected, options.prevalence, raters) for raters in options.labels_an_item or (3,))
+        return
+    statistic = basis_of(_ratings(options), measure)
+    if statistic is None or registered(measure).why_undefined(statistic):
+        raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
+    yield statistic
+
+
 def verify(options: argparse.Namespace) -> int:
     """Say whether a release proves, from its own bytes, that it deserves to exist."""
     from agreement_pipeline.errors import ReleaseInvalidError
@@ -109,6 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     _demo_options(commands.add_parser("demo", help="run the bundled projects and print what became of their rounds"))
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
+    _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
     _verify_options(commands.add_parser("verify", help="check a release from its own bytes: exit status 0 verified, 1 refused"))
     return parser
 
@@ -152,8 +182,26 @@ def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=verify)
 
 
-def _table_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a CSV, TSV, JSON Lines or Parquet table")
+def _plan_options(parser: argparse.ArgumentParser) -> None:
+    _table_options(parser, required=False)
+    parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
+    parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
+    parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
+    parser.add_argument(
+        "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
+    )
+    parser.add_argument("--probability", type=_confidence_level, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
+    parser.add_argument("--rounds", type=_draws, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
+    parser.set_defaults(run=plan)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(float(share) for share in text.split(","))
+
+
+def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument("file", type=Path, nargs=None if required else "?", help="a CSV, TSV, JSON Lines or Parquet table")
     parser.add_argument("--layout", choices=("long", "wide"), default="long", help="a row a rating, or a column a rater")
     parser.add_argument("--item", default="item", help="the column of items")
     parser.add_argument("--rater", default="rater", help="the column of raters (long)")

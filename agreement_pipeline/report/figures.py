@@ -9,6 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.planning import Plan
 from agreement_pipeline.policy import RELIABLE, TENTATIVE
 
 if TYPE_CHECKING:
@@ -50,6 +51,22 @@ def history_figure(rounds: pd.DataFrame) -> str | None:
     return _image(figure)
 
 
+def plan_figure(plans: Sequence[Plan]) -> bytes | None:
+    """The share of rounds that decide by the number of items, a curve for each plan; None when nothing was tried. A PNG image."""
+    tried = [found for found in plans if found.curve]
+    if not tried:
+        return None
+    figure, axes = _canvas(height=3.6)
+    for found in tried:
+        axes.plot(*zip(*found.curve, strict=True), marker="o", markersize=3, label=f"{found.measure}, {found.n_raters} labels an item")
+    axes.axhline(tried[0].probability, color=LINE, linewidth=1, linestyle="--", zorder=0)
+    axes.set_xscale("log")
+    axes.set_xlabel("items", fontsize=9)
+    axes.set_ylabel("share of rounds that decide", fontsize=9)
+    axes.legend(fontsize=8, frameon=False)
+    return _png(figure)
+
+
 def _cutoffs(axes: "Axes", *, horizontal: bool = False) -> None:
     line: Any = axes.axhline if horizontal else axes.axvline
     for cutoff in (RELIABLE, TENTATIVE):
@@ -68,6 +85,10 @@ def _canvas(*, height: float) -> tuple["Figure", "Axes"]:
 
 
 def _image(figure: "Figure") -> str:
+    return f"data:image/png;base64,{base64.b64encode(_png(figure)).decode()}"
+
+
+def _png(figure: "Figure") -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return buffer.getvalue()

@@ -6,6 +6,7 @@ from textwrap import wrap
 import pandas as pd
 
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.planning import Plan
 
 REASON_WIDTH = 78
 
@@ -31,6 +32,23 @@ def note(found: Estimate) -> str:
     """What else its reader must know: why it has no value, the lowest category, the raters it leaves out."""
     said = {"undefined": found.undefined, "lowest": found.lowest, "leaves out": ", ".join(found.raters_left_out)}
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
+
+
+def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
+    """Plans as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "measure": found.measure,
+            "expected": f"{found.expected:.3f}",
+            "cut-off": f"{found.reliable:g}",
+            "labels an item": str(found.n_raters),
+            "items": "none would do" if found.n_items is None else str(found.n_items),
+            "labels": "" if found.n_ratings is None else str(found.n_ratings),
+            "decides": "" if found.decided is None else f"{found.decided:.1%}",
+            "note": found.impossible or "",
+        }
+        for found in plans
+    )
 
 
 def interval_text(found: Estimate) -> str:
