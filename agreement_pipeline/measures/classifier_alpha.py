@@ -1,4 +1,8 @@
-"""Krippendorff's alpha of a panel that a classifier joins."""
+"""Krippendorff's alpha of a panel that a classifier joins.
+
+If a classifier labels as the panel does, adding it as one more rater leaves the panel's reliability as it was. The gain is the difference between
+the two alphas on the same items: under 0, the classifier disagrees with the raters more than they do with each other.
+"""
 
 import numpy as np
 

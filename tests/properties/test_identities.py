@@ -35,7 +35,7 @@ def patterns(table, scale=NOMINAL, weights=None):
 
 def against_last(table, scale=NOMINAL):
     """The last rater apart from the others."""
-    return patterns(table, scale).against_the_rest(f"r{table.shape[1] - 1}")
+    return PanelPatterns(patterns(table[:, :-1], scale), table[:, -1], "last")
 
 
 def of(name, statistic):
