@@ -1,4 +1,9 @@
-"""May a model stand in for a rater? The advantage probability, and the alternative-annotator test built on it."""
+"""May a model stand in for a rater? The advantage probability, and the alternative-annotator test built on it.
+
+Leave one rater out and let the rest of the panel judge: on each item, is the model at least as near to them as the rater left out? The advantage
+probability is how often it is, over the items of each rater and then over the raters. The test asks, rater by rater and allowing for the
+work that a model saves, whether the advantage is more than luck, and keeps false discoveries rare over all raters together.
+"""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,9 @@
-"""Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing."""
+"""Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
+
+Chance is fixed before anything is seen: a rater who guesses takes each category of the scale as often as any other. So S has a value
+where all labels are the same, which other coefficients have not, and prevalence does not move it. The price is that categories which nobody
+would ever choose lower chance and raise S: the list of categories must be the one that raters really had.
+"""
 
 import numpy as np
 

@@ -1,4 +1,10 @@
-"""Agreement category by category: report the lowest."""
+"""Agreement category by category: report the lowest.
+
+One number for all categories hides a category that nobody agrees on behind one that everybody does. These measures ask of each category in
+turn. Two need no model of chance: of the pairs of raters who name a category, how many do both (`category_agreement`, a share of pairs as in
+Jaccard's index), and if one names it, how often the other does (`specific_agreement`, as in Dice's index). Two are alpha and kappa of one
+category against the rest. Read the lowest, and the number of ratings it rests on.
+"""
 
 import numpy as np
 

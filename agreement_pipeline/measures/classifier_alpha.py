@@ -1,4 +1,9 @@
-"""Krippendorff's alpha of a panel that a classifier joins, and what each rater does to it."""
+"""Krippendorff's alpha of a panel that a classifier joins, and what each rater does to it.
+
+If a classifier labels as the panel does, adding it as one more rater leaves the panel's reliability as it was. The gain is the difference between
+the two alphas on the same items: under 0, the classifier disagrees with the raters more than they do with each other. The influence of a rater is
+the same difference for one of the panel, set apart as if she were the classifier.
+"""
 
 import numpy as np
 

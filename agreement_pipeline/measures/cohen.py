@@ -1,4 +1,10 @@
-"""Cohen's kappa of two raters, and its mean over the pairs of a panel."""
+"""Cohen's kappa of two raters, and its mean over the pairs of a panel.
+
+Each of the two has her own habits. If they labelled independently of the item, they would agree as often as those habits make it likely:
+that is the agreement kappa takes away before it asks how much of what remains they reach. It is 0 for raters who do not look, whatever their
+habits, and 1 only where they always agree. Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
+because chance then explains nearly everything; see the pitfalls in the list of measures. Light's kappa carries it to a panel, pair by pair.
+"""
 
 import numpy as np
 

@@ -1,4 +1,8 @@
-"""Lin's concordance correlation: whether raters give the same numbers."""
+"""Lin's concordance correlation: whether raters give the same numbers.
+
+Correlation asks whether ratings lie on a line; concordance whether they lie on the line of equal ratings. It falls when a rater is higher than
+another throughout, or spreads her ratings more, which correlation does not see.
+"""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y."""
+"""Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y.
+
+Two raters and their table of labels, one in the rows and the other in the columns. B compares the squares on the diagonal of an agreement chart
+with the rectangles that the raters' habits allow. Y reads association off the odds ratio of a table of two categories: it does not depend on
+prevalence, and for the same reason it sees no difference between raters of unlike habits.
+"""
 
 import numpy as np
 

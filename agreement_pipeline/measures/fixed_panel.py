@@ -1,4 +1,9 @@
-"""Agreement within a fixed panel of raters, and of a classifier with it."""
+"""Agreement within a fixed panel of raters, and of a classifier with it.
+
+The same raters label every item, and nobody else ever will. Chance is then read off each rater's own use of the categories, pair by pair, and
+not off all ratings in one heap. That chance is never more than the pooled one, so that a fixed panel is not blamed for differences in habit.
+A classifier is measured against such a panel by how far the panel agrees on the label it gives, as a share of the most it could have reached.
+"""
 
 import numpy as np
 

@@ -1,4 +1,11 @@
-"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable."""
+"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable.
+
+The ratings of an item are a handful of labels, and who gave which is forgotten. Observed agreement is the chance that two ratings drawn from
+one item are the same; expected agreement the chance that two ratings drawn from all items are. Percent agreement stops at the first, and so
+depends on how many categories there are and how evenly they are used; Fleiss' kappa is what is left after the second. Scott's pi is the same
+for two raters. Since all raters are taken to use the categories alike, a difference between their habits counts as disagreement: where the
+raters are always the same few, read `shah_kappa_s` beside it.
+"""
 
 import numpy as np
 

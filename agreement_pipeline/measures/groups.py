@@ -1,4 +1,9 @@
-"""Agreement between two groups of raters, as between a panel and several classifiers."""
+"""Agreement between two groups of raters, as between a panel and several classifiers.
+
+Two groups label the same items, and the question is not whether each is of one mind but whether the one says what the other says: the raters of a
+round and the classifiers beside them, or an experiment and its replication. Vanbelle and Albert divide by the most that the groups' own division
+allows; the cross-replication kappa divides by 1, which only two groups of one mind reach.
+"""
 
 import numpy as np
 

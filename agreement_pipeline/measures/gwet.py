@@ -1,4 +1,10 @@
-"""Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights."""
+"""Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
+
+Kappa falls where one category is common although raters agree on nearly everything. Gwet answers that raters guess only on hard items, and
+reads the chance of that off how evenly the categories are used: it is largest where all are used alike and 0 where one is used alone. AC1
+therefore stays high where one category is common, also when raters do not look at the items: evidence beside a kappa or an alpha, never in
+its place. AC2 gives credit for near misses.
+"""
 
 import numpy as np
 

@@ -1,4 +1,11 @@
-"""The intraclass correlations: how much of the variance of ratings lies between items."""
+"""The intraclass correlations: how much of the variance of ratings lies between items.
+
+Ratings are numbers, and their variance has sources: items differ, raters differ in how high they rate, and the rest is error. Six forms
+answer six questions. (1) Every item has raters of its own, so that raters' habits are error; (2) the same raters rate every item and stand for
+others, so that their habits count against them; (3) these raters are the only ones, and a constant difference between them is no matter. And
+each form either for one rating (1) or for the mean of all k (k). Choose before you look: (2,1) is what most rounds mean. A correlation is low
+where items hardly differ, however well raters agree.
+"""
 
 import numpy as np
 

@@ -1,4 +1,9 @@
-"""Information agreement: what one rater's labels tell of the other's."""
+"""Information agreement: what one rater's labels tell of the other's.
+
+Agreement as information: how much of the uncertainty about one rater's label goes away when the other's is known, as a share of the lesser of
+their entropies. Labels that are always swapped carry all the information, so that raters who never agree may have 1: read it beside a kappa.
+Where a rater gives one category only there is no information to share; the form by continuity puts the limit there.
+"""
 
 from typing import NamedTuple
 

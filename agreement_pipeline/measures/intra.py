@@ -1,4 +1,10 @@
-"""Agreement of a rater with herself on items she met more than once."""
+"""Agreement of a rater with herself on items she met more than once.
+
+A rater who labels an item differently when she meets it again is uncertain of it, whatever the others say. Self-agreement is the probability
+that two of her labels of one item are the same. Read off the shares of her labels it is never under 1/K and too high with few meetings; read off
+pairs of meetings it is unbiased. High self-agreement with low agreement between raters is a real difference of opinion; both low is an
+ambiguous item, or carelessness.
+"""
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio

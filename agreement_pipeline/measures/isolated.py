@@ -1,4 +1,9 @@
-"""A classifier, or an isolated rater, against a panel whose raters stand for a population."""
+"""A classifier, or an isolated rater, against a panel whose raters stand for a population.
+
+The panel is a sample of raters: on each item its shares say how the population would label it. A classifier, or one rater held apart, agrees with
+it as far as it names the labels with large shares. Vanbelle and Albert divide by the most that the panel's own division allows; Schouten
+by 1, which only a panel of one mind allows; Williams compares with the agreement inside the panel and takes no chance away.
+"""
 
 import numpy as np
 

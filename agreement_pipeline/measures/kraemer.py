@@ -1,4 +1,8 @@
-"""Kraemer's intraclass kappa of two categories."""
+"""Kraemer's intraclass kappa of two categories.
+
+Each item has a probability of *yes*, and the ratings are draws from it. The coefficient is the share of the variance of single ratings that
+lies between items: the reliability of one rating, in the sense of test theory. With equally many ratings of each item it is Fleiss' kappa.
+"""
 
 import numpy as np
 

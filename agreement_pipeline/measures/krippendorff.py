@@ -1,4 +1,11 @@
-"""Krippendorff's alpha."""
+"""Krippendorff's alpha.
+
+Alpha is one minus the disagreement within items over the disagreement among all ratings that meet another. It asks whether the ratings could
+stand for the items, and does not care who gave them; items may have any number of ratings, those with one are left out. What two labels differ
+by is set by the level: whether (nominal), by how many ratings lie between them (ordinal), by their squared difference (interval), or by that
+in proportion to their sum (ratio). It counts pairs without replacement, so that it is not too high in small samples, and goes over into Scott's
+pi as items grow. On a list of categories it is computed from counts; on real numbers in memory linear in the number of ratings.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,8 @@
-"""A classifier against what most of the panel say."""
+"""A classifier against what most of the panel say.
+
+The usual shortcut: make the majority's label the truth and compute Cohen's kappa with it. It forgets how divided the panel was and leaves out the
+items without a majority, which are the hard ones; `shah_s` and `vanbelle_albert_kappa` do neither.
+"""
 
 import numpy as np
 

@@ -1,4 +1,10 @@
-"""Agreement on ratings that are vectors of numbers, in a fixed panel of raters."""
+"""Agreement on ratings that are vectors of numbers, in a fixed panel of raters.
+
+A rating is a point. Disagreement is how far apart the points of one item lie, and chance how far apart points of different raters lie when the
+items are drawn anew. Berry and Mielke take the distance of two points, Janson and Olsson its square, Um the volume of the simplex of as many
+points as it takes to have one. Distances depend on the units of the dimensions: put them in units that compare. Volumes do not, but vanish where
+the dimensions are linearly dependent, and forgive two raters who agree against a third.
+"""
 
 from itertools import combinations
 

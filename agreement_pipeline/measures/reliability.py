@@ -1,4 +1,9 @@
-"""Agreement between raters, less what their own replicates show to be guessing."""
+"""Agreement between raters, less what their own replicates show to be guessing.
+
+Two raters may agree because both knew, or because both guessed and were lucky. What a rater says of items she met again shows how much she guesses:
+her labels are a mixture of guesses, drawn as the panel uses the categories, and of decided answers. Of every agreement between two raters
+only the part is kept in which both were decided. So the discount comes from the raters' own inconsistency and not from a model of chance alone.
+"""
 
 from typing import NamedTuple
 

@@ -1,4 +1,10 @@
-"""Test-retest reliability: agreement of a rater with herself beyond what her own use of the labels gives by chance."""
+"""Test-retest reliability: agreement of a rater with herself beyond what her own use of the labels gives by chance.
+
+A rater who meets an item again without knowing it may label it otherwise. These are alpha, kappa and the intraclass correlation of one rater: her
+items in the place of items, her meetings with an item in the place of raters. Chance is read off her own labels, so that a rater who gives one label
+to everything shows nothing, however often she repeats it. Over several raters the coefficients are pooled, each counting by what chance leaves her to
+reach.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -102,16 +102,3 @@ def test_vanbelle_and_alberts_kappa_is_its_three_means_as_loops(seed, missing):
     found = MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels))
     assert (found.observed, found.expected, found.greatest) == pytest.approx((p_o, p_e, p_max), abs=1e-12)
     assert found.value == pytest.approx((p_o - p_e) / (p_max - p_e), abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_against_one_single_rater_vanbelle_and_alberts_kappa_is_cohens(seed):
-    codes, labels = drawn(seed, 1, 0.0), drawn(seed + 100, 1, 0.0)[:, 0]
-    theirs = cohen_kappa_score(codes[:, 0], labels)
-    assert MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels)).value == pytest.approx(theirs, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_chance_in_a_fixed_panel_is_never_more_than_with_interchangeable_raters(seed):
-    patterns = panel_of(drawn(seed, 4, 0.0))
-    assert MEASURES["shah_kappa_s"](patterns).expected <= MEASURES["fleiss_kappa"](patterns.counts()).expected + 1e-12

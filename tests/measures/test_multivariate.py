@@ -10,26 +10,12 @@ import pytest
 from agreement_pipeline import MEASURES, RatingPatterns, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import _simplices
+from agreement_pipeline.report.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
 um_phi, berry_mielke_r, janson_olsson_iota = (MEASURES[name] for name in ("um_phi", "berry_mielke_r", "janson_olsson_iota"))
 ALL = [um_phi, berry_mielke_r, janson_olsson_iota]
-
-UM_TABLE_2 = np.stack(
-    [
-        [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80], [66, 71, 73], [66, 70, 75]],
-        [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181], [175, 179, 180], [175, 178, 180]],
-    ],
-    axis=2,
-)
-UM_TABLE_3 = np.stack(
-    [
-        [[26, 24, 25], [33, 25, 35], [17, 16, 15], [37, 38, 39], [33, 35, 36], [4, 3, 5], [39, 40, 38], [1, 2, 0]],
-        [[14, 16, 15], [7, 15, 15], [23, 24, 25], [3, 2, 1], [7, 5, 4], [36, 37, 35], [1, 0, 2], [39, 38, 40]],
-    ],
-    axis=2,
-)
 
 
 def vectors(table, weights=None):
@@ -83,45 +69,38 @@ def test_each_measure_is_what_its_definition_says(measure, items, raters, dimens
 
 
 def test_the_figures_of_um_table_2_with_the_factorial_of_equation_5():
-    found = um_phi(vectors(UM_TABLE_2))
+    found = um_phi(vectors(um.TABLE_2))
     assert [found.observed, found.expected, found.value] == pytest.approx([20.5714, 57.9796, 0.64520], abs=6e-5)
 
 
 def test_the_printed_figures_of_um_table_2_leave_the_factorial_out():
-    found = um_phi(vectors(UM_TABLE_2))
+    found = um_phi(vectors(um.TABLE_2))
     assert [2 * found.observed, 2 * found.expected, found.value] == pytest.approx([41.143, 115.960, 0.645], abs=1e-3)
 
 
 def test_the_defined_figures_of_um_table_3_are_not_the_printed_one():
-    found = um_phi(vectors(UM_TABLE_3))
+    found = um_phi(vectors(um.TABLE_3))
     assert [found.observed, found.expected, found.value] == pytest.approx([5.0, 9.8047, 0.49004], abs=5e-5)
     assert abs(found.value - 0.859) > 0.3
-    assert berry_mielke_r(vectors(UM_TABLE_3)).value == pytest.approx(0.86645, abs=5e-6)
+    assert berry_mielke_r(vectors(um.TABLE_3)).value == pytest.approx(0.86645, abs=5e-6)
 
 
 def test_um_table_3_rests_on_the_one_rating_that_does_not_sum_to_40():
-    assert [tuple(rating) for rating in UM_TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [(35, 15)]
-    on_one_line = UM_TABLE_3.copy()
+    assert [tuple(rating) for rating in um.TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [(35, 15)]
+    on_one_line = um.TABLE_3.copy()
     on_one_line[1, 2, 1] = 5
     assert "linearly dependent" in um_phi.why_undefined(vectors(on_one_line))
     assert np.isnan(um_phi(vectors(on_one_line)).value)
 
 
-def um_figure_1(m):
-    """Three observers of five objects' weight and height; the second and third are 3 apart on the first m objects, 1 on the others."""
-    first = np.array([(65, 170), (70, 175), (75, 178), (80, 182), (85, 187)], dtype=float)
-    apart = np.where(np.arange(5) < m, 3.0, 1.0)[:, None]
-    return vectors(np.stack([first, first + apart * [1, 0], first + apart * [0, 1]], axis=1))
-
-
 def test_phi_falls_with_every_further_disagreement_as_in_um_figure_1():
-    phi = [um_phi(um_figure_1(m)).value for m in range(6)]
+    phi = [um_phi(vectors(um.figure_1(m))).value for m in range(6)]
     assert all(np.diff(phi) < 0)
 
 
 def test_r_too_falls_with_every_further_disagreement_which_um_figure_1_denies():
-    r = [berry_mielke_r(um_figure_1(m)).value for m in range(6)]
-    phi = [um_phi(um_figure_1(m)).value for m in range(6)]
+    r = [berry_mielke_r(vectors(um.figure_1(m))).value for m in range(6)]
+    phi = [um_phi(vectors(um.figure_1(m))).value for m in range(6)]
     assert all(np.diff(r) < 0)
     assert phi[1] - phi[0] < r[1] - r[0]
     assert phi[5] - phi[4] > r[5] - r[4]
@@ -269,8 +248,8 @@ def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_e
 
 
 def test_what_is_computed_exactly_has_no_monte_carlo_error():
-    assert um_phi(vectors(UM_TABLE_2)).monte_carlo_error is None
-    assert "random simplices" not in estimate("um_phi", vectors(UM_TABLE_2), n_resamples=20).method
+    assert um_phi(vectors(um.TABLE_2)).monte_carlo_error is None
+    assert "random simplices" not in estimate("um_phi", vectors(um.TABLE_2), n_resamples=20).method
 
 
 def test_phi_of_a_thousand_items_in_the_plane_is_exact():
