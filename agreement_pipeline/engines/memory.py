@@ -17,6 +17,17 @@ def category_counts(ratings: Ratings) -> CategoryCounts:
     return merged(_item_patterns(ratings, current_panel(ratings)).counts())
 
 
+def item_counts(ratings: Ratings) -> tuple[tuple[str, ...], CategoryCounts]:
+    """The items, by name, and the panel's first ratings of each as counts by category, a row each."""
+    items = _items(ratings)
+    return items, _item_patterns(ratings, current_panel(ratings), items).counts()
+
+
+def item_values(ratings: Ratings) -> tuple[tuple[str, ...], RatingValues]:
+    """The same of a scale without categories: as numbers, by rater."""
+    return _items(ratings), rating_values(ratings)
+
+
 def rating_patterns(ratings: Ratings) -> RatingPatterns:
     """The panel's first ratings by rater."""
     return merged_codes(_item_patterns(ratings, current_panel(ratings)))
@@ -106,6 +117,12 @@ def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, 
     codes = np.full((len(items), len(raters)), MISSING)
     codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
     return RatingPatterns(codes, scale=ratings.scale, raters=raters)
+
+
+def _items(ratings: Ratings) -> tuple[str, ...]:
+    """The items that the panel rated in the round itself, by name."""
+    rated = ratings.current[ratings.current["rater"].isin(current_panel(ratings))]
+    return tuple(sorted(rated["item"].unique()))
 
 
 def _codes(labels: pd.Series, ratings: Ratings) -> Codes:
