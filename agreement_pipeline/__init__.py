@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import (
     AgreementError,
     ContractError,
@@ -48,6 +49,7 @@ __all__ = [
     "AnnotationProject",
     "CategoryCounts",
     "Coefficient",
+    "ConfidentPatterns",
     "ContractError",
     "Decision",
     "Estimate",

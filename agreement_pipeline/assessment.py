@@ -135,4 +135,11 @@ def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
         yield Scope("rater", rater), replicates.of(rater)
 
 
-_SCOPES = {"counts": _of_counts, "patterns": _of_patterns, "panel": _of_panel, "replicates": _of_replicates, "values": _of_values}
+def _of_confidence(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    confident = memory.confident_patterns(ratings)
+    yield ROUND, confident
+    for pair in sorted(combinations(confident.raters, 2), key=sorted):
+        yield Scope("pair", " and ".join(sorted(pair))), confident.only(pair)
+
+
+_SCOPES = {"counts": _of_counts, "patterns": _of_patterns, "panel": _of_panel, "replicates": _of_replicates, "values": _of_values, "confidence": _of_confidence}

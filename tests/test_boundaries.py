@@ -16,7 +16,7 @@ ORDER = (
     "unseen",
     "rows",
     "ratings patterns",
-    "panel replicates values",
+    "panel replicates values confident",
     "replicate_values",
     "measures",
     "intervals",

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
@@ -50,6 +51,22 @@ def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
     """The panel's first ratings, and a classifier's beside them."""
     joined = merged_codes(_item_patterns(ratings, (*current_panel(ratings), classifier)))
     return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
+
+
+def confident_patterns(ratings: Ratings) -> ConfidentPatterns:
+    """The panel's first ratings by rater, with their confidence; equal rows made one."""
+    raters = current_panel(ratings)
+    if "confidence" not in ratings.table:
+        patterns = rating_patterns(ratings)
+        return ConfidentPatterns(patterns, np.full(patterns.codes.shape, np.nan))
+    items = _items(ratings)
+    current = ratings.current[ratings.current["rater"].isin(raters)]
+    confidence = np.full((len(items), len(raters)), np.nan)
+    confidence[_positions(current["item"], items), _positions(current["rater"], raters)] = current["confidence"].to_numpy(dtype=float)
+    both = np.column_stack([_item_patterns(ratings, raters, items).codes, np.nan_to_num(confidence, nan=MISSING)])
+    rows, weights = np.unique(both, axis=0, return_counts=True)
+    codes, stated = rows[:, : len(raters)].astype(np.int64), rows[:, len(raters) :]
+    return ConfidentPatterns(RatingPatterns(codes, weights, scale=ratings.scale, raters=raters), np.where(stated >= 0, stated, np.nan))
 
 
 def replicate_counts(ratings: Ratings) -> ReplicateCounts:

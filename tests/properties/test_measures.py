@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import RatingPatterns
@@ -41,13 +42,14 @@ def raters_of(codes):
 
 @dataclass(frozen=True)
 class Table:
-    """A small round: first ratings (N, R), a classifier's labels (N,), counts of replicates by (item, rater), and weights (N,)."""
+    """A small round: first ratings (N, R), a classifier's labels (N,), counts of replicates by (item, rater), weights (N,), and confidence (N, R)."""
 
     codes: np.ndarray
     labels: np.ndarray
     cells: dict
     weights: np.ndarray
     scale: Scale
+    confidence: np.ndarray | float = 1.0
 
     def statistic(self, record):
         if record.needs == "replicates":
@@ -56,6 +58,8 @@ class Table:
             values = self.values()
             return values.crossed() if record.crossed else values
         patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+        if record.needs == "confidence":
+            return ConfidentPatterns(patterns, np.broadcast_to(self.confidence, self.codes.shape))
         if record.needs == "panel":
             return PanelPatterns(patterns, self.labels, "model")
         return patterns.counts() if record.needs == "counts" else patterns
@@ -82,7 +86,8 @@ class Table:
         """The same items in another order, or some of them."""
         place = {int(old): new for new, old in enumerate(order)}
         cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
-        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order])
+        confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]
+        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order], confidence=confidence)
 
 
 @st.composite
@@ -95,7 +100,11 @@ def tables(draw, record, least_items=1, level=None):
     counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
     cells = {place: draw(counts) for place in places}
     weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    return Table(codes, labels, cells, weights, scale_of(level or draw(st.sampled_from(levels_of(record))), k))
+    scale = scale_of(level or draw(st.sampled_from(levels_of(record))), k)
+    if record.needs != "confidence":
+        return Table(codes, labels, cells, weights, scale)
+    stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
+    return Table(codes, labels, cells, weights, scale, np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))))
 
 
 def levels_of(record):
@@ -189,7 +198,7 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
     table = data.draw(tables(record))
     order = data.draw(st.permutations(range(table.codes.shape[1])))
     cells = {(u, order.index(r)): counts for (u, r), counts in table.cells.items()}
-    renamed = replace(table, codes=table.codes[:, order], cells=cells)
+    renamed = replace(table, codes=table.codes[:, order], cells=cells, confidence=np.broadcast_to(table.confidence, table.codes.shape)[:, order])
     assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -198,8 +207,10 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
 @given(data=st.data())
 def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
     table = data.draw(tables(record))
-    codes = np.array([[row[i] for i in data.draw(st.permutations(range(len(row))))] for row in table.codes])
-    assert replace(table, codes=codes).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+    places = np.array([data.draw(st.permutations(range(table.codes.shape[1]))) for _ in table.codes])
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)
+    swapped = replace(table, codes=np.take_along_axis(table.codes, places, 1), confidence=np.take_along_axis(confidence, places, 1))
+    assert swapped.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
 @of_measures(lambda record: "nominal" in record.levels)
@@ -262,5 +273,6 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     order = np.repeat(np.arange(len(table.codes)), table.weights.astype(int))
     spread = [(new, old) for new, old in enumerate(order)]
     cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
-    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale)
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)[order]
+    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence)
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
