@@ -25,6 +25,7 @@ from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
@@ -57,6 +58,7 @@ __all__ = [
     "Measure",
     "MissingExtraError",
     "PanelPatterns",
+    "PanelValues",
     "Policy",
     "PolicyError",
     "ProjectError",

@@ -12,6 +12,7 @@ from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, E
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.panel_values import value_against_the_rest
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
 from agreement_pipeline.policy import Policy, ScopeKind
 from agreement_pipeline.ratings import Ratings
@@ -121,11 +122,22 @@ def _of_patterns(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
 
 
 def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.scale.continuous:
+        yield from _of_panel_values(ratings)
+        return
     for classifier in ratings.classifiers:
         yield Scope("classifier", classifier), memory.panel_patterns(ratings, classifier)
     patterns = memory.rating_patterns(ratings)
     for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
         yield Scope("rater", rater), against_the_rest(patterns, rater)
+
+
+def _of_panel_values(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), memory.panel_values(ratings, classifier)
+    values = memory.rating_values(ratings)
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("rater", rater), value_against_the_rest(values, rater)
 
 
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:

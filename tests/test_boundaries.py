@@ -17,7 +17,7 @@ ORDER = (
     "rows",
     "ratings patterns",
     "panel replicates values confident",
-    "replicate_values",
+    "replicate_values panel_values",
     "measures",
     "intervals",
     "estimates",

@@ -6,6 +6,7 @@ import pandas as pd
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
 from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.replicate_values import ReplicateValues
@@ -38,7 +39,11 @@ def rating_values(ratings: Ratings) -> RatingValues:
     """The panel's first ratings as numbers, by rater; equal rows made one where the scale has categories."""
     if not ratings.scale.continuous:
         return RatingValues.of_patterns(rating_patterns(ratings))
-    raters = current_panel(ratings)
+    return _values(ratings, current_panel(ratings))
+
+
+def _values(ratings: Ratings, raters: tuple[str, ...]) -> RatingValues:
+    """The first ratings of some raters on a scale without categories, one row an item."""
     current = ratings.current[ratings.current["rater"].isin(raters)]
     item, items = pd.factorize(current["item"], sort=True)
     values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
@@ -51,6 +56,11 @@ def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
     """The panel's first ratings, and a classifier's beside them."""
     joined = merged_codes(_item_patterns(ratings, (*current_panel(ratings), classifier)))
     return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
+
+
+def panel_values(ratings: Ratings, classifier: str) -> PanelValues:
+    """The panel's first ratings as numbers, and a classifier's beside them, on a scale without categories."""
+    return value_against_the_rest(_values(ratings, (*current_panel(ratings), classifier)), classifier)
 
 
 def confident_patterns(ratings: Ratings) -> ConfidentPatterns:

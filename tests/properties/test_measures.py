@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
@@ -54,6 +55,8 @@ class Table:
     def statistic(self, record):
         if record.needs == "replicates":
             return self.replicates()
+        if record.needs == "panel" and self.scale.continuous:
+            return PanelValues(self.values(), PLANE[self.labels], "model")
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
