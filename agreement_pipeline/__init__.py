@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import (
     AgreementError,
     ContractError,
@@ -26,6 +27,7 @@ from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
@@ -51,6 +53,7 @@ __all__ = [
     "AnnotationProject",
     "CategoryCounts",
     "Coefficient",
+    "ConfidentPatterns",
     "ContractError",
     "Decision",
     "Estimate",
@@ -59,6 +62,7 @@ __all__ = [
     "Measure",
     "MissingExtraError",
     "PanelPatterns",
+    "PanelValues",
     "Policy",
     "PolicyError",
     "ProjectError",

@@ -11,6 +11,7 @@ from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, E
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.panel_values import value_against_the_rest
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
 from agreement_pipeline.policy import SCOPE_KINDS, Policy
 from agreement_pipeline.ratings import Ratings
@@ -126,6 +127,9 @@ def _of_patterns(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
 
 
 def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.scale.continuous:
+        yield from _of_panel_values(ratings)
+        return
     for classifier in ratings.classifiers:
         yield Scope("classifier", classifier), memory.panel_patterns(ratings, classifier)
     patterns = memory.rating_patterns(ratings)
@@ -138,11 +142,26 @@ def _of_groups(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
         yield ROUND, memory.group_patterns(ratings)
 
 
+def _of_panel_values(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), memory.panel_values(ratings, classifier)
+    values = memory.rating_values(ratings)
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("rater", rater), value_against_the_rest(values, rater)
+
+
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
     replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
     yield ROUND, replicates
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), replicates.of(rater)
+
+
+def _of_confidence(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    confident = memory.confident_patterns(ratings)
+    yield ROUND, confident
+    for pair in sorted(combinations(confident.raters, 2), key=sorted):
+        yield Scope("pair", " and ".join(sorted(pair))), confident.only(pair)
 
 
 _SCOPES = {
@@ -152,4 +171,5 @@ _SCOPES = {
     "groups": _of_groups,
     "replicates": _of_replicates,
     "values": _of_values,
+    "confidence": _of_confidence,
 }

@@ -61,7 +61,7 @@ class Estimate:
     undefined
         Why there is no value; None where there is one.
     raters_left_out
-        The raters of the round whom it does not speak of: their replicates are missing or show nothing.
+        The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
     draws
         The resampled values.
     """

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
@@ -46,6 +47,11 @@ class PanelPatterns:
     def scale(self) -> Scale:
         """The scale the codes are read on."""
         return self.panel.scale
+
+    @cached_property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which rows the classifier labelled, shape (P,)."""
+        return np.asarray(self.labels >= 0)
 
     @property
     def n_raters(self) -> int:

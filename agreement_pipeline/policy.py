@@ -38,7 +38,7 @@ class Rule:
     min_items, min_raters
         Under these counts the estimate is not evaluated.
     every_rater
-        Is an estimate from replicates not evaluated when it leaves out a rater of the round, whose replicates are missing or show nothing?
+        Is an estimate not evaluated when it leaves out a rater of the round, whose replicates, or confidence, are missing or show nothing?
     effect
         hold: the release waits for this rule. warn: it is shown and holds nothing.
 
@@ -81,10 +81,9 @@ class Rule:
     def _check_every_rater(self) -> None:
         if not isinstance(self.every_rater, bool):
             raise PolicyError(f"every_rater {self.every_rater!r} found; true or false is required. Correct it.")
-        if self.every_rater and (registered(self.measure).needs != "replicates" or self.scope not in ("round", "category")):
-            raise PolicyError(
-                f"every_rater of {self.measure} of the {self.scope} found; a measure of replicates of the round or category is required. Leave it out."
-            )
+        if self.every_rater and (registered(self.measure).needs not in ("replicates", "confidence") or self.scope not in ("round", "category")):
+            need = "a measure of replicates or confidence, of the round or category, is required"
+            raise PolicyError(f"every_rater of {self.measure} of the {self.scope} found; {need}. Leave it out.")
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
@@ -102,7 +101,8 @@ class Rule:
                 reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
                 return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
         if self.every_rater and estimate.raters_left_out:
-            who = f"it leaves out {listed(estimate.raters_left_out)}, whose replicates are missing or show nothing, and the policy asks for every rater"
+            evidence = "replicates" if registered(self.measure).needs == "replicates" else "statements of confidence"
+            who = f"it leaves out {listed(estimate.raters_left_out)}, of whom {evidence} are missing or show nothing, and the policy asks for every rater"
             reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
             return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)

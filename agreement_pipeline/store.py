@@ -28,7 +28,7 @@ from agreement_pipeline.tables import parquet_bytes, parquet_table, ratings_of, 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SCALE = b"agreement_pipeline.scale"
 RESTORE = "what was ingested is required. Restore it, or remove it and ingest again."
-UNSTABLE = "the digest of the ratings given is required. Give confidence as numbers and timestamps as times of one kind."
+UNSTABLE = "the digest of the ratings given is required. Give timestamps as times of one kind."
 
 
 def check_round_name(name: str, what: str = "round") -> str:

@@ -166,7 +166,7 @@ def _check(values: Array, scale: Scale, n_raters: int) -> None:
 
 
 def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
-    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings."""
+    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings, rounding included."""
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)
@@ -174,7 +174,11 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     spread = np.sqrt(each @ apart**2)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
-    return each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
+    low, high = each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
+    if not len(numbers):
+        return low, high
+    least, most = numbers.min(0), numbers.max(0)
+    return np.clip(low, least, most), np.clip(high, least, most)
 
 
 def splits(size: int, places: int, low: Array, high: Array) -> Array:

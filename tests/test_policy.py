@@ -72,7 +72,7 @@ def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rate
     assert "on 100 items, leaving out ['ben', 'esra']" in said.reason
     held = verdict(Rule("self_agreement", every_rater=True), some)
     assert (held.kind, held.code) == ("not_evaluated", "raters_left_out")
-    assert "it leaves out ['ben', 'esra'], whose replicates are missing or show nothing, and the policy asks for every rater" in held.reason
+    assert "it leaves out ['ben', 'esra'], of whom replicates are missing or show nothing, and the policy asks for every rater" in held.reason
     assert verdict(Rule("self_agreement", every_rater=True), replace(some, raters_left_out=())).kind == "reliable"
 
 
@@ -81,7 +81,7 @@ def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rate
     [
         ({"measure": "self_agreement", "every_rater": 1}, "every_rater 1 found; true or false is required"),
         ({"measure": "self_agreement", "every_rater": True, "scope": "rater"}, "every_rater of self_agreement of the rater found"),
-        ({"measure": "krippendorff_alpha", "every_rater": True}, "a measure of replicates of the round or category is required"),
+        ({"measure": "krippendorff_alpha", "every_rater": True}, "a measure of replicates or confidence, of the round or category, is required"),
     ],
 )
 def test_every_rater_may_be_asked_for_where_one_can_be_left_out(arguments, words):

@@ -71,8 +71,8 @@ def test_all_that_is_known_of_ratings_and_items_is_read_back(store, original):
 
 
 def test_ratings_that_would_be_read_back_otherwise_are_refused(store, original):
-    frame = make_ratings().table.assign(confidence=pd.Series([1, 0.5, 1, 1], dtype=object))
-    with pytest.raises(StoreError, match=r"ratings of round r: digest \w+ instead of \w+ found when read back.*Give confidence as numbers"):
+    frame = make_ratings().table.assign(timestamp=pd.Series([1, 0.5, 1, 1], dtype=object))
+    with pytest.raises(StoreError, match=r"ratings of round r: digest \w+ instead of \w+ found when read back.*Give timestamps as times"):
         store.ingest("r", Ratings.from_frame(frame, Scale(("no", "yes"))), original)
     assert store.rounds() == ()
 

@@ -155,6 +155,13 @@ def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater(
     assert values.with_unseen(3.0).weights[200:].sum() == pytest.approx(3)
 
 
+def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings_by_rounding():
+    x = 0.9340435159562497
+    seen = RatingValues([[x, x], [x, 0.0], [0.0, x], [x, 0.0], [0.0, x]], scale=Scale(None, "ratio"), raters="ab")
+    unseen = seen.with_unseen(3.0).values[5:]
+    assert (unseen.min(), unseen.max()) == (0.0, x)
+
+
 def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_all_ratings():
     rng = np.random.default_rng(1)
     numbers, weights = rng.lognormal(size=(50, 4)), rng.integers(1, 4, 50)

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.groups import GroupPatterns, grouped
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
 from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.replicate_values import ReplicateValues
@@ -18,6 +20,17 @@ def category_counts(ratings: Ratings) -> CategoryCounts:
     return merged(_item_patterns(ratings, current_panel(ratings)).counts())
 
 
+def item_counts(ratings: Ratings) -> tuple[tuple[str, ...], CategoryCounts]:
+    """The items, by name, and the panel's first ratings of each as counts by category, a row each."""
+    items = _items(ratings)
+    return items, _item_patterns(ratings, current_panel(ratings), items).counts()
+
+
+def item_values(ratings: Ratings) -> tuple[tuple[str, ...], RatingValues]:
+    """The same of a scale without categories: as numbers, by rater."""
+    return _items(ratings), rating_values(ratings)
+
+
 def rating_patterns(ratings: Ratings) -> RatingPatterns:
     """The panel's first ratings by rater."""
     return merged_codes(_item_patterns(ratings, current_panel(ratings)))
@@ -27,7 +40,11 @@ def rating_values(ratings: Ratings) -> RatingValues:
     """The panel's first ratings as numbers, by rater; equal rows made one where the scale has categories."""
     if not ratings.scale.continuous:
         return RatingValues.of_patterns(rating_patterns(ratings))
-    raters = current_panel(ratings)
+    return _values(ratings, current_panel(ratings))
+
+
+def _values(ratings: Ratings, raters: tuple[str, ...]) -> RatingValues:
+    """The first ratings of some raters on a scale without categories, one row an item."""
     current = ratings.current[ratings.current["rater"].isin(raters)]
     item, items = pd.factorize(current["item"], sort=True)
     values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
@@ -42,11 +59,32 @@ def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
     return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
 
 
+def panel_values(ratings: Ratings, classifier: str) -> PanelValues:
+    """The panel's first ratings as numbers, and a classifier's beside them, on a scale without categories."""
+    return value_against_the_rest(_values(ratings, (*current_panel(ratings), classifier)), classifier)
+
+
 def group_patterns(ratings: Ratings) -> GroupPatterns:
     """The first ratings of the panel and of all classifiers of the round, as two groups."""
     present = set(ratings.current["rater"])
     classifiers = [name for name in ratings.rater_order if name in ratings.classifiers and name in present]
     return grouped(_item_patterns(ratings, (*current_panel(ratings), *classifiers)), classifiers)
+
+
+def confident_patterns(ratings: Ratings) -> ConfidentPatterns:
+    """The panel's first ratings by rater, with their confidence; equal rows made one."""
+    raters = current_panel(ratings)
+    if "confidence" not in ratings.table:
+        patterns = rating_patterns(ratings)
+        return ConfidentPatterns(patterns, np.full(patterns.codes.shape, np.nan))
+    items = _items(ratings)
+    current = ratings.current[ratings.current["rater"].isin(raters)]
+    confidence = np.full((len(items), len(raters)), np.nan)
+    confidence[_positions(current["item"], items), _positions(current["rater"], raters)] = current["confidence"].to_numpy(dtype=float)
+    both = np.column_stack([_item_patterns(ratings, raters, items).codes, np.nan_to_num(confidence, nan=MISSING)])
+    rows, weights = np.unique(both, axis=0, return_counts=True)
+    codes, stated = rows[:, : len(raters)].astype(np.int64), rows[:, len(raters) :]
+    return ConfidentPatterns(RatingPatterns(codes, weights, scale=ratings.scale, raters=raters), np.where(stated >= 0, stated, np.nan))
 
 
 def replicate_counts(ratings: Ratings) -> ReplicateCounts:
@@ -114,6 +152,12 @@ def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, 
     codes = np.full((len(items), len(raters)), MISSING)
     codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
     return RatingPatterns(codes, scale=ratings.scale, raters=raters)
+
+
+def _items(ratings: Ratings) -> tuple[str, ...]:
+    """The items that the panel rated in the round itself, by name."""
+    rated = ratings.current[ratings.current["rater"].isin(current_panel(ratings))]
+    return tuple(sorted(rated["item"].unique()))
 
 
 def _codes(labels: pd.Series, ratings: Ratings) -> Codes:

@@ -4,7 +4,8 @@ import numpy as np
 
 from agreement_pipeline.measures._registry import Condition
 from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import CategoryCounts, Codes, RatingPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
@@ -56,14 +57,22 @@ def _silent_rater(patterns: RatingPatterns) -> bool:
     return bool(((patterns.codes[patterns.weights > 0] >= 0).sum(0) == 0).any())
 
 
-def _never_met(panel: PanelPatterns) -> bool:
-    rated = (panel.labels >= 0) & (panel.weights > 0)
-    return not ((panel.panel.codes[rated] >= 0).sum(1) >= 1).any()
+def _panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
+    """Which of the panel rated which row."""
+    return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
 
 
-def _never_met_a_pair(panel: PanelPatterns) -> bool:
-    rated = (panel.labels >= 0) & (panel.weights > 0)
-    return not ((panel.panel.codes[rated] >= 0).sum(1) >= 2).any()
+def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The rows that the classifier labelled and `least` of the panel or more rated."""
+    return np.asarray(panel.labelled & (panel.weights > 0) & (_panel_rated(panel).sum(1) >= least))
+
+
+def _never_met(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 1).any()
+
+
+def _never_met_a_pair(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 2).any()
 
 
 def _not_two_raters(patterns: RatingPatterns) -> bool:
@@ -79,20 +88,18 @@ def _constant_rater(patterns: RatingPatterns) -> bool:
     return bool(len(shared)) and bool((shared == shared[0]).all(0).any())
 
 
-def _labelled(panel: PanelPatterns, least: int) -> Codes:
-    """The panel's ratings, in one row, of the items that the classifier labelled and `least` of the panel or more rated."""
-    rated = panel.panel.codes >= 0
-    met = (panel.labels >= 0) & (panel.weights > 0) & (rated.sum(1) >= least)
-    return np.asarray(panel.panel.codes[met][rated[met]])
+def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
+    met, said = _met(panel, least), panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes
+    return np.asarray(said[met][_panel_rated(panel)[met]])
 
 
-def _panel_one_category(panel: PanelPatterns) -> bool:
-    return len(np.unique(_labelled(panel, 2))) == 1
+def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return len(np.unique(_labelled(panel, 2), axis=0)) == 1
 
 
-def _all_one_category(panel: PanelPatterns) -> bool:
-    met = (panel.labels >= 0) & (panel.weights > 0) & (panel.panel.codes >= 0).any(1)
-    return len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[met]]))) == 1
+def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0)) == 1
 
 
 def _no_replicates(replicates: ReplicateCounts) -> bool:

@@ -55,10 +55,25 @@ def squared_disagreement(values: RatingValues) -> Disagreement:
     """Squared differences, summed over dimensions, by moments: linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
+    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
+    return Disagreement(w @ squares_within(z, m), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+
+
+def squares_within(z: Array, m: Array) -> Array:
+    """The squared differences over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
-    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
-    return Disagreement(w @ (2 * m * apart / (m - 1)), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+    return np.asarray(2 * m * apart / (m - 1))
+
+
+def mid_ranks(values: RatingValues) -> Array:
+    """The mid-rank of each rating among all, less their mean, shape (N, R, 1); nan where missing. For weights of shape (N,)."""
+    item, number = _flat(values)
+    rank = np.unique(number, return_inverse=True)[1]
+    n_c = np.bincount(rank, values.weights[item])
+    ranks = np.full(values.values.shape, np.nan)
+    ranks[values.rated] = (np.cumsum(n_c) - n_c / 2 - n_c.sum() / 2)[rank][:, None]
+    return ranks
 
 
 def rank_disagreement(values: RatingValues) -> Disagreement:
@@ -85,7 +100,7 @@ def proportional_disagreement(values: RatingValues) -> Disagreement:
     item, number = _flat(values)
     most = number.max(initial=0.0)
     unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
-    within = _pairs_in_proportion(values)
+    within = proportions_within(values)
     series = _Series.of(_logarithms(number[number > 0]))
 
     def apart(w: Array) -> tuple[float, float]:
@@ -96,8 +111,8 @@ def proportional_disagreement(values: RatingValues) -> Disagreement:
     return _of_each_draw(values.weights, apart, unit)
 
 
-def _pairs_in_proportion(values: RatingValues) -> Array:
-    """The sum over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
+def proportions_within(values: RatingValues) -> Array:
+    """The squared differences in proportion over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):

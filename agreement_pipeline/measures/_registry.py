@@ -13,7 +13,7 @@ from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
-Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values"]
+Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
@@ -90,7 +90,7 @@ class Measure:
     expensive
         Does it take more than linear time in the number of items? Its interval then comes from few draws.
     raters_left_out
-        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates are missing or show nothing.
+        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates, or their confidence, are missing or show nothing.
     convention
         How missing ratings count.
     source

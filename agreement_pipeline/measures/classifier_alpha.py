@@ -18,6 +18,12 @@ from agreement_pipeline.measures._conditions import (
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.scale import LEVELS
+from agreement_pipeline.values import RatingValues
+
+Panel = PanelPatterns | PanelValues
 
 LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
@@ -33,11 +39,13 @@ OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all o
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
+    levels=set(LEVELS),
     exchangeable=True,
+    continuous=True,
     convention=LABELLED,
     source=SOURCE,
 )
-def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
+def alpha_with_classifier(panel: Panel) -> Coefficient:
     r"""The reliability of the panel with the classifier as one rater more.
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
@@ -47,7 +55,8 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P); or, on a scale without categories, panel
+        values of shape (N, R, D), labels of shape (N, D), weights of shape (..., N).
 
     Returns
     -------
@@ -66,7 +75,7 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
     >>> round(float(alpha_with_classifier(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.6
     """
-    return krippendorff_alpha(_labelled(panel).joined().counts())
+    return _alpha(_labelled(panel).joined())
 
 
 @measure(
@@ -76,11 +85,13 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
     bounds=(-2.0, 2.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
     chance_corrected=False,
+    levels=set(LEVELS),
     exchangeable=True,
+    continuous=True,
     convention=LABELLED,
     source=SOURCE,
 )
-def alpha_gain(panel: PanelPatterns) -> Coefficient:
+def alpha_gain(panel: Panel) -> Coefficient:
     r"""The panel's reliability with the classifier, less its reliability without, both on the items that the classifier labelled.
 
     .. math:: \Delta = \alpha_{+} - \alpha
@@ -91,7 +102,8 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P); or, on a scale without categories, panel
+        values of shape (N, R, D), labels of shape (N, D), weights of shape (..., N).
 
     Returns
     -------
@@ -111,8 +123,8 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
     0.1556
     """
     labelled = _labelled(panel)
-    with_classifier = krippendorff_alpha(labelled.joined().counts()).value
-    without = krippendorff_alpha(labelled.panel.counts()).value
+    with_classifier = _alpha(labelled.joined()).value
+    without = _alpha(labelled.panel).value
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
@@ -123,11 +135,13 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
     bounds=(-2.0, 2.0),
     undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
     chance_corrected=False,
+    levels=set(LEVELS),
     exchangeable=True,
+    continuous=True,
     convention="over all items, labelled or not; those with one rating are left out, every other counts with its number of ratings",
     source=SOURCE,
 )
-def alpha_influence(panel: PanelPatterns) -> Coefficient:
+def alpha_influence(panel: Panel) -> Coefficient:
     r"""What a rater or a classifier does to the reliability of the whole: α with her, less α without her.
 
     .. math:: \Delta = \alpha - \alpha_{-r}
@@ -138,7 +152,8 @@ def alpha_influence(panel: PanelPatterns) -> Coefficient:
     Parameters
     ----------
     panel
-        codes of the others of shape (P, R), her labels of shape (P,), weights of shape (..., P).
+        codes of the others of shape (P, R), her labels of shape (P,), weights of shape (..., P); or, on a scale without categories, their
+        values of shape (N, R, D), her labels of shape (N, D), weights of shape (..., N).
 
     Returns
     -------
@@ -157,11 +172,15 @@ def alpha_influence(panel: PanelPatterns) -> Coefficient:
     >>> round(float(alpha_influence(PanelPatterns(others, [0, 0, -1], "c")).value), 4)
     0.0889
     """
-    with_her = krippendorff_alpha(panel.joined().counts()).value
-    without_her = krippendorff_alpha(panel.panel.counts()).value
+    with_her = _alpha(panel.joined()).value
+    without_her = _alpha(panel.panel).value
     return Coefficient(with_her - without_her, observed=with_her)
 
 
-def _labelled(panel: PanelPatterns) -> PanelPatterns:
+def _labelled(panel: Panel) -> Panel:
     """The panel with no weight on items without a label."""
-    return panel.reweighted(np.where(panel.labels >= 0, panel.weights, 0.0))
+    return panel.reweighted(np.where(panel.labelled, panel.weights, 0.0))
+
+
+def _alpha(ratings: RatingPatterns | RatingValues) -> Coefficient:
+    return krippendorff_alpha(ratings.counts() if isinstance(ratings, RatingPatterns) else ratings)

@@ -14,7 +14,7 @@ from agreement_pipeline.replicates import ReplicateCounts
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
 
 
-def _unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
+def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
     """The raters of the round who met no item again."""
     met = {replicates.raters[rater] for rater in replicates.rater}
     return tuple(name for name in replicates.round_raters if name not in met)
@@ -27,7 +27,7 @@ def _unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
     bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
-    raters_left_out=_unreplicated,
+    raters_left_out=unreplicated,
     convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
     source=CAMPAGNER_CABITZA,
 )
@@ -73,7 +73,7 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
     bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
-    raters_left_out=_unreplicated,
+    raters_left_out=unreplicated,
     convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
     source=CAMPAGNER_CABITZA + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
 )

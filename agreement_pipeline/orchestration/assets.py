@@ -10,7 +10,6 @@ import pandas as pd
 
 from agreement_pipeline import __version__
 from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, assess, measure_ratings, survey
-from agreement_pipeline.consensus import consensus
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import Estimate
@@ -21,6 +20,7 @@ from agreement_pipeline.orchestration.project import Project
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release import Release, release_dataset, release_round, withdraw
+from agreement_pipeline.report.disputed import disputed_rows
 from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
 from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
@@ -146,13 +146,11 @@ def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:
 
 def disputed_items(project: Project, round_name: str) -> Result:
     """List the items by how far the panel is from one mind."""
-    ratings = project.store.ratings(round_name)
-    labels = consensus(ratings)
-    disputed = labels[labels["entropy_bits"] > 0].sort_values(["entropy_bits", "id"], ascending=[False, True])
-    said = memory.item_table(ratings).fillna("").reset_index(names="id")
-    shown = disputed[["id", "resolution", "entropy_bits"]].head(DISPUTED).merge(said, on="id", how="left")
+    disputed = disputed_rows(project.store.ratings(round_name))
+    ties = {"ties": int((disputed["resolution"] == "tie").sum())} if "resolution" in disputed else {}
+    shown = disputed.head(DISPUTED).round({"disagreement": 5, "share": 5, "entropy_bits": 5}).astype(object)
     return dg.MaterializeResult(
-        metadata={"disputed_items": len(disputed), "ties": int((labels["resolution"] == "tie").sum()), "most_disputed": frame_table(shown)}
+        metadata={"disputed_items": len(disputed), **ties, "most_disputed": frame_table(shown.where(shown.notna(), ""))},
     )
 
 

@@ -2,7 +2,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import MEASURES, PanelPatterns, PanelValues, RatingPatterns, RatingValues, Scale
 from agreement_pipeline.assessment import measure_ratings
 
 WITH, GAIN, INFLUENCE = (MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence"))
@@ -12,6 +12,12 @@ SCALES = {level: Scale((1.0, 2.0, 5.0), level) for level in ("interval", "ratio"
 def panel_of(codes, level="nominal"):
     panel = RatingPatterns(codes[:, :-1], scale=SCALES[level], raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
     return PanelPatterns(panel, codes[:, -1], "model")
+
+
+def in_numbers(codes, level):
+    numbers = np.where(codes < 0, np.nan, np.array([1.0, 2.0, 5.0])[codes])
+    panel = RatingValues(numbers[:, :-1], scale=Scale(None, level), raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    return PanelValues(panel, numbers[:, -1:], "model")
 
 
 def theirs(codes, level):
@@ -50,6 +56,13 @@ def test_the_influence_of_a_rater_is_alpha_of_all_less_alpha_of_the_others_on_ev
     expected = theirs(codes, level) - theirs(codes[:, :-1], level)
     assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(expected, abs=1e-12)
     assert float(GAIN(panel_of(codes, level)).value) != pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+@pytest.mark.parametrize("record", [WITH, GAIN, INFLUENCE], ids=lambda record: record.name)
+def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, level):
+    codes = np.random.default_rng(9).integers(-1, 3, size=(30, 4))
+    assert float(record(in_numbers(codes, level)).value) == pytest.approx(float(record(panel_of(codes, level)).value), abs=1e-10)
 
 
 @pytest.mark.parametrize("level", SCALES)

@@ -16,7 +16,7 @@ SCALES = {
 }
 SHAPES = [(1, 1, 2), (2, 1, 2), (2, 1, 3), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2)]
 COUNTED = {name: record for name, record in MEASURES.items() if record.needs in ("counts", "patterns", "panel", "groups")}
-CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels == set(SCALES) else [max(record.levels)])]
+CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])]
 EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchangeable]
 
 

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import CIRCULAR
 from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
@@ -43,27 +45,38 @@ def raters_of(codes):
 
 @dataclass(frozen=True)
 class Table:
-    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), and weights (N,)."""
+    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), weights (N,), and confidence (N, R)."""
 
     codes: np.ndarray
     labels: np.ndarray
     cells: dict
     weights: np.ndarray
     scale: Scale
+    confidence: np.ndarray | float = 1.0
 
     def statistic(self, record):
         if record.needs == "replicates":
             return self.replicates()
+        if record.needs == "panel":
+            return PanelValues(self.values(), PLANE[self.labels[:, 0]], "model") if self.scale.continuous else self.panel()
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
-        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
-        if record.needs == "panel":
-            return PanelPatterns(patterns, self.labels[:, 0], "model")
-        if record.needs == "groups":
-            both = np.column_stack([self.codes, self.labels])
-            return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*patterns.raters, *JUDGES]), JUDGES)
-        return patterns.counts() if record.needs == "counts" else patterns
+        makers = {"counts": lambda: self.patterns().counts(), "patterns": self.patterns, "groups": self.groups, "confidence": self.confident}
+        return makers[record.needs]()
+
+    def patterns(self):
+        return RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+
+    def panel(self):
+        return PanelPatterns(self.patterns(), self.labels[:, 0], "model")
+
+    def groups(self):
+        both = np.column_stack([self.codes, self.labels])
+        return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*raters_of(self.codes), *JUDGES]), JUDGES)
+
+    def confident(self):
+        return ConfidentPatterns(self.patterns(), np.broadcast_to(self.confidence, self.codes.shape))
 
     def replicates(self):
         where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
@@ -73,8 +86,7 @@ class Table:
             said = [np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts]
             values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
             return ReplicateValues(values, where[:, 0], where[:, 1], self.weights, scale=self.scale, raters=raters_of(self.codes))
-        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
-        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], patterns)
+        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], self.patterns())
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
@@ -87,7 +99,8 @@ class Table:
         """The same items in another order, or some of them."""
         place = {int(old): new for new, old in enumerate(order)}
         cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
-        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order])
+        confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]
+        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order], confidence=confidence)
 
 
 @st.composite
@@ -100,7 +113,11 @@ def tables(draw, record, least_items=1, level=None):
     counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
     cells = {place: draw(counts) for place in places}
     weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    return Table(codes, labels, cells, weights, scale_of(level or draw(st.sampled_from(levels_of(record))), k))
+    scale = scale_of(level or draw(st.sampled_from(levels_of(record))), k)
+    if record.needs != "confidence":
+        return Table(codes, labels, cells, weights, scale)
+    stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
+    return Table(codes, labels, cells, weights, scale, np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))))
 
 
 def levels_of(record):
@@ -194,7 +211,7 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
     table = data.draw(tables(record))
     order = data.draw(st.permutations(range(table.codes.shape[1])))
     cells = {(u, order.index(r)): counts for (u, r), counts in table.cells.items()}
-    renamed = replace(table, codes=table.codes[:, order], cells=cells)
+    renamed = replace(table, codes=table.codes[:, order], cells=cells, confidence=np.broadcast_to(table.confidence, table.codes.shape)[:, order])
     assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -203,8 +220,10 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
 @given(data=st.data())
 def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
     table = data.draw(tables(record))
-    codes = np.array([[row[i] for i in data.draw(st.permutations(range(len(row))))] for row in table.codes])
-    assert replace(table, codes=codes).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+    places = np.array([data.draw(st.permutations(range(table.codes.shape[1]))) for _ in table.codes])
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)
+    swapped = replace(table, codes=np.take_along_axis(table.codes, places, 1), confidence=np.take_along_axis(confidence, places, 1))
+    assert swapped.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
 @of_measures(lambda record: "nominal" in record.levels)
@@ -267,5 +286,6 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     order = np.repeat(np.arange(len(table.codes)), table.weights.astype(int))
     spread = [(new, old) for new, old in enumerate(order)]
     cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
-    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale)
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)[order]
+    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence)
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
