@@ -174,7 +174,9 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     spread = np.sqrt(each @ apart**2)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
-    return each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
+    nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
+    low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
+    return low, high
 
 
 def splits(size: int, places: int, low: Array, high: Array) -> Array:

@@ -168,6 +168,14 @@ def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_a
     assert every.min() < low < high < every.max()
 
 
+def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
+    rng = np.random.default_rng(3)
+    for _ in range(400):
+        numbers = np.where(rng.random((12, 3)) < rng.random(), rng.lognormal(), 0.0)
+        unseen = RatingValues(numbers, scale=Scale(None, "ratio"), raters="abc").with_unseen(3.0).values[12:]
+        assert numbers.min() <= unseen.min() <= unseen.max() <= numbers.max()
+
+
 def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():
     rng = np.random.default_rng(2)
     unseen = RatingValues(rng.normal(size=(20, 3, 2)), scale=PLANE, raters="abc").with_unseen(3.0).values[20:]
