@@ -263,3 +263,19 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
     repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale)
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+@of_measures(lambda record: record.needs == "values" or record.continuous)
+def test_a_draw_that_gives_no_item_weight_has_no_value_and_leaves_the_others_theirs(record):
+    rng = np.random.default_rng(0)
+    for level in levels_of(record):
+        if level == "nominal":
+            continue
+        scale = Scale(None, level, dimensions=2 if level == "multivariate interval" else 1)
+        numbers = np.abs(rng.normal(size=(6, 1, scale.dimensions)) + rng.normal(size=(6, 4, scale.dimensions)))
+        statistic = RatingValues(numbers, scale=scale, raters="abcd")
+        if record.needs == "replicates":
+            statistic = ReplicateValues(numbers, range(6), [0, 1] * 3, np.ones(6), scale=scale, raters="ab")
+        found = record(statistic.reweighted(np.array([np.ones(6), np.zeros(6)]))).value
+        assert found == pytest.approx([float(record(statistic).value), np.nan], nan_ok=True)
+        assert not np.isnan(found[0])
