@@ -272,7 +272,7 @@ def _method(make: _Maker, point: Coefficient, n_draws: int) -> str:
     if make.record.crossed and make.statistic.left_out:
         said.append(f"items with missing ratings left out: {make.statistic.left_out}")
     if point.monte_carlo_error is not None:
-        said.append(f"value from random simplices, standard error {point.monte_carlo_error:.1g}")
+        said.append(f"value from random sampling, standard error {point.monte_carlo_error:.1g}")
     return "; ".join(said)
 
 

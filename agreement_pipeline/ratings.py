@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.scale import Scale, category_text, numbers_of
+from agreement_pipeline.scale import LARGEST, Scale, category_text, numbers_of
 
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
@@ -237,13 +237,14 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 
 def _numbers(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     numbers = pd.to_numeric(labels, errors="coerce").astype(float)
-    known = np.isfinite(numbers) & (numbers.isin(scale.categories) if scale.categories else True)
+    known = (numbers.abs() <= LARGEST) & (numbers.isin(scale.categories) if scale.categories else True)
     bad = numbers.index[~known | ((numbers < 0) if scale.level == "ratio" else False)]
     if len(bad):
         need = f"one of {listed(scale.names, 12)}" if scale.categories else f"a finite {'non-negative ' if scale.level == 'ratio' else ''}number"
+        most = "" if scale.categories else f", none beyond {LARGEST:g} in size"
         raise RatingsError(
             f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{need} is required on the {scale.level} level. Correct the label, or use level nominal or ordinal for names."
+            f"{need} is required on the {scale.level} level{most}. Correct the label, or use level nominal or ordinal for names."
         )
     return numbers
 
@@ -254,7 +255,8 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{scale.dimensions} finite numbers are required on the {scale.level} level, as {'|'.join('1' * scale.dimensions)}. Correct the label."
+            f"{scale.dimensions} finite numbers are required on the {scale.level} level, none beyond {LARGEST:g} in size, "
+            f"as {'|'.join('1' * scale.dimensions)}. Correct the label."
         )
     return vectors.astype(object)
 

@@ -15,6 +15,7 @@ Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interva
 LEVELS: tuple[Level, ...] = get_args(Level)
 UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MOST_CATEGORIES = 64
+LARGEST = 1e150  # the squares of such numbers, and the sums of many of them, are finite still
 Category = str | float
 MISSING = -1  # the code of a missing rating, where codes are positions among the categories
 
@@ -27,8 +28,8 @@ class Scale:
     ----------
     categories
         At least two, all different. Text on a nominal or ordinal scale, where an ordinal scale reads them from the
-        lowest to the highest; finite numbers on an interval or ratio scale. `None` on any level but the nominal: any
-        finite number may occur (any vector of them on a multivariate interval scale), and no list of categories exists.
+        lowest to the highest; finite numbers up to 1e150 in size on an interval or ratio scale. `None` on any level but the nominal:
+        any such number may occur (any vector of them on a multivariate interval scale), and no list of categories exists.
     level
         nominal, ordinal, interval, ratio or multivariate interval.
     dimensions
@@ -37,8 +38,8 @@ class Scale:
     Raises
     ------
     RatingsError
-        Fewer than two categories, one twice, a missing one, text on an interval or ratio scale, a negative number on a ratio scale,
-        a number of dimensions that the level does not have.
+        Fewer than two categories, one twice, a missing one, text or a number beyond 1e150 on an interval or ratio scale, a negative number on a
+        ratio scale, a number of dimensions that the level does not have.
 
     Examples
     --------
@@ -93,9 +94,9 @@ class Scale:
             raise RatingsError(
                 f"scale: category {value!r} found on the {self.level} level; numbers are required there. Use level nominal or ordinal for names."
             ) from None
-        if not math.isfinite(number) or (self.level == "ratio" and number < 0):
+        if not abs(number) <= LARGEST or (self.level == "ratio" and number < 0):
             sign = "non-negative " if self.level == "ratio" else ""
-            raise RatingsError(f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers. Correct it.")
+            raise RatingsError(f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers up to {LARGEST:g} in size. Correct it.")
         return number
 
     @classmethod
@@ -208,7 +209,7 @@ def category_text(value: object) -> str:
 
 
 def numbers_of(label: object) -> tuple[float, ...]:
-    """The finite numbers of a vector: a tuple, a list, an array, or text with `|` between them; none where it is anything else.
+    """The numbers of a vector, each finite and up to 1e150 in size: a tuple, a list, an array, or text with `|` between them; none where it is anything else.
 
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
@@ -218,4 +219,4 @@ def numbers_of(label: object) -> tuple[float, ...]:
         numbers = tuple(float(part) for part in parts)
     except (TypeError, ValueError):
         return ()
-    return numbers if all(map(math.isfinite, numbers)) else ()
+    return numbers if all(abs(number) <= LARGEST for number in numbers) else ()

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
 from agreement_pipeline.rows import checked_weights, extended
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
 
@@ -52,7 +52,7 @@ class RatingValues:
     def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], left_out: int = 0) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        _check(rows, scale, len(raters))
+        _check(rows, scale, raters)
         object.__setattr__(self, "values", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
@@ -149,19 +149,23 @@ class RatingValues:
         return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
 
 
-def _check(values: Array, scale: Scale, n_raters: int) -> None:
+def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
     if not scale.numeric:
         raise RatingsError(f"rating values: a {scale.level} scale with categories found; a scale of numbers is required. Use rating patterns.")
-    if values.ndim != 3 or values.shape[1:] != (n_raters, scale.dimensions):
+    if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
         raise RatingsError(
-            f"rating values: shape {values.shape} found; (N, {n_raters}, {scale.dimensions}) is required by the raters and the scale. "
+            f"rating values: shape {values.shape} found; (N, {len(raters)}, {scale.dimensions}) is required by the raters and the scale. "
             "Give a value for every rater and dimension, nan where missing."
         )
     missing = np.isnan(values)
-    if (missing.any(-1) != missing.all(-1)).any() or np.isinf(values).any() or (scale.level == "ratio" and (values < 0).any()):
+    impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
+    bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
+    if len(bad):
+        row, column = bad[0]
         raise RatingsError(
-            "rating values: a rating with some numbers missing, infinite or negative found; "
-            f"all finite{' and non-negative' if scale.level == 'ratio' else ''}, or all nan, are required on the {scale.level} level. Correct the rating."
+            f"rating values: row {row + 1}, column {raters[column]!r}: {values[row, column].tolist()} found ({len(bad)} such ratings in all); "
+            f"finite {'non-negative ' if scale.level == 'ratio' else ''}numbers up to {LARGEST:g} in size, or nan in all dimensions, are required "
+            f"on the {scale.level} level. Correct the rating."
         )
 
 
@@ -174,11 +178,9 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     spread = np.sqrt(each @ apart**2)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
-    low, high = each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
-    if not len(numbers):
-        return low, high
-    least, most = numbers.min(0), numbers.max(0)
-    return np.clip(low, least, most), np.clip(high, least, most)
+    nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
+    low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
+    return low, high
 
 
 def splits(size: int, places: int, low: Array, high: Array) -> Array:

@@ -23,8 +23,8 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
     ("make", "words"),
     [
         (lambda: values([[1.0, NAN]]), "replicate values: a cell of fewer than two ratings found; two meetings are required"),
-        (lambda: values([[1.0, np.inf]]), "a rating with some numbers missing, infinite or negative found"),
-        (lambda: values([[1.0, -1.0]], scale=RATIO), "all finite and non-negative"),
+        (lambda: values([[1.0, np.inf]]), r"row 1, column '2': \[inf\] found"),
+        (lambda: values([[1.0, -1.0]], scale=RATIO), r"column '2': \[-1.0\] found .* finite non-negative numbers"),
         (lambda: values([[1.0, 2.0]], scale=PLANE), r"shape \(1, 2, 1\) found; \(N, 2, 2\) is required"),
         (lambda: values([[1.0, 2.0]], scale=Scale(("no", "yes"))), "a nominal scale with categories found; a scale of numbers is required"),
         (lambda: values([[1.0, 2.0]], item=[1], weights=[1.0]), r"replicate values: item positions \[1\] found; one from 0 to 0"),

@@ -18,6 +18,7 @@ from agreement_pipeline.scale import Scale, category_text
         ((1, "1", 2), "nominal", r"categories \['1'\] found twice"),
         (("low", "high"), "interval", "category 'low' found on the interval level; numbers are required there"),
         ((1, float("inf")), "interval", "category inf found; the interval level requires finite numbers"),
+        ((1, -2e150), "interval", r"category -2e\+150 found; the interval level requires finite numbers up to 1e\+150 in size"),
         ((1, -1), "ratio", "category -1 found; the ratio level requires finite non-negative numbers"),
         (("yes", None), "nominal", "category None found; a name or a number is required"),
         ((1, float("nan")), "ordinal", "category nan found; a name or a number is required"),

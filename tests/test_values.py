@@ -64,7 +64,7 @@ def test_another_number_in_a_vector_gives_another_digest():
     assert one != other
 
 
-@pytest.mark.parametrize("label", ["71", "71|tall", "71|", (1, 2, 3), (1, np.inf), 4.0])
+@pytest.mark.parametrize("label", ["71", "71|tall", "71|", (1, 2, 3), (1, np.inf), (1, -2e150), 4.0])
 def test_a_label_that_is_not_a_vector_is_refused_with_its_row(label):
     table = pd.DataFrame({"item": ["i1", "i1"], "rater": ["a", "b"], "label": pd.Series(["1|2", label], dtype=object)})
     with pytest.raises(RatingsError, match=r"row 2, column 'label'.*2 finite numbers are required"):
@@ -111,10 +111,11 @@ def test_codes_become_the_numbers_they_stand_for():
 @pytest.mark.parametrize(
     ("values", "scale", "message"),
     [
-        ([[1.0, np.inf]], INTERVAL, "infinite"),
-        ([[1.0, -1.0]], Scale(None, "ratio"), "non-negative"),
+        ([[1.0, 2.0], [1.0, np.inf]], INTERVAL, r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); finite numbers up to 1e\+150 in size"),
+        ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': \[-1.1e\+150\] found"),
+        ([[1.0, -1.0]], Scale(None, "ratio"), r"column 'b': \[-1.0\] found .* finite non-negative numbers"),
         ([[1.0, 2.0, 3.0]], INTERVAL, r"shape \(1, 3, 1\) found; \(N, 2, 1\) is required"),
-        ([[(1.0, np.nan), (1.0, 2.0)]], PLANE, "some numbers missing"),
+        ([[(1.0, np.nan), (1.0, 2.0)]], PLANE, r"column 'a': \[1.0, nan\] found .* or nan in all dimensions"),
         ([[1.0, 2.0]], Scale(("low", "high"), "ordinal"), "a scale of numbers is required"),
     ],
 )
@@ -173,6 +174,14 @@ def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_a
     for power in (2, 3):
         assert sum(p * (x - every.mean()) ** power for x, p in two) == pytest.approx(((every - every.mean()) ** power).mean())
     assert every.min() < low < high < every.max()
+
+
+def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
+    rng = np.random.default_rng(3)
+    for _ in range(400):
+        numbers = np.where(rng.random((12, 3)) < rng.random(), rng.lognormal(), 0.0)
+        unseen = RatingValues(numbers, scale=Scale(None, "ratio"), raters="abc").with_unseen(3.0).values[12:]
+        assert numbers.min() <= unseen.min() <= unseen.max() <= numbers.max()
 
 
 def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():

@@ -107,7 +107,7 @@ def _no_replicates(replicates: ReplicateCounts) -> bool:
 
 
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
-ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another is of one category, so chance alone would agree always", _one_pairable_category)
+ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)
 ONE_CATEGORY = Condition("every rating is of one category, so chance alone would agree always", _one_category)
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
 ONE_RATER = Condition("there is one rater alone", _one_rater)

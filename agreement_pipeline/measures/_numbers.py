@@ -36,7 +36,8 @@ class Disagreement(NamedTuple):
 def unit_free(values: Array) -> tuple[Array, float]:
     """The values less their mean, in multiples of their largest range over the dimensions, and that range.
 
-    What is computed from them is undefined or not whatever the ratings are measured in.
+    What is computed from them is undefined or not whatever the ratings are measured in. Rows without weight in one draw that have weight in
+    another set the unit and the mean too: it is one for all draws.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0

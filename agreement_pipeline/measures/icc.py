@@ -44,7 +44,9 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     .. math:: \mathrm{ICC}(1,1) = \frac{BMS - WMS}{BMS + (k - 1) WMS}, \qquad
        k = n_0 = \frac{1}{n - 1} \left( M - \frac{\sum_i m_i^2}{M} \right)
 
-    with the mean squares between and within the n items of the one-way analysis of variance, :math:`m_i` ratings of item i, M in all.
+    with the mean squares between and within the n items of the one-way analysis of variance, :math:`m_i` ratings of item i, M in all. Where
+    the same raters rate many items, the interval holds these raters fixed and speaks of them; of other raters it is too narrow, the more so
+    the more items there are.
 
     Parameters
     ----------
@@ -138,7 +140,8 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     .. math:: \mathrm{ICC}(2,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS + k (JMS - EMS) / n}
 
     with the mean squares of n items, k raters and the rest of the two-way analysis of variance. A rater who is always higher counts as
-    disagreement: ICC(A,1) of McGraw and Wong.
+    disagreement: ICC(A,1) of McGraw and Wong. The interval holds these raters fixed and speaks of them; of other raters it is too narrow, the
+    more so the more items there are.
 
     Parameters
     ----------
@@ -185,7 +188,8 @@ def icc_2_k(values: RatingValues) -> Coefficient:
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
 
-    with the mean squares of `icc_2_1`. It speaks for the mean of the k raters, never for a single one: ICC(A,k) of McGraw and Wong.
+    with the mean squares of `icc_2_1`. It speaks for the mean of the k raters, never for a single one: ICC(A,k) of McGraw and Wong. The
+    interval holds these raters fixed and speaks of them; of other raters it is too narrow, the more so the more items there are.
 
     Parameters
     ----------

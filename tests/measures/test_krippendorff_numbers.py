@@ -119,8 +119,8 @@ def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings()
     ("table", "reason"),
     [
         ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
-        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another is of one category"),
-        ([[0, 0], [0, 0]], "every rating that meets another is of one category"),
+        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another gives one and the same label"),
+        ([[0, 0], [0, 0]], "every rating that meets another gives one and the same label"),
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
@@ -173,7 +173,7 @@ def test_the_interval_alpha_of_krippendorff_1980():
 
 @needs_data
 @pytest.mark.parametrize(("name", "value"), [("ref_janson_olsson_photo", 0.762706), ("snow_affect", 0.322192)])
-def test_the_multivariate_alpha_of_published_tables(name, value):
+def test_the_multivariate_alpha_of_two_tables_is_that_of_another_computation(name, value):
     table = pd.read_csv(SHARED / f"{name}.csv")
     ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
     assert alpha(memory.rating_values(ratings)).value == pytest.approx(value, abs=5e-7)

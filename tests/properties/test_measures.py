@@ -16,7 +16,7 @@ from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.values import RatingValues
 
 
@@ -289,3 +289,33 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     confidence = np.broadcast_to(table.confidence, table.codes.shape)[order]
     repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence)
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+def random_numbers(record, level, size=1.0):
+    """Six items of four raters, or six cells of four meetings, on a scale without categories."""
+    rng = np.random.default_rng(0)
+    scale = Scale(None, level, dimensions=2 if level == "multivariate interval" else 1)
+    numbers = size * rng.random((6, 1, scale.dimensions)) * rng.random((6, 4, scale.dimensions))
+    if record.needs == "replicates":
+        return ReplicateValues(numbers, range(6), [0, 1] * 3, np.ones(6), scale=scale, raters="ab")
+    return RatingValues(numbers, scale=scale, raters="abcd")
+
+
+of_numbers = of_measures(lambda record: record.needs == "values" or record.continuous)
+
+
+@of_numbers
+def test_a_draw_that_gives_no_item_weight_has_no_value_and_leaves_the_others_theirs(record):
+    for level in record.levels - {"nominal"}:
+        statistic = random_numbers(record, level)
+        found = record(statistic.reweighted(np.array([np.ones(6), np.zeros(6)]))).value
+        assert found == pytest.approx([float(record(statistic).value), np.nan], nan_ok=True)
+        assert not np.isnan(found[0])
+
+
+@of_numbers
+def test_numbers_of_any_size_have_the_value_of_small_ones_and_finite_parts(record):
+    for level in record.levels - {"nominal"}:
+        found = record(random_numbers(record, level, size=LARGEST))
+        assert found.value == pytest.approx(record(random_numbers(record, level)).value, rel=1e-9)
+        assert np.isfinite([found.observed, found.expected]).all()
