@@ -117,9 +117,9 @@ class Rule:
         return "unreliable" if high < self.tentative else "inconclusive"
 
     def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
-        low, high = interval
         q = estimate.miss_probability(self.reliable)
-        found = f"{_subject(estimate)} {estimate.value:.3f}, {100 * estimate.confidence_level:g}% interval {low:.3f} to {high:.3f} on {_items(estimate)}"
+        limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
+        found = f"{_subject(estimate)} {estimate.value:.3f}, {limits} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
             "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
@@ -175,8 +175,8 @@ class Verdict:
             "code": self.code,
             "reason": self.reason,
             "value": found.value if found else None,
-            "low": found.interval.low if found and found.interval else None,
-            "high": found.interval.high if found and found.interval else None,
+            "low": found.low if found else None,
+            "high": found.high if found else None,
             "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
             "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
@@ -274,6 +274,10 @@ class Policy:
 def _subject(estimate: Estimate) -> str:
     of = "" if estimate.scope.kind == "round" else f" of {estimate.scope}"
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+
+
+def _limit(limit: float) -> str:
+    return f"{limit:.3f}" if math.isfinite(limit) else "no limit"
 
 
 def _items(estimate: Estimate) -> str:
