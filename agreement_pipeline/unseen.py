@@ -58,6 +58,18 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     return np.array([np.roll(row, turn * n_raters // turns) for row in rows for turn in range(turns)])
 
 
+def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
+    """The raters who meet an unseen item again: as many as meet a typical one, turned through all who met any.
+
+    Were it all of them, what is not known of each would weigh as often as there are raters, however few meet each item again.
+    """
+    items, n_raters = np.unique(item, return_counts=True)
+    typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
+    raters = np.unique(rater)
+    turns = -(-len(raters) // typical)
+    return [np.roll(raters, -(turn * len(raters) // turns))[:typical] for turn in range(turns)]
+
+
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     """The first labels of raters who all split their own `size` ratings of an item in the same way, shape (size + 1, R): split so too."""
     given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters

@@ -70,6 +70,14 @@ def test_unseen_replicates_are_split_over_two_values_of_each_raters_own():
     assert possible.values[4:, :, 0] == pytest.approx(np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]]))
 
 
+def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_turn():
+    seen = values([[0.0, 0.0], [1.0, 1.0], [10.0, 10.0], [30.0, 30.0]], item=[0, 1, 2, 3], rater=[0, 0, 2, 2])
+    possible = seen.with_unseen(3.0)
+    assert possible.weights[4:].tolist() == [0.5] * 6
+    assert (possible.rater[4:].tolist(), possible.item[4:].tolist()) == ([0, 0, 0, 2, 2, 2], [4, 5, 6, 7, 8, 9])
+    assert possible.values[4:, :, 0] == pytest.approx(np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]]))
+
+
 def test_without_replicates_nothing_is_added():
     none = ReplicateValues(np.empty((0, 0)), [], [], [], scale=LINE, raters="xy")
     assert none.with_unseen(3.0) is none
