@@ -44,7 +44,7 @@ class Rule:
     Raises
     ------
     PolicyError
-        The measure is not registered, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
+        The measure is not registered or may not hold a release, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
         none could be left out.
     """
 
@@ -60,6 +60,7 @@ class Rule:
     def __post_init__(self) -> None:
         _one_of("scope", self.scope, get_args(ScopeKind))
         _one_of("effect", self.effect, get_args(Effect))
+        self._check_effect()
         floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
         ceiling = registered(self.measure).bounds[1]
         for name in ("tentative", "reliable"):
@@ -76,6 +77,11 @@ class Rule:
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
         self._check_every_rater()
+
+    def _check_effect(self) -> None:
+        why = registered(self.measure).cannot_hold
+        if why and self.effect == "hold":
+            raise PolicyError(f"effect hold of {self.measure} found; warn is required, since {why}.")
 
     def _check_every_rater(self) -> None:
         if not isinstance(self.every_rater, bool):

@@ -28,7 +28,9 @@ OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all o
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
+    chance_corrected=False,
     exchangeable=True,
+    cannot_hold="beside many raters who agree a classifier that guesses hardly shows in it. Use alpha_gain or vanbelle_albert_kappa",
     convention=LABELLED,
     source=SOURCE,
 )
@@ -37,7 +39,9 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
 
-    on the panel's ratings and the classifier's labels together, at the scale's own level.
+    on the panel's ratings and the classifier's labels together, at the scale's own level. It speaks of all of them: beside many raters who
+    agree, a classifier that guesses hardly shows in it. What the classifier does is read off `alpha_gain` or `vanbelle_albert_kappa`, and a rule
+    on this measure may only warn.
 
     Parameters
     ----------
@@ -47,7 +51,7 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements, in squared units of the scale. Undefined when
+        value of shape (...), at most 1; observed and expected are disagreements, in squared units of the scale. Undefined when
         the classifier labelled no item that the panel rated, or when they gave one and the same category to all of those.
 
     References

@@ -77,6 +77,7 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
         Condition("the greatest agreement the panel allows is no more than chance alone would give", _nothing_to_reach),
     ),
     levels={"nominal", "ordinal"},
+    chance_corrected=False,
     convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
@@ -88,7 +89,8 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is the mean of
     :math:`A(i, j)` at the classifier's category, :math:`A_{max}` the mean of its largest value, and :math:`A_e` weighs the chance that two
     raters both give a category by how often the classifier gives it. S is 1 exactly when the classifier always names a category on which
-    the panel agrees most.
+    the panel agrees most. 0 is not the value of guessing: :math:`A_e` takes two raters to be independent of each other, and those of a panel that
+    agrees are not. A classifier that guesses gets 1/3 against a unanimous panel of two balanced categories, where `vanbelle_albert_kappa` is 0.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def _chapter(question: str, title: str) -> str:
 
 def _section(record: Measure) -> str:
     facts = {
-        "Range": f"{_bound(record.bounds[0])} to {_bound(record.bounds[1])}{'; 0 is chance' if record.chance_corrected else '; not corrected for chance'}",
+        "Range": f"{_bound(record.bounds[0])} to {_bound(record.bounds[1])}{'; 0 is chance' if record.chance_corrected else '; guessing does not give 0'}",
         "Levels": ", ".join(level for level in LEVELS if level in record.levels),
         "Raters": "interchangeable" if record.exchangeable else "fixed, by name",
         "Missing ratings": record.convention,
