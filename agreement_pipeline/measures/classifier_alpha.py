@@ -15,6 +15,7 @@ from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.panel import PanelPatterns
 
 LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
+PAIRED = "over the items that the classifier labelled and two or more of the panel rated, each with its number of ratings"
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
@@ -76,16 +77,17 @@ def alpha_with_classifier(panel: PanelPatterns) -> Coefficient:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
     chance_corrected=False,
     exchangeable=True,
-    convention=LABELLED,
+    convention=PAIRED,
     source=SOURCE,
 )
 def alpha_gain(panel: PanelPatterns) -> Coefficient:
-    r"""The panel's reliability with the classifier, less its reliability without, both on the items that the classifier labelled.
+    r"""The panel's reliability with the classifier, less its reliability without, both on the same items.
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Above 0 the classifier agrees with the panel better than the panel does with itself. What the items add that the classifier did not
-    label is left out of both; `alpha_influence` keeps it.
+    Both are taken over the items that the classifier labelled and two or more of the panel rated: an item with one panel rating would add to
+    the first and nothing to the second. Above 0 the data are more reliable with the classifier's labels among them than without, below 0 less.
+    Other items are left out of both; `alpha_influence` keeps them.
 
     Parameters
     ----------
@@ -109,9 +111,9 @@ def alpha_gain(panel: PanelPatterns) -> Coefficient:
     >>> round(float(alpha_gain(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.1556
     """
-    labelled = _labelled(panel)
-    with_classifier = krippendorff_alpha(labelled.joined().counts()).value
-    without = krippendorff_alpha(labelled.panel.counts()).value
+    paired = _labelled(panel, of_panel=2)
+    with_classifier = krippendorff_alpha(paired.joined().counts()).value
+    without = krippendorff_alpha(paired.panel.counts()).value
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
@@ -132,7 +134,7 @@ def alpha_influence(panel: PanelPatterns) -> Coefficient:
     .. math:: \Delta = \alpha - \alpha_{-r}
 
     Both on all items and from the same draws, so that the interval is that of the difference. Below 0 the data are more reliable without
-    her. Where she rated every item it is `alpha_gain`, which leaves out the items that she did not rate.
+    her. `alpha_gain` is the same over the items that she and two or more others rated.
 
     Parameters
     ----------
@@ -161,6 +163,7 @@ def alpha_influence(panel: PanelPatterns) -> Coefficient:
     return Coefficient(with_her - without_her, observed=with_her)
 
 
-def _labelled(panel: PanelPatterns) -> PanelPatterns:
-    """The panel with no weight on items without a label."""
-    return panel.reweighted(np.where(panel.labels >= 0, panel.weights, 0.0))
+def _labelled(panel: PanelPatterns, of_panel: int = 0) -> PanelPatterns:
+    """The panel with no weight on items without a label, or with fewer ratings of the panel."""
+    held = (panel.labels >= 0) & ((panel.panel.codes >= 0).sum(1) >= of_panel)
+    return panel.reweighted(np.where(held, panel.weights, 0.0))
