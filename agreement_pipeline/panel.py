@@ -8,7 +8,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
-from agreement_pipeline.rows import changed, extended
+from agreement_pipeline.rows import changed, checked_codes, extended
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import split_between
 
@@ -32,9 +32,11 @@ class PanelPatterns:
     classifier: str
 
     def __post_init__(self) -> None:
-        labels = np.asarray(self.labels, dtype=np.int64)
+        labels = checked_codes("panel patterns: labels", self.labels, len(self.scale.names))
         if labels.shape != self.panel.codes.shape[:1]:
             raise RatingsError(f"panel patterns: labels of shape {labels.shape} found; {self.panel.codes.shape[:1]} is required. Give one label a row.")
+        if self.classifier in self.panel.raters:
+            raise RatingsError(f"panel patterns: {self.classifier!r} found as classifier and in the panel; a name of its own is required. Name them apart.")
         object.__setattr__(self, "labels", labels)
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import changed, checked_weights, extended, positions
+from agreement_pipeline.rows import changed, checked_weights, extended, positions, refuse_two_cells
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.unseen import met_again, typical_size
 from agreement_pipeline.values import RatingValues, splits, two_values
@@ -76,6 +76,7 @@ class ReplicateValues:
         object.__setattr__(self, "values", rows)
         object.__setattr__(self, "item", positions("replicate values: item", item, len(rows), items))
         object.__setattr__(self, "rater", positions("replicate values: rater", rater, len(rows), len(raters)))
+        refuse_two_cells("replicate values", self.item, self.rater)
         object.__setattr__(self, "weights", checked_weights(weights, items))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))

@@ -8,7 +8,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, stacked
-from agreement_pipeline.rows import changed, extended, positions, whole
+from agreement_pipeline.rows import changed, extended, positions, refuse_two_cells, whole
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import category_splits, first_labels, met_again, split_between, typical_size
 
@@ -44,6 +44,8 @@ class ReplicateCounts:
         object.__setattr__(self, "counts", counts)
         for name, rows in (("item", self.patterns.codes.shape[0]), ("rater", self.patterns.codes.shape[1])):
             object.__setattr__(self, name, positions(f"replicate counts: {name}", getattr(self, name), len(counts), rows))
+
+        refuse_two_cells("replicate counts", self.item, self.rater)
 
     @property
     def weights(self) -> Array:

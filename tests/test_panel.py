@@ -20,6 +20,10 @@ def patterns(codes, weights=None, raters="xyz"):
     ("make", "words"),
     [
         (lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"), r"labels of shape \(2,\) found; \(1,\) is required"),
+        (lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"), "labels from 0 to 5 found; -1 to 1 are required by the scale"),
+        (lambda: PanelPatterns(patterns([[0]]), [-7], "m"), "labels from -7 to -7 found"),
+        (lambda: PanelPatterns(patterns([[0]]), [0.9], "m"), "labels: a fraction or no number found; whole numbers from -1 to 1"),
+        (lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"), "'y' found as classifier and in the panel; a name of its own is required"),
         (lambda: PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n"), "classifiers 'm' and 'n' found; one is required"),
     ],
 )

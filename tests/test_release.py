@@ -210,7 +210,7 @@ def test_an_interval_without_limit_is_told_and_a_round_with_one_is_released_held
 def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, original):
     ratings = beside_a_model(400)
     store.ingest("r1", ratings, original)
-    with pytest.raises(ReleaseHeldError, match="interval no limit to 1.000"):
+    with pytest.raises(ReleaseHeldError, match=r"interval no limit to 1\.000"):
         released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
     rounds = round_table(store)
     assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]

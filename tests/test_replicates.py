@@ -21,6 +21,7 @@ def patterns(codes, weights=None, raters="xyz"):
     ("make", "words"),
     [
         (lambda: ReplicateCounts([[1, 0]], [0], [0], patterns([[0]])), "a cell of fewer than two ratings found"),
+        (lambda: ReplicateCounts([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])), r"two cells of one item and rater \[\(0, 0\)\] found; one is required"),
         (lambda: ReplicateCounts([[2, 0]], [1], [0], patterns([[0]])), "item positions .* found; one from 0 to 0 is required for each of 1 cells"),
         (lambda: ReplicateCounts([[2, 0]], [0], [0, 0], patterns([[0]])), r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells"),
     ],
