@@ -3,7 +3,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures import _weights
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
 
 K = 3
@@ -113,6 +114,21 @@ def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
     assert MEASURES["vanbelle_albert_kappa"].why_undefined(panel) is None
     assert np.isnan(MEASURES["vanbelle_albert_kappa_linear"](panel).value)
     assert float(MEASURES["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("weighting", [each for each in vars(_weights).values() if isinstance(each, Weighting)], ids=lambda each: each.title)
+def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_under_minus_one(weighting):
+    rng = np.random.default_rng(41)
+    for k in range(2, 8):
+        apart = 1 - weighting.matrix(Scale(tuple(np.cumsum(rng.uniform(0.1, 3, size=k)) - 0.1), "ratio"))
+        centring = np.eye(k) - 1 / k
+        assert np.linalg.eigvalsh(-centring @ apart @ centring).min() > -1e-9
+
+
+@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_other_pole(weighting):
+    panel = RatingPatterns([[0, 0], [2, 2]], scale=SCALE, raters="ab")
+    assert float(schouten_kappa(PanelPatterns(panel, [2, 0], "model"), weighting).value) == pytest.approx(-1.0)
 
 
 GUESSING = {name: record for name, record in MEASURES.items() if record.needs == "panel" and record.chance_corrected}
