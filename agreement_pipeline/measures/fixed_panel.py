@@ -116,7 +116,7 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     1.0
     """
     a_o, a_e, a_max = _shah_parts(panel)
-    return Coefficient(ratio(a_o - a_e, np.maximum(a_max - a_e, 0.0)), observed=a_o, expected=a_e, greatest=a_max)
+    return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
 def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
@@ -127,7 +127,10 @@ def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
     a_o = ratio(used @ (agreed * panel.indicators).sum(1), total)
     a_max = ratio(used @ agreed.max(1), total)
-    rated = (panel.panel.codes[used.reshape(-1, len(m)).any(0)] >= 0).any(0)
-    by_chance = agreement_of_two_raters(rater_prevalence(panel.panel.reweighted(used))[..., rated, :])
+    v = rater_prevalence(panel.panel.reweighted(used))
+    met = ~np.isnan(v[..., 0])
+    r = met.sum(-1)[..., None]
+    v = np.where(met[..., None], v, 0.0)
+    by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
     a_e = (ratio(used @ panel.indicators, total[..., None]) * by_chance).sum(-1)
     return a_o, a_e, a_max
