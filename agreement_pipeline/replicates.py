@@ -115,7 +115,8 @@ class ReplicateCounts:
         """Add every split of a typical cell between two categories, met again by as many raters as a typical item is, turned through all here.
 
         The raters' first labels of such an item are split as the cell is, so that neither a rater's agreement with herself nor the
-        raters' with each other is ever certain; a rater whose own cells are shorter gets shorter ones. The cells decide how little is known, so the mass is spread over the items that have some.
+        raters' with each other is ever certain. A rater whose own cells are shorter gets shorter ones. The cells decide how little is known,
+        so the mass is spread over the items that have some.
         """
         if not len(self.counts):
             return self

@@ -43,8 +43,8 @@ def history_figure(rounds: pd.DataFrame) -> str | None:
     figure, axes = _canvas(height=3.2)
     for place, row in enumerate(shown.to_dict("records")):
         colour = GOOD if str(row["decision"]).startswith("admitted") else BAD
-        limits = (None if np.isnan(row[limit]) else row[limit] for limit in ("low", "high"))
-        axes.plot((place, place), _drawn(*limits, row["value"]), color=colour, linewidth=2.5)
+        low, high = (None if np.isnan(row[limit]) else row[limit] for limit in ("low", "high"))
+        axes.plot((place, place), _drawn(low, high, row["value"]), color=colour, linewidth=2.5)
         axes.plot([place], [row["value"]], "o", color=colour, markersize=6)
     axes.set_xticks(range(len(shown)), list(shown["round"]), fontsize=8)
     axes.set_ylabel(str(shown["measure"].iloc[0]), fontsize=9)
