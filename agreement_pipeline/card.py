@@ -70,10 +70,14 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = ("undefined", "undefined") if value is None or low is None else (f"{value:.3f}", f"{low:.3f} to {high:.3f}")
+    found = ("undefined", "undefined") if value is None else (f"{value:.3f}", f"{_limit(low)} to {_limit(high)}")
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (verdict["measure"], verdict["scope"], *found, items, f"{verdict['verdict']}{effect}", verdict["reason"])
+
+
+def _limit(limit: float | None) -> str:
+    return "no limit" if limit is None else f"{limit:.3f}"
 
 
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:

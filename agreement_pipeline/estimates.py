@@ -47,7 +47,8 @@ class Estimate:
     measure, scope
         The registry name, and what it speaks of.
     value, interval
-        None where undefined; the interval holds the true value with `confidence_level`.
+        None where undefined; the interval holds the true value with `confidence_level`. A limit is infinite where too many draws are undefined
+        for a measure without a bound to give one.
     confidence_level, method
         Of the interval.
     observed, expected
@@ -94,6 +95,16 @@ class Estimate:
         """Items on which agreement was read."""
         return self.n_items - self.n_dropped
 
+    @property
+    def low(self) -> float | None:
+        """The lower limit as plain data; None where it is without limit, or there is no value."""
+        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as plain data; None where it is without limit, or there is no value."""
+        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
+
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`: the share of draws that are, undefined ones included."""
         return None if self.draws is None else float(np.mean(~(self.draws >= cutoff)))
@@ -104,8 +115,8 @@ class Estimate:
             "measure": self.measure,
             "scope": str(self.scope),
             "value": self.value,
-            "low": self.interval.low if self.interval else None,
-            "high": self.interval.high if self.interval else None,
+            "low": self.low,
+            "high": self.high,
             "confidence_level": self.confidence_level,
             "method": self.method,
             "n_items": self.n_items,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
-from agreement_pipeline.rows import changed, extended
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.rows import changed, checked_codes, extended
+from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import split_between
 
 
@@ -33,9 +33,11 @@ class PanelPatterns:
     classifier: str
 
     def __post_init__(self) -> None:
-        labels = np.asarray(self.labels, dtype=np.int64)
+        labels = checked_codes("panel patterns: labels", self.labels, len(self.scale.names))
         if labels.shape != self.panel.codes.shape[:1]:
             raise RatingsError(f"panel patterns: labels of shape {labels.shape} found; {self.panel.codes.shape[:1]} is required. Give one label a row.")
+        if self.classifier in self.panel.raters:
+            raise RatingsError(f"panel patterns: {self.classifier!r} found as classifier and in the panel; a name of its own is required. Name them apart.")
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -83,13 +85,31 @@ class PanelPatterns:
         return changed(self, panel=self.panel.reweighted(weights))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add the panel's unseen rows, once with the classifier on each of the two categories."""
+        """Add the panel's unseen rows, once with the classifier on each of the two categories.
+
+        What they look like, and who rates them, is read off what the classifier met: neither items nor raters it never met say how well it is known.
+        """
+        met, columns = self._met()
+        first, second = split_between(met.used, self.scale, category)
+        found = met.unseen((first, second))
+        rows = np.full((len(found), self.n_raters), MISSING)
+        rows[:, columns] = found
         panel = self.panel
-        first, second = split_between(panel.used, self.scale, category)
-        rows = panel.unseen((first, second))
         labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
         weights = extended(panel.weights, mass, 2 * len(rows))
         return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights), labels=labels)
+
+    def _met(self) -> tuple[RatingPatterns, Codes]:
+        """The ratings that the classifier met, of items with two or more if there are some; and the columns of those who gave them."""
+        rated = self.panel.codes >= 0
+        met = (self.labels >= 0) & (self.weights > 0) & rated.any(1)
+        paired = met & (rated.sum(1) >= 2)
+        if not met.any():
+            return self.panel, np.arange(self.n_raters)
+        rows = paired if paired.any() else met
+        columns = np.flatnonzero(rated[rows].any(0))
+        raters = [self.panel.raters[column] for column in columns]
+        return RatingPatterns(self.panel.codes[rows][:, columns], self.weights[rows], scale=self.scale, raters=raters), columns
 
     def __add__(self, other: "PanelPatterns") -> "PanelPatterns":
         name = self.classifier

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.rows import changed, checked_weights, distinct, extended, whole
+from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct, extended, whole
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import Array, Codes, category_splits, rater_splits, split_between, typical_size
 
@@ -168,13 +168,11 @@ class RatingPatterns:
     raters: tuple[str, ...]
 
     def __init__(self, codes: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str]) -> None:
-        rows = np.asarray(codes, dtype=np.int64)
+        rows = checked_codes("rating patterns: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
             raise RatingsError(f"rating patterns: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. Give a column for every rater.")
         if len(set(raters)) != len(raters):
             raise RatingsError(f"rating patterns: raters {listed(sorted(raters), 12)} found; each name is required once. Name the raters apart.")
-        if rows.size and (rows.min() < MISSING or rows.max() >= len(scale.names)):
-            raise RatingsError(f"rating patterns: codes from {rows.min()} to {rows.max()} found; -1 to {len(scale.names) - 1} are required by the scale.")
         object.__setattr__(self, "codes", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)

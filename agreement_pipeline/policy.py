@@ -45,7 +45,7 @@ class Rule:
     Raises
     ------
     PolicyError
-        The measure is not registered, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
+        The measure is not registered or may not hold a release, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
         none could be left out.
     """
 
@@ -61,6 +61,7 @@ class Rule:
     def __post_init__(self) -> None:
         _one_of("scope", self.scope, SCOPE_KINDS)
         _one_of("effect", self.effect, get_args(Effect))
+        self._check_effect()
         floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
         ceiling = registered(self.measure).bounds[1]
         for name in ("tentative", "reliable"):
@@ -77,6 +78,11 @@ class Rule:
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
         self._check_every_rater()
+
+    def _check_effect(self) -> None:
+        why = registered(self.measure).cannot_hold
+        if why and self.effect == "hold":
+            raise PolicyError(f"effect hold of {self.measure} found; warn is required, since {why}.")
 
     def _check_every_rater(self) -> None:
         if not isinstance(self.every_rater, bool):
@@ -118,9 +124,9 @@ class Rule:
         return "unreliable" if high < self.tentative else "inconclusive"
 
     def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
-        low, high = interval
         q = estimate.miss_probability(self.reliable)
-        found = f"{_subject(estimate)} {estimate.value:.3f}, {100 * estimate.confidence_level:g}% interval {low:.3f} to {high:.3f} on {_items(estimate)}"
+        limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
+        found = f"{_subject(estimate)} {estimate.value:.3f}, {limits} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
             "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
@@ -176,8 +182,8 @@ class Verdict:
             "code": self.code,
             "reason": self.reason,
             "value": found.value if found else None,
-            "low": found.interval.low if found and found.interval else None,
-            "high": found.interval.high if found and found.interval else None,
+            "low": found.low if found else None,
+            "high": found.high if found else None,
             "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
             "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
@@ -275,6 +281,10 @@ class Policy:
 def _subject(estimate: Estimate) -> str:
     of = "" if estimate.scope.kind == "round" else f" of {estimate.scope}"
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+
+
+def _limit(limit: float) -> str:
+    return f"{limit:.3f}" if math.isfinite(limit) else "no limit"
 
 
 def _items(estimate: Estimate) -> str:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import changed, checked_weights, extended, positions
+from agreement_pipeline.rows import changed, checked_weights, extended, positions, refuse_two_cells
 from agreement_pipeline.scale import Scale
-from agreement_pipeline.unseen import typical_size
+from agreement_pipeline.unseen import met_again, typical_size
 from agreement_pipeline.values import RatingValues, splits, two_values
 
 
@@ -76,6 +76,7 @@ class ReplicateValues:
         object.__setattr__(self, "values", rows)
         object.__setattr__(self, "item", positions("replicate values: item", item, len(rows), items))
         object.__setattr__(self, "rater", positions("replicate values: rater", rater, len(rows), len(raters)))
+        refuse_two_cells("replicate values", self.item, self.rater)
         object.__setattr__(self, "weights", checked_weights(weights, items))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
@@ -144,21 +145,21 @@ class ReplicateValues:
         return changed(self, values=self.values[mine], item=self.item[mine], rater=self.rater[mine])
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add one item for each split of a typical cell over two values, met again by every rater here, `mass` in all.
+        """Add every split of a typical cell over two values, met again by as many raters as a typical item is, turned through all here.
 
         The two values are each rater's own: those of the two-valued rating with the mean, the variance and the skewness of what she said.
         """
         if not len(self.values):
             return self
         m, place = typical_size(self.sizes, self.cell_weights), self.weights.shape[-1]
-        raters = np.unique(self.rater)
-        rows = [self._splits_of(rater, m) for rater in raters]
+        again = met_again(self.rater, self.item, self.weights)
+        cells = [(rater, place + turn * (m + 1)) for turn, raters in enumerate(again) for rater in raters]
         return changed(
             self,
-            values=np.concatenate([self.values, *rows]),
-            item=np.concatenate([self.item, np.tile(np.arange(place, place + m + 1), len(raters))]),
-            rater=np.concatenate([self.rater, np.repeat(raters, m + 1)]),
-            weights=extended(self.weights, mass, m + 1),
+            values=np.concatenate([self.values, *(self._splits_of(rater, m) for rater, _ in cells)]),
+            item=np.concatenate([self.item, *(np.arange(first, first + m + 1) for _, first in cells)]),
+            rater=np.concatenate([self.rater, np.repeat([rater for rater, _ in cells], m + 1)]),
+            weights=extended(self.weights, mass, (m + 1) * len(again)),
         )
 
     def _splits_of(self, rater: int, size: int) -> Array:

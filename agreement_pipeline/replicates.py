@@ -8,9 +8,9 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, stacked
-from agreement_pipeline.rows import changed, extended, positions, whole
+from agreement_pipeline.rows import changed, extended, positions, refuse_two_cells, whole
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import category_splits, first_labels, split_between, typical_size
+from agreement_pipeline.unseen import cell_splits, first_labels, met_again, split_between, typical_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,8 @@ class ReplicateCounts:
         object.__setattr__(self, "counts", counts)
         for name, rows in (("item", self.patterns.codes.shape[0]), ("rater", self.patterns.codes.shape[1])):
             object.__setattr__(self, name, positions(f"replicate counts: {name}", getattr(self, name), len(counts), rows))
+
+        refuse_two_cells("replicate counts", self.item, self.rater)
 
     @property
     def weights(self) -> Array:
@@ -110,27 +112,36 @@ class ReplicateCounts:
         return ReplicateCounts(self.counts[mine], self.item[mine], self.rater[mine], self.patterns)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add one item for each split of a typical cell between two categories, met again by every rater here.
+        """Add every split of a typical cell between two categories, met again by as many raters as a typical item is, turned through all here.
 
         The raters' first labels of such an item are split as the cell is, so that neither a rater's agreement with herself nor the
-        raters' with each other is ever certain. The cells decide how little is known, so the mass is spread over the items that have some.
+        raters' with each other is ever certain. A rater whose own cells are shorter gets shorter ones. The cells decide how little is known,
+        so the mass is spread over the items that have some.
         """
         if not len(self.counts):
             return self
-        m = typical_size(self.sizes, self.cell_weights)
+        m = self._typical_size()
         pair = split_between(self.patterns.used, self.scale, category)
-        raters = np.unique(self.rater)
-        splits = category_splits(m, pair, self.counts.shape[1])
-        start = self.patterns.codes.shape[0]
-        codes = np.full((m + 1, len(self.raters)), MISSING)
-        codes[:, raters] = first_labels(m, pair, len(raters))
+        raters, again = np.unique(self.rater), np.array(met_again(self.rater, self.item, self.weights))
+        turns, typical = again.shape
+        sizes = np.array([min(m, self.of(self.raters[rater])._typical_size()) for rater in raters])
+        splits = cell_splits(m, sizes[np.searchsorted(raters, again.ravel())], pair, self.patterns.used)
+        place, rows = self.patterns.codes.shape[0], (m + 1) * turns
+        codes = np.full((rows, len(self.raters)), MISSING)
+        codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
         return changed(
             self,
-            counts=np.vstack([self.counts, np.repeat(splits, len(raters), axis=0)]),
-            item=np.concatenate([self.item, np.repeat(np.arange(start, start + m + 1), len(raters))]),
-            rater=np.concatenate([self.rater, np.tile(raters, m + 1)]),
-            patterns=changed(self.patterns, codes=np.vstack([self.patterns.codes, codes]), weights=extended(self.weights, mass, m + 1)),
+            counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
+            item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
+            rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
+            patterns=changed(self.patterns, codes=np.vstack([self.patterns.codes, codes]), weights=extended(self.weights, mass, rows)),
         )
+
+    def _typical_size(self) -> int:
+        """The most common size of cells, of those with as many labels as categories in use if there are some: shorter ones show no guessing."""
+        long = (self.sizes >= (self.patterns.used > 0).sum()) & (self.cell_weights > 0)
+        cells = long if long.any() else np.full(len(self.sizes), True)
+        return typical_size(self.sizes[cells], self.cell_weights[cells])
 
     def __add__(self, other: "ReplicateCounts") -> "ReplicateCounts":
         patterns = stacked(self.patterns, other.patterns)

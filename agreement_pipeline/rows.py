@@ -38,6 +38,26 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     return array
 
 
+def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
+    """Positions on a scale of so many categories, -1 where missing."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
+        raise RatingsError(f"{what}: a fraction or no number found; whole numbers from -1 to {categories - 1} are required. Give positions on the scale.")
+    codes = array.astype(np.int64)
+    if codes.size and (codes.min() < -1 or codes.max() >= categories):
+        raise RatingsError(f"{what} from {codes.min()} to {codes.max()} found; -1 to {categories - 1} are required by the scale. Give positions on the scale.")
+    return codes
+
+
+def refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
+    """One cell holds all that a rater said of an item."""
+    raters = 1 + int(rater.max(initial=0))
+    cells, times = np.unique(item * raters + rater, return_counts=True)
+    if (times > 1).any():
+        found = [divmod(cell, raters) for cell in cells[times > 1].tolist()]
+        raise RatingsError(f"{what}: two cells of one item and rater {listed(found)} found; one is required. Put all meetings into one cell.")
+
+
 def positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
     """One position from 0 to places - 1 for each cell."""
     codes = np.asarray(values, dtype=np.int64)

@@ -20,6 +20,10 @@ def patterns(codes, weights=None, raters="xyz"):
     ("make", "words"),
     [
         (lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"), r"labels of shape \(2,\) found; \(1,\) is required"),
+        (lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"), "labels from 0 to 5 found; -1 to 1 are required by the scale"),
+        (lambda: PanelPatterns(patterns([[0]]), [-7], "m"), "labels from -7 to -7 found"),
+        (lambda: PanelPatterns(patterns([[0]]), [0.9], "m"), "labels: a fraction or no number found; whole numbers from -1 to 1"),
+        (lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"), "'y' found as classifier and in the panel; a name of its own is required"),
         (lambda: PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n"), "classifiers 'm' and 'n' found; one is required"),
     ],
 )
@@ -45,3 +49,23 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
     mass = possible.weights[2:]
     assert mass.sum() == pytest.approx(3)
     assert mass[possible.labels[2:] == 0].sum() == mass[possible.labels[2:] == 1].sum() == pytest.approx(1.5)
+
+
+def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
+    codes, labels = [[0, 0, -1], [1, 0, -1], [1, -1, 1]], [0, 0, 1]
+    known = PanelPatterns(RatingPatterns(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz"), labels, "m")
+    wide = np.full((20, 23), -1)
+    wide[:, 3:] = 2  # many raters, and another category, on items without a label
+    codes_of_both = np.vstack([np.column_stack([codes, np.full((3, 20), -1)]), wide])
+    more = RatingPatterns(codes_of_both, [4, 2, 3] + [9] * 20, scale=Scale("abc"), raters=[*"xyz", *(f"r{r}" for r in range(20))])
+    alone, beside = known.with_unseen(3.0), PanelPatterns(more, labels + [-1] * 20, "m").with_unseen(3.0)
+    assert beside.panel.codes[23:, :3].tolist() == alone.panel.codes[3:].tolist()
+    assert (beside.panel.codes[23:, 3:] == -1).all()
+    assert (beside.labels[23:].tolist(), beside.weights[23:].tolist()) == (alone.labels[3:].tolist(), alone.weights[3:].tolist())
+
+
+def test_unseen_rows_have_a_pair_of_the_panel_where_some_item_with_a_label_has():
+    panel = PanelPatterns(patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]), [0, 1, -1], "m")
+    rows = panel.with_unseen(3.0).panel.codes[3:]
+    assert set((rows >= 0).sum(1)) == {2}
+    assert (rows[:, 0] == -1).all()

@@ -24,8 +24,8 @@ def values(rows, weights=None, raters="xyz", scale=LINE):
     ("make", "words"),
     [
         (lambda: PanelValues(values([[0.5, 1.5]]), [0.5], "m"), r"labels of shape \(1,\) found; \(1, 1\) is required"),
-        (lambda: PanelValues(values([[0.5, 1.5]]), [[np.inf]], "m"), "a rating with some numbers missing, infinite or negative found"),
-        (lambda: PanelValues(values([[0.5]], scale=RATIO), [[-1.0]], "m"), "all finite and non-negative"),
+        (lambda: PanelValues(values([[0.5, 1.5]]), [[np.inf]], "m"), r"row 1, column 'm': \[inf\] found"),
+        (lambda: PanelValues(values([[0.5]], scale=RATIO), [[-1.0]], "m"), r"row 1, column 'm': \[-1.0\] found .* finite non-negative numbers"),
         (lambda: PanelValues(values([[0.5]]), [[1.0]], "m") + PanelValues(values([[0.5]]), [[1.0]], "n"), "classifiers 'm' and 'n' found; one is required"),
     ],
 )

@@ -26,6 +26,8 @@ def patterns(codes, weights=None, raters="xyz", scale=TWO):
         (lambda: CategoryCounts([[1, 2]], [1, 1], scale=TWO), r"weights: shape \(2,\) found; \(..., 1\) is required"),
         (lambda: CategoryCounts([[1, 2]], [-1], scale=TWO), "weights: a negative or non-finite number found"),
         (lambda: patterns([[0, 2]]), "codes from 0 to 2 found; -1 to 1 are required by the scale"),
+        (lambda: patterns([[0.9, 1.2]]), "codes: a fraction or no number found; whole numbers from -1 to 1 are required"),
+        (lambda: patterns([[0, np.nan]]), "codes: a fraction or no number found"),
         (lambda: patterns([[0, -2]]), "codes from -2 to 0 found"),
         (lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x",)), r"shape \(1, 2\) found; \(P, 1\) is required by the raters"),
         (lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x", "x")), r"raters \['x', 'x'\] found; each name is required once"),

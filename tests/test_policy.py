@@ -178,6 +178,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
         ({"reliable": 0.7, "tentative": 0.75}, "tentative cut-off 0.75 above reliable 0.7 found"),
         ({"effect": "warn", "tentative": -1.5}, "tentative cut-off -1.5 found; -1 to 1 is required of krippendorff_alpha. Correct"),
         ({"scope": "everything"}, "scope 'everything' found; one of round, category, rater, without, pair, classifier is required"),
+        ({"measure": "alpha_with_classifier", "scope": "classifier"}, "effect hold of alpha_with_classifier found; warn is required, since .* Use alpha_gain"),
         ({"effect": "block"}, "effect 'block' found; one of hold, warn is required"),
         ({"min_items": 0}, "min_items 0 found; a whole number from 1 is required"),
         ({"min_items": 2.5}, "min_items 2.5 found"),

@@ -9,8 +9,12 @@ import pytest
 import yaml
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, files, release
+from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.release import current_release, release_dataset, release_round, verify_release, withdraw
+from agreement_pipeline.report.figures import history_figure, interval_figure
+from agreement_pipeline.report.history import round_table, round_text
+from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.store import Store
 
 SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
@@ -178,6 +182,42 @@ def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
             verify_release(path)
     assert (current_release(store, "r1"), current_release(store, "demo.dataset"), current_release(store, "r2")) == (None, None, other.path)
     assert (alone.path / "data" / "train-00000-of-00001.parquet").exists()
+
+
+def beside_a_model(n_items):
+    """Of the seven items the model labelled the panel agrees on one, on all others always: in many draws S has nothing to reach."""
+    rows = [(f"i{i:03}", rater, SCALE.names[(i + (place if i < 6 else 0)) % 3]) for i in range(n_items) for place, rater in enumerate(RATERS)]
+    rows += [(f"i{i:03}", "model", SCALE.names[i % 3]) for i in range(7)]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), SCALE, classifiers=("model",))
+
+
+def test_an_interval_without_limit_is_told_and_a_round_with_one_is_released_held_and_withdrawn(store, original):
+    policy = Policy("p", 1, (Rule("krippendorff_alpha"), Rule("shah_s", scope="classifier", effect="warn")), n_resamples=1000)
+    store.ingest("r1", beside_a_model(400), original)
+    found = released(store, policy)
+    (said,) = (verdict for verdict in found.decisions["r1"]["verdicts"] if verdict["measure"] == "shah_s")
+    assert (said["value"], said["low"], said["high"]) == (1.0, None, 1.0)
+    assert "interval no limit to 1.000" in said["reason"]
+    assert "| 1.000 | no limit to 1.000 |" in (found.path / "README.md").read_text()
+    store.ingest("r1", beside_a_model(20), original)
+    with pytest.raises(ReleaseHeldError):
+        released(store, policy)
+    with pytest.raises(ReleaseInvalidError, match="withdrawn"):
+        verify_release(found.path)
+    assert b"Infinity" not in (store.root / "log.jsonl").read_bytes()
+
+
+def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, original):
+    ratings = beside_a_model(400)
+    store.ingest("r1", ratings, original)
+    with pytest.raises(ReleaseHeldError, match=r"interval no limit to 1\.000"):
+        released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
+    rounds = round_table(store)
+    assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]
+    estimates = list(measure_ratings(ratings, ["shah_s"], scopes=("classifier",), n_resamples=1000))
+    assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
+    assert history_figure(rounds).startswith("data:image/png")
+    assert interval_figure(estimates).startswith("data:image/png")
 
 
 def test_withdrawing_says_whether_there_was_a_release_and_hides_the_raters_names(store, original):

@@ -29,6 +29,7 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
         (lambda: values([[1.0, 2.0]], scale=Scale(("no", "yes"))), "a nominal scale with categories found; a scale of numbers is required"),
         (lambda: values([[1.0, 2.0]], item=[1], weights=[1.0]), r"replicate values: item positions \[1\] found; one from 0 to 0"),
         (lambda: values([[1.0, 2.0]], rater=[3]), r"replicate values: rater positions \[3\] found; one from 0 to 2"),
+        (lambda: values([[1.0, 2.0], [3.0, 4.0]], item=[0, 0]), r"replicate values: two cells of one item and rater \[\(0, 0\)\] found"),
         (lambda: values([[1.0, 2.0]], weights=[-1.0]), "weights: a negative or non-finite number found"),
         (lambda: values([[1.0, 2.0]]) + values([[1.0, 2.0]], scale=RATIO), "cannot add over different scales"),
     ],
@@ -67,6 +68,14 @@ def test_unseen_replicates_are_split_over_two_values_of_each_raters_own():
     assert possible.weights[2:].tolist() == [1, 1, 1]
     assert possible.rater[4:].tolist() == [0, 0, 0, 2, 2, 2]
     assert possible.item[4:].tolist() == [2, 3, 4] * 2
+    assert possible.values[4:, :, 0] == pytest.approx(np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]]))
+
+
+def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_turn():
+    seen = values([[0.0, 0.0], [1.0, 1.0], [10.0, 10.0], [30.0, 30.0]], item=[0, 1, 2, 3], rater=[0, 0, 2, 2])
+    possible = seen.with_unseen(3.0)
+    assert possible.weights[4:].tolist() == [0.5] * 6
+    assert (possible.rater[4:].tolist(), possible.item[4:].tolist()) == ([0, 0, 0, 2, 2, 2], [4, 5, 6, 7, 8, 9])
     assert possible.values[4:, :, 0] == pytest.approx(np.array([[1, 1], [1, 0], [0, 0], [30, 30], [30, 10], [10, 10]]))
 
 

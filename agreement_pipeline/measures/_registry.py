@@ -85,6 +85,8 @@ class Measure:
         Does it stay the same when raters swap names item by item?
     continuous
         Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
+    cannot_hold
+        Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed
         Does it rest on the items alone that every rater rated?
     expensive
@@ -114,6 +116,7 @@ class Measure:
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
+    cannot_hold: str = ""
     continuous: bool = False
     crossed: bool = False
     expensive: bool = False
@@ -162,6 +165,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     exchangeable: bool = False,
     weightings: Mapping[str, Weighting] | None = None,
     aliases: Mapping[str, str] | None = None,
+    cannot_hold: str = "",
     continuous: bool = False,
     crossed: bool = False,
     expensive: bool = False,
@@ -188,6 +192,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             per_category=per_category,
             chance_corrected=chance_corrected,
             exchangeable=exchangeable,
+            cannot_hold=cannot_hold,
             continuous=continuous,
             crossed=crossed,
             expensive=expensive,

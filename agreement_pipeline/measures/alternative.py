@@ -20,6 +20,7 @@ from agreement_pipeline.measures._student import lower_tail
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array
 
+LEAST_RATERS = 3
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -105,7 +106,7 @@ class AlternativeAnnotatorTest:
     Attributes
     ----------
     winning_rate
-        ω, the share of the tested raters against whom the classifier wins; None where no rater could be tested.
+        ω, the share of the tested raters against whom the classifier wins; None where there is no such share.
     comparisons
         Rater by rater.
     epsilon, false_discovery_rate
@@ -135,7 +136,8 @@ def alternative_annotator_test(
 
     .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
-    is tested by the one-sided paired t test over items. The winning rate ω is the share of raters whose hypothesis is rejected when the
+    is tested by the one-sided paired t test over items; where the lead of the rater is the same on every item, which the t test cannot judge, by
+    the greatest probability of that. The winning rate ω is the share of raters whose hypothesis is rejected when the
     false discovery rate is held by Benjamini and Yekutieli's procedure; at 1/2 or more the classifier may replace a rater.
 
     Parameters
@@ -153,7 +155,8 @@ def alternative_annotator_test(
     Returns
     -------
     AlternativeAnnotatorTest
-        Without a winning rate, and saying why, when no rater could be tested.
+        Without a winning rate, and saying why, when no rater could be tested, or the panel has fewer than the three raters that the authors
+        ask for.
 
     Raises
     ------
@@ -180,10 +183,17 @@ def alternative_annotator_test(
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)
     comparisons = tuple(each._replace(rejected=each.p_value is not None and each.p_value <= cutoff) for each in compared)
-    if not tested:
-        reason = f"no rater has {min_items} items that another rater and the classifier labelled too"
+    reason = _why_without_rate(comparisons, min_items)
+    if reason is not None:
         return AlternativeAnnotatorTest(None, comparisons, epsilon, false_discovery_rate, undefined=reason)
     return AlternativeAnnotatorTest(sum(each.rejected for each in comparisons) / len(tested), comparisons, epsilon, false_discovery_rate)
+
+
+def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
+    if all(each.p_value is None for each in comparisons):
+        return f"no rater has {min_items} items that another rater and the classifier labelled too"
+    met = sum(each.n_items > 0 for each in comparisons)
+    return f"{met} raters whom the classifier and another rater met; {LEAST_RATERS} are required" if met < LEAST_RATERS else None
 
 
 class _Duels(NamedTuple):
@@ -219,12 +229,15 @@ def _shares(weights: Array, duels: _Duels, j: int) -> tuple[float | None, float 
 
 
 def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
-    """Of the hypothesis that the mean lead is `epsilon` or more, by the t test; without variance the mean decides."""
+    """Of the hypothesis that the mean lead is `epsilon` or more, by the t test; of a lead that never varies, the greatest its probability can be.
+
+    A lead of at most 1 whose mean is `epsilon` takes a value c < 1 with probability (1 - epsilon) / (1 - c) at most.
+    """
     n = weights.sum()
     mean = float(weights @ lead / n)
     variance = float(weights @ (lead - mean) ** 2 / (n - 1))
     if variance == 0:
-        return 0.0 if mean < epsilon else 1.0
+        return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
     return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
 
 

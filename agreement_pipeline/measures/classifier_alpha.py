@@ -26,6 +26,7 @@ from agreement_pipeline.values import RatingValues
 Panel = PanelPatterns | PanelValues
 
 LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
+PAIRED = "over the items that the classifier labelled and two or more of the panel rated, each with its number of ratings"
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
@@ -40,8 +41,10 @@ OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all o
     bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     levels=set(LEVELS),
+    chance_corrected=False,
     exchangeable=True,
     continuous=True,
+    cannot_hold="beside many raters who agree a classifier that guesses hardly shows in it. Use alpha_gain or vanbelle_albert_kappa",
     convention=LABELLED,
     source=SOURCE,
 )
@@ -50,7 +53,9 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
 
-    on the panel's ratings and the classifier's labels together, at the scale's own level.
+    on the panel's ratings and the classifier's labels together, at the scale's own level. It speaks of all of them: beside many raters who
+    agree, a classifier that guesses hardly shows in it. What the classifier does is read off `alpha_gain` or `vanbelle_albert_kappa`, and a rule
+    on this measure may only warn.
 
     Parameters
     ----------
@@ -61,7 +66,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements, in squared units of the scale. Undefined when
+        value of shape (...), at most 1; observed and expected are disagreements, in squared units of the scale. Undefined when
         the classifier labelled no item that the panel rated, or when they gave one and the same category to all of those.
 
     References
@@ -88,16 +93,17 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     levels=set(LEVELS),
     exchangeable=True,
     continuous=True,
-    convention=LABELLED,
+    convention=PAIRED,
     source=SOURCE,
 )
 def alpha_gain(panel: Panel) -> Coefficient:
-    r"""The panel's reliability with the classifier, less its reliability without, both on the items that the classifier labelled.
+    r"""The panel's reliability with the classifier, less its reliability without, both on the same items.
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Above 0 the classifier agrees with the panel better than the panel does with itself. What the items add that the classifier did not
-    label is left out of both; `alpha_influence` keeps it.
+    Both are taken over the items that the classifier labelled and two or more of the panel rated: an item with one panel rating would add to
+    the first and nothing to the second. Above 0 the data are more reliable with the classifier's labels among them than without, below 0 less.
+    Other items are left out of both; `alpha_influence` keeps them.
 
     Parameters
     ----------
@@ -122,9 +128,9 @@ def alpha_gain(panel: Panel) -> Coefficient:
     >>> round(float(alpha_gain(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.1556
     """
-    labelled = _labelled(panel)
-    with_classifier = _alpha(labelled.joined()).value
-    without = _alpha(labelled.panel).value
+    paired = _labelled(panel, of_panel=2)
+    with_classifier = _alpha(paired.joined()).value
+    without = _alpha(paired.panel).value
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
@@ -147,7 +153,7 @@ def alpha_influence(panel: Panel) -> Coefficient:
     .. math:: \Delta = \alpha - \alpha_{-r}
 
     Both on all items and from the same draws, so that the interval is that of the difference. Below 0 the data are more reliable without
-    her. Where she rated every item it is `alpha_gain`, which leaves out the items that she did not rate.
+    her. `alpha_gain` is the same over the items that she and two or more others rated.
 
     Parameters
     ----------
@@ -177,9 +183,10 @@ def alpha_influence(panel: Panel) -> Coefficient:
     return Coefficient(with_her - without_her, observed=with_her)
 
 
-def _labelled(panel: Panel) -> Panel:
-    """The panel with no weight on items without a label."""
-    return panel.reweighted(np.where(panel.labelled, panel.weights, 0.0))
+def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
+    """The panel with no weight on items without a label, or with fewer ratings of the panel."""
+    rated = panel.panel.rated if isinstance(panel.panel, RatingValues) else panel.panel.codes >= 0
+    return panel.reweighted(np.where(panel.labelled & (rated.sum(1) >= of_panel), panel.weights, 0.0))
 
 
 def _alpha(ratings: RatingPatterns | RatingValues) -> Coefficient:

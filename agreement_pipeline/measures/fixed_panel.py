@@ -83,6 +83,7 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
         Condition("the greatest agreement the panel allows is no more than chance alone would give", _nothing_to_reach),
     ),
     levels={"nominal", "ordinal"},
+    chance_corrected=False,
     convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
@@ -94,7 +95,8 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is the mean of
     :math:`A(i, j)` at the classifier's category, :math:`A_{max}` the mean of its largest value, and :math:`A_e` weighs the chance that two
     raters both give a category by how often the classifier gives it. S is 1 exactly when the classifier always names a category on which
-    the panel agrees most.
+    the panel agrees most. 0 is not the value of guessing: :math:`A_e` takes two raters to be independent of each other, and those of a panel that
+    agrees are not. A classifier that guesses gets 1/3 against a unanimous panel of two balanced categories, where `vanbelle_albert_kappa` is 0.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     1.0
     """
     a_o, a_e, a_max = _shah_parts(panel)
-    return Coefficient(ratio(a_o - a_e, np.maximum(a_max - a_e, 0.0)), observed=a_o, expected=a_e, greatest=a_max)
+    return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
 def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
@@ -131,7 +133,10 @@ def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
     a_o = ratio(used @ (agreed * panel.indicators).sum(1), total)
     a_max = ratio(used @ agreed.max(1), total)
-    rated = (panel.panel.codes[used.reshape(-1, len(m)).any(0)] >= 0).any(0)
-    by_chance = agreement_of_two_raters(rater_prevalence(panel.panel.reweighted(used))[..., rated, :])
+    v = rater_prevalence(panel.panel.reweighted(used))
+    met = ~np.isnan(v[..., 0])
+    r = met.sum(-1)[..., None]
+    v = np.where(met[..., None], v, 0.0)
+    by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
     a_e = (ratio(used @ panel.indicators, total[..., None]) * by_chance).sum(-1)
     return a_o, a_e, a_max

@@ -80,7 +80,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     "Schouten's κ of a rater with the others",
     question="classifier",
     needs="panel",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     weightings={"schouten_kappa": IDENTITY, **forms("schouten_kappa")},
     exchangeable=True,
@@ -93,7 +93,9 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o - \Pi_e}{1 - \Pi_e}
 
     with :math:`p_{o,ab}` and :math:`p_{e,ab}` the observed and expected agreement in Cohen's kappa of raters a and b. The parts are those
-    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself.
+    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself. It is Cohen's kappa of the
+    joint table of labels and shares, and never under -1: with every weighting here, 1 - w is a squared distance between points of some space,
+    and the mean squared distance of two variables is at most twice what it would be were they independent.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
+        value of shape (...), from -1 to 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
         one and the same category to all of those.
 
     References

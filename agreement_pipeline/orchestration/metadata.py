@@ -22,12 +22,12 @@ def estimate_numbers(estimates: Iterable[Estimate]) -> dict[str, Any]:
         if found.scope.kind not in ("round", "classifier") or found.value is None or found.interval is None:
             continue
         key = found.measure if found.scope.kind == "round" else f"{found.measure} {found.scope.name}"
-        numbers |= {key: found.value, f"{key} low": number(found.interval.low), f"{key} high": number(found.interval.high)}
+        numbers |= {key: found.value, f"{key} low": _limit(found.low), f"{key} high": _limit(found.high)}
     return numbers
 
 
 def number(value: float) -> Any:
-    """A number as the UI takes it: without bound becomes text."""
+    """A number as the UI takes it; what is infinite or none becomes text."""
     return float(value) if math.isfinite(value) else str(value)
 
 
@@ -97,5 +97,11 @@ def markdown_text(text: str) -> str:
     return "".join(f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped)
 
 
+def _limit(limit: float | None) -> float | str:
+    return "no limit" if limit is None else limit
+
+
 def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    if value is None:
+        return ""
+    return f"{value:.4f}" if math.isfinite(value) else "no limit"

@@ -1,5 +1,6 @@
 """The rounds of a project as its store remembers them."""
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "v
 def round_table(store: Store) -> pd.DataFrame:
     """One row for each demand that holds, of every round: what was found, the verdict, the decision and its reasons.
 
-    A round stands there with its latest decision. A round that was ingested and not yet decided is *pending*.
+    A round stands there with its latest decision. A limit is missing where there is none. A round that was ingested and not yet decided is *pending*.
     """
     rows = [row for round_name in store.rounds() for row in _rows(store, round_name)]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -23,7 +24,7 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """The same table in words, for people: a round's name and decision once, the limits as one interval."""
     known = rounds["value"].notna()
     again = rounds["round"].duplicated()
-    interval = [f"{low:.3f}…{high:.3f}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
+    interval = [f"{_limit(low)}…{_limit(high)}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
     return pd.DataFrame(
         {
             **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
@@ -46,6 +47,10 @@ def latest(store: Store, round_name: str, *events: str) -> dict[str, Any] | None
     """The last entry of the round's log that is one of `events`."""
     entries = [entry for entry in store.history(round_name) if entry["event"] in events]
     return entries[-1] if entries else None
+
+
+def _limit(limit: float) -> str:
+    return "no limit" if math.isnan(limit) else f"{limit:.3f}"
 
 
 def _without_numbers(reason: str) -> str:

@@ -125,7 +125,7 @@ def _family_page(members: list[Forms]) -> str:
 def _section(forms: Forms) -> str:
     main = forms.main
     facts = {
-        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}{'; 0 is chance' if main.chance_corrected else '; not corrected for chance'}",
+        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}{'; 0 is chance' if main.chance_corrected else '; guessing does not give 0'}",
         "Levels": _levels({level for record in forms.records for level in record.levels}),
         "Raters": _raters(main),
         "Missing ratings": main.convention,

@@ -1,5 +1,6 @@
 """Tables as text."""
 
+import math
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -57,12 +58,14 @@ def interval_text(found: Estimate) -> str:
 
 
 def shown(value: float | None) -> str:
-    """A number to five decimals; empty where undefined.
+    """A number to five decimals; empty where undefined; an infinite limit is none.
 
-    >>> shown(2 / 3), shown(None)
-    ('0.66667', '')
+    >>> shown(2 / 3), shown(None), shown(-math.inf)
+    ('0.66667', '', 'no limit')
     """
-    return "" if value is None else f"{value:.5f}"
+    if value is None:
+        return ""
+    return f"{value:.5f}" if math.isfinite(value) else "no limit"
 
 
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:

@@ -30,9 +30,17 @@ def theirs(codes, level):
 def test_both_are_krippendorffs_alpha_on_the_items_that_the_classifier_labelled(level, seed):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     labelled = codes[codes[:, -1] >= 0]
-    joined, alone = theirs(labelled, level), theirs(labelled[:, :-1], level)
-    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(joined, abs=1e-12)
-    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(joined - alone, abs=1e-12)
+    paired = labelled[(labelled[:, :-1] >= 0).sum(1) >= 2]
+    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(theirs(labelled, level), abs=1e-12)
+    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(theirs(paired, level) - theirs(paired[:, :-1], level), abs=1e-12)
+
+
+def test_items_with_one_panel_rating_leave_the_gain_as_it_is():
+    codes = np.random.default_rng(5).integers(0, 3, size=(30, 4))
+    single = np.random.default_rng(6).integers(0, 3, size=(30, 4))
+    single[:, 1:3] = -1
+    both = float(GAIN(panel_of(np.vstack([codes, single]))).value)
+    assert both == pytest.approx(float(GAIN(panel_of(codes)).value), abs=1e-12)
 
 
 def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it_takes():
@@ -69,6 +77,7 @@ def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, leve
 def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
     codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
     codes[:, -1] = np.abs(codes[:, -1])
+    codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
     assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(float(GAIN(panel_of(codes, level)).value), abs=1e-12)
 
 

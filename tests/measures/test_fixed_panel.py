@@ -76,6 +76,18 @@ def test_a_panel_rater_who_met_none_of_the_classifiers_items_leaves_s_as_it_is()
     assert MEASURES["shah_s"](more).value == pytest.approx(float(MEASURES["shah_s"](panel_of(codes, labels)).value), abs=1e-12)
 
 
+@pytest.mark.parametrize("n_items", range(1, 6))
+def test_who_is_of_the_panel_is_read_off_each_draw_by_itself(n_items):
+    rng = np.random.default_rng(n_items)
+    codes, labels = drawn(n_items, 4, 0.4)[:n_items], rng.integers(3, size=n_items)
+    draws = rng.integers(0, 2, size=(40, n_items)).astype(float)
+    together = MEASURES["shah_s"](panel_of(codes, labels).reweighted(draws))
+    for b, draw in enumerate(draws):
+        alone = MEASURES["shah_s"](panel_of(codes[draw > 0], labels[draw > 0]))
+        parts = [(whole[b], float(part)) for whole, part in zip(together[:4], alone[:4], strict=True)]
+        assert [whole for whole, _ in parts] == pytest.approx([part for _, part in parts], abs=1e-12, nan_ok=True)
+
+
 def test_s_has_no_value_where_the_panel_never_agrees_rather_than_a_perfect_one():
     # A_o = A_max = 0 and A_e > 0, so that (A_o - A_e) / (A_max - A_e) would be 1 whatever the classifier says.
     never = panel_of(np.array([[0, 1], [1, 0]]), np.array([0, 1]))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures.reliability import _guessing, random_choice
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
@@ -225,3 +226,24 @@ def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
     assert found.value == pytest.approx(1.0)
     assert found.interval is not None
     assert found.interval.low < 0.95
+
+
+def shares_drawn(first, cells, names):
+    """Each rater's share of random choice in every draw, shape (B, R)."""
+    return np.concatenate([_guessing(block).x for block in resampled(replicated(first, cells, names=names), 500, seed=1)])
+
+
+def test_a_rater_whose_replicates_are_too_short_to_show_guessing_stays_without_a_share_in_every_draw():
+    first = [[k, k] for k in (0, 1, 2)] * 4
+    cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {(u, 1): 2 * np.eye(3)[u % 3] for u in range(2)}
+    x = shares_drawn(first, cells, "abc")
+    assert np.isnan(x[:, 1]).all()
+    assert np.isfinite(x[:, 0]).all()
+
+
+def test_shares_of_random_choice_are_not_certain_where_most_replicates_are_too_short_to_show_them():
+    first = [[k, k] for k in (0, 1, 2)] * 10
+    cells = {(u, i): (6 if u < 3 else 2) * np.eye(3)[u % 3] for u in range(30) for i in range(2)}
+    x = shares_drawn(first, cells, "abc")
+    assert (x.min(0) >= 0).all()
+    assert (x.std(0) > 0.01).all()

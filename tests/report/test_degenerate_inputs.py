@@ -130,7 +130,7 @@ EXPECTED = {
     },
 }
 REASONS = {
-    ("All labels equal", "krippendorff_alpha"): "of one category, so chance alone would agree always",
+    ("All labels equal", "krippendorff_alpha"): "gives one and the same label, so chance alone would agree always",
     ("All labels equal", "fleiss_kappa"): "of one category, so chance alone would agree always",
     ("All labels equal", "shah_s"): "no more than chance alone would give",
     ("One rater", "krippendorff_alpha"): "no item has two ratings",
