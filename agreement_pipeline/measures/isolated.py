@@ -40,7 +40,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
 
     with :math:`y_{ik}` the share of the panel that gives item i category k, :math:`x_i` the category of the isolated rater, bars for
     means over items, and :math:`w_{jk}` how much categories j and k agree: not at all, without weights. Against one single rater it is
-    Cohen's kappa.
+    Cohen's kappa. The coefficient takes the raters for a sample; its interval, as all here, is of items, and holds these raters fixed.
 
     Parameters
     ----------

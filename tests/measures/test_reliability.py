@@ -180,7 +180,7 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
     ("first", "cells", "names", "reason"),
     [
         (FIRST, {}, ("no", "yes"), "no rater met an item twice"),
-        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "every first rating is of one category"),
+        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "the first ratings are of fewer than two categories"),
         ([[0, 1], [2, 2]], {(0, 0): [1, 1, 0], (0, 1): [2, 0, 0]}, ("a", "b", "c"), "fewer times than there are categories in use"),
         ([[0, -1], [-1, 1], [1, -1]], {(0, 0): [1, 1], (1, 1): [2, 0]}, ("no", "yes"), "no item was rated by two raters with replicates"),
         ([[0, 0, 0], [1, 1, 0]], {(0, 0): [1, 1]}, ("no", "yes"), "no item was rated by two raters with replicates"),

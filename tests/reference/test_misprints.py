@@ -91,3 +91,17 @@ def test_the_largest_share_of_guessing_that_entropy_allows_on_two_balanced_class
     d = np.array([[c / 6, 1 - c / 6] for c in range(7)])
     assert random_choice(d, np.array([0.5, 0.5])).max() == pytest.approx(1 / 3)
     assert random_choice(np.array([[1.0, 0.0]]), np.array([1.0, 0.0])) == pytest.approx(0.5)
+
+
+def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equation_1_allows():
+    p, agreed, printed = np.array([0.5, 0.5]), 0.82, 0.46
+    largest = random_choice(np.array([p]), p)[0]
+
+    def rho(x):
+        return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
+
+    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [1, 0]], [41, 41, 9, 9], scale=Scale(("no", "yes")), raters=("a", "b"))
+    least = MEASURES["campagner_cabitza_rho_robust"](ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)).value
+    assert least == pytest.approx(rho(largest), abs=1e-12)
+    assert least == pytest.approx(0.525, abs=5e-4)
+    assert rho(0.40) == pytest.approx(printed, abs=5e-3)
