@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
 from agreement_pipeline.panel import PanelPatterns
@@ -133,6 +133,7 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, Condition("the panel never agrees with itself on an item that the classifier labelled", _never_agrees)),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     exchangeable=True,
     convention="over the items that the classifier labelled and two or more of the panel rated, each with the shares of those who rated it",
     source="Williams, G. W. (1976), doi:10.2307/2529750",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure
+from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import MISSING, Array, Codes, RatingPatterns
@@ -42,6 +42,7 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     ),
     levels={"nominal", "ordinal"},
     exchangeable=True,
+    rests_on=RestsOn(lambda panel: _with_majority(panel).n_used, "no majority of the panel"),
     convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott (1986), doi:10.1097/00005650-198608000-00008",
 )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.replicates import ReplicateCounts
@@ -49,6 +49,11 @@ def _never_met(replicates: ReplicateCounts) -> bool:
     return not (_paired_weights(replicates, known) > 0).any()
 
 
+def _paired_items(replicates: ReplicateCounts) -> int:
+    known = np.isfinite(_guessing(replicates).x).astype(float)
+    return round(float(_paired_weights(replicates, known).sum()))
+
+
 def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
@@ -67,6 +72,7 @@ NEVER_MET = Condition("no item was rated by two raters with replicates", _never_
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known", _never_given
 )
+PAIRED_ITEMS = RestsOn(_paired_items, "fewer than two ratings of raters whose replicates show guessing", lambda replicates: replicates.patterns.n_items)
 
 
 @measure(
@@ -78,6 +84,7 @@ NEVER_GIVEN = Condition(
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
@@ -143,6 +150,7 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )
