@@ -55,12 +55,14 @@ class Estimate:
         The coefficient's parts.
     n_items, n_raters, n_ratings
         What it rests on.
-    n_dropped
-        Items on which agreement could not be read: only one rater rated them.
+    dropped
+        Items on which agreement could not be read: how many, by what they have.
     lowest
         For a measure of every category, the category whose value the round's own value is.
     undefined
         Why there is no value; None where there is one.
+    convention, categories
+        How the measure counts missing ratings, and the categories in order; none on a continuous scale.
     raters_left_out
         The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
     draws
@@ -80,7 +82,9 @@ class Estimate:
     expected: float | None = None
     lowest: str | None = None
     undefined: str | None = None
-    n_dropped: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict, hash=False)
+    convention: str = ""
+    categories: tuple[str, ...] = ()
     raters_left_out: tuple[str, ...] = ()
     draws: Array | None = field(default=None, repr=False, compare=False)
 
@@ -89,6 +93,11 @@ class Estimate:
             raise ValueError(f"estimate of {self.measure}: a value with an interval, or a reason why it is undefined, is required; exactly one of them.")
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"estimate of {self.measure}: value {self.value} found; a finite number is required.")
+
+    @property
+    def n_dropped(self) -> int:
+        """Items on which agreement could not be read."""
+        return sum(self.dropped.values())
 
     @property
     def n_used(self) -> int:
@@ -121,11 +130,14 @@ class Estimate:
             "method": self.method,
             "n_items": self.n_items,
             "n_dropped": self.n_dropped,
+            "dropped": dict(self.dropped),
             "n_raters": self.n_raters,
             "n_ratings": self.n_ratings,
             "observed": self.observed,
             "expected": self.expected,
             "lowest": self.lowest,
+            "convention": self.convention,
+            "categories": list(self.categories),
             "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
         }
@@ -255,7 +267,8 @@ class _Maker:
 
     def __call__(self, scope: Scope, point: Coefficient, draws: Array, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
         reason = self.record.why_undefined(self.statistic) or undefined
-        defined = reason is None
+        defined, rests_on = reason is None, self.record.rests_on
+        dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
         value = float(point.value) if defined else None
         return Estimate(
             measure=self.record.name,
@@ -264,14 +277,16 @@ class _Maker:
             interval=None if value is None else percentile_interval(draws, self.confidence_level, self.record.bounds).including(value),
             confidence_level=self.confidence_level,
             method=_method(self, point, len(draws)),
-            n_items=self.statistic.n_items,
+            n_items=rests_on.among(self.statistic),
             n_raters=self.statistic.n_raters,
             n_ratings=self.statistic.n_ratings,
             observed=_number(point.observed),
             expected=_number(point.expected),
             lowest=lowest,
             undefined=reason,
-            n_dropped=self.statistic.n_items - self.statistic.n_used,
+            dropped={rests_on.others: dropped} if dropped else {},
+            convention=self.record.convention,
+            categories=self.statistic.scale.names,
             raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
             draws=draws if defined else None,
         )

@@ -57,8 +57,9 @@ class PanelPatterns:
 
     @property
     def n_raters(self) -> int:
-        """Raters of the panel."""
-        return self.panel.n_raters
+        """Raters of the panel who rated an item that the classifier labelled."""
+        met = (self.labels >= 0) & (self.weights > 0).reshape(-1, len(self.labels)).any(0)
+        return int((self.panel.codes[met] >= 0).any(0).sum())
 
     @property
     def n_items(self) -> int:
@@ -92,7 +93,7 @@ class PanelPatterns:
         met, columns = self._met()
         first, second = split_between(met.used, self.scale, category)
         found = met.unseen((first, second))
-        rows = np.full((len(found), self.n_raters), MISSING)
+        rows = np.full((len(found), self.panel.n_raters), MISSING)
         rows[:, columns] = found
         panel = self.panel
         labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
@@ -105,7 +106,7 @@ class PanelPatterns:
         met = (self.labels >= 0) & (self.weights > 0) & rated.any(1)
         paired = met & (rated.sum(1) >= 2)
         if not met.any():
-            return self.panel, np.arange(self.n_raters)
+            return self.panel, np.arange(self.panel.n_raters)
         rows = paired if paired.any() else met
         columns = np.flatnonzero(rated[rows].any(0))
         raters = [self.panel.raters[column] for column in columns]

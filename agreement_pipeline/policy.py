@@ -288,7 +288,8 @@ def _limit(limit: float) -> str:
 
 
 def _items(estimate: Estimate) -> str:
-    items = f"{estimate.n_used} items" if not estimate.n_dropped else f"{estimate.n_used} of {estimate.n_items} items (the others have one rating)"
+    others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
+    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}"
     return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
 
 

@@ -53,13 +53,13 @@ def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Arra
 def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
     """The splits of `category_splits` in cells of `sizes` or fewer, shape (size + 1, C, K), for what a rater says of an item she meets again.
 
-    A cell that holds both categories, and is long enough for it, holds each other category in use once: who chooses at random names them all, and
-    a cell without one of them would say that she never does.
+    A cell that holds both categories, and twice as many labels as there are categories in use, holds each other one once: who chooses at random
+    names them all in so many, and a cell without one of them would say that she never does.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
     first = np.rint(np.arange(size, -1, -1)[:, None] * sizes / size)
-    mixed = (first > 0) & (first < sizes) & (sizes >= 2 + len(others))
+    mixed = (first > 0) & (first < sizes) & (sizes >= 2 * (2 + len(others)))
     dealt = 1 + np.rint((first - 1) * (sizes - 2 - len(others)) / np.maximum(sizes - 2, 1))
     rows = np.zeros((*first.shape, len(used)))
     rows[..., others] = mixed[..., None]

@@ -12,6 +12,8 @@ from agreement_pipeline.intervals import Interval, percentile_interval, resample
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 THREE = Scale(("a", "b", "c"))
@@ -48,6 +50,52 @@ def test_an_estimate_says_what_it_is_and_what_it_rests_on():
     assert (found.value, found.observed, found.expected) == pytest.approx((float(point.value), float(point.observed), float(point.expected)))
     assert "these raters" in found.method
     assert json.loads(json.dumps(found.to_mapping()))["low"] == found.interval.low
+
+
+def test_an_estimate_says_what_was_dropped_and_why_and_what_its_categories_and_convention_are():
+    said = estimate("fleiss_kappa", SEEN).to_mapping()
+    assert (said["n_items"], said["n_dropped"], said["dropped"]) == (85, 5, {"one rating": 5})
+    assert said["categories"] == ["a", "b", "c"]
+    assert said["convention"] == MEASURES["fleiss_kappa"].convention
+
+
+def panel_of_single_ratings_and_five_pairs():
+    """100 labelled items, of which two of the panel rated five; a third rater rated items without a label."""
+    codes = [[0, -1, -1]] * 48 + [[1, -1, -1]] * 47 + [[0, 0, -1]] * 3 + [[1, 1, -1]] * 2 + [[-1, -1, 0]] * 30
+    labels = [0] * 48 + [1] * 47 + [0] * 3 + [1] * 2 + [-1] * 30
+    return PanelPatterns(RatingPatterns(codes, scale=THREE, raters="xyz"), labels, "model")
+
+
+@pytest.mark.parametrize("name", ["shah_s", "williams_index", "advantage_probability", "alpha_gain"])
+def test_a_measure_of_pairs_of_the_panel_rests_on_the_items_that_have_one(name):
+    found = estimate(name, panel_of_single_ratings_and_five_pairs(), scope=Scope("classifier", "model"), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.n_raters) == (100, 5, 2)
+    assert found.dropped == {"one rating of the panel": 95}
+    (said,) = Rule(name, scope="classifier", min_items=30, effect="warn").judge([found])
+    assert said.code == "too_few_items"
+
+
+def test_what_rests_on_single_ratings_drops_none_of_them():
+    found = estimate("vanbelle_albert_kappa", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (100, 100, {})
+
+
+def test_against_the_majority_items_without_one_are_dropped():
+    panel = RatingPatterns([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
+    found = estimate("consensus_kappa", PanelPatterns(panel, [0, 1, 1], "model"), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (12, 9, {"no majority of the panel": 3})
+
+
+def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
+    first = RatingPatterns([[0, 0, -1], [1, 1, 1], [0, -1, 0]], [5, 4, 3], scale=Scale(("no", "yes")), raters="xyz")
+    found = estimate("campagner_cabitza_rho", ReplicateCounts([[3, 1], [1, 3]], [0, 1], [0, 1], first), n_resamples=1000)
+    assert (found.n_items, found.n_used) == (12, 9)
+    assert list(found.dropped) == ["fewer than two ratings of raters whose replicates show guessing"]
+
+
+def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
+    found = estimate("alpha_influence", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
 
 
 def test_the_interval_is_that_of_the_measure_over_the_draws():

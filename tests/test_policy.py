@@ -59,10 +59,10 @@ def test_a_perfect_interval_on_too_little_evidence_is_not_evaluated(rule, code, 
 
 
 def test_items_with_one_rating_are_no_evidence():
-    said = verdict(Rule("krippendorff_alpha", min_items=50), replace(found(0.9, 1.0), n_dropped=60))
+    said = verdict(Rule("krippendorff_alpha", min_items=50), replace(found(0.9, 1.0), dropped={"one rating": 60}))
     assert (said.kind, said.code) == ("not_evaluated", "too_few_items")
     assert "it rests on 40 items and the policy asks for 50" in said.reason
-    assert "on 40 of 100 items (the others have one rating)" in verdict(ALPHA, replace(found(0.9, 1.0), n_dropped=60)).reason
+    assert "on 40 of 100 items (the others have one rating)" in verdict(ALPHA, replace(found(0.9, 1.0), dropped={"one rating": 60})).reason
 
 
 def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rater():

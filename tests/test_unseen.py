@@ -77,8 +77,8 @@ def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_tur
     assert times.max() <= 2
 
 
-def test_cells_are_split_alike_whatever_their_size_and_a_mixed_one_names_every_category_in_use_if_it_can():
-    of_four, of_two = np.moveaxis(cell_splits(4, np.array([4, 2]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0)
-    assert of_four.tolist() == [[0, 0, 4, 0], [1, 1, 2, 0], [2, 1, 1, 0], [2, 1, 1, 0], [4, 0, 0, 0]]
-    assert of_two.tolist() == [[0, 0, 2, 0], [0, 0, 2, 0], [1, 0, 1, 0], [2, 0, 0, 0], [2, 0, 0, 0]]
+def test_cells_are_split_alike_whatever_their_size_and_a_long_mixed_one_names_every_category_in_use():
+    of_six, of_three = np.moveaxis(cell_splits(6, np.array([6, 3]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0)
+    assert of_six.tolist() == [[0, 0, 6, 0], [1, 1, 4, 0], [2, 1, 3, 0], [2, 1, 3, 0], [3, 1, 2, 0], [4, 1, 1, 0], [6, 0, 0, 0]]
+    assert of_three.tolist() == [[0, 0, 3, 0], [1, 0, 2, 0], [1, 0, 2, 0], [1, 0, 2, 0], [2, 0, 1, 0], [3, 0, 0, 0], [3, 0, 0, 0]]
     assert cell_splits(3, np.array([3]), (1, 0), np.ones(2))[:, 0].tolist() == category_splits(3, (1, 0), 2).tolist()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._registry import Condition
+from agreement_pipeline.measures._registry import Condition, RestsOn
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
@@ -105,6 +105,13 @@ def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
 def _no_replicates(replicates: ReplicateCounts) -> bool:
     return not (replicates.cell_weights > 0).any()
 
+
+def _labelled_pairs(panel: PanelPatterns) -> int:
+    held = (panel.labels >= 0) & ((panel.panel.codes >= 0).sum(1) >= 2)
+    return round(float(panel.weights[..., held].sum()))
+
+
+TWO_OF_THE_PANEL = RestsOn(_labelled_pairs, "one rating of the panel")
 
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
 ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)

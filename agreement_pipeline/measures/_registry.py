@@ -41,6 +41,17 @@ class Coefficient(NamedTuple):
     monte_carlo_error: Array | None = None
 
 
+class RestsOn(NamedTuple):
+    """The items a measure is read on: how many, of how many, and what the others have that they are dropped for."""
+
+    items: Callable[[Any], int]
+    others: str
+    among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
+
+
+USED = RestsOn(lambda statistic: int(statistic.n_used), "one rating")
+
+
 def _nobody(statistic: Any) -> tuple[str, ...]:
     return ()
 
@@ -93,6 +104,8 @@ class Measure:
         Does it take more than linear time in the number of items? Its interval then comes from few draws.
     raters_left_out
         From a statistic to the raters of the round whom it cannot speak of, by name: their replicates, or their confidence, are missing or show nothing.
+    rests_on
+        The items it is read on.
     convention
         How missing ratings count.
     source
@@ -123,6 +136,7 @@ class Measure:
     weighting: Weighting | None = None
     alias_of: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
+    rests_on: RestsOn = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
         """The coefficient on a statistic."""
@@ -170,6 +184,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     crossed: bool = False,
     expensive: bool = False,
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody,
+    rests_on: RestsOn = USED,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
@@ -197,6 +212,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             crossed=crossed,
             expensive=expensive,
             raters_left_out=raters_left_out,
+            rests_on=rests_on,
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
             _add(each)

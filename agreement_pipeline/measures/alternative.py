@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.measures._student import lower_tail
 from agreement_pipeline.panel import PanelPatterns
@@ -32,6 +32,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     convention="rater by rater over the items that she, another of the panel and the classifier labelled; raters without such an item are left out",
     source=CALDERON,
 )
@@ -179,7 +180,7 @@ def alternative_annotator_test(
     """
     _check(epsilon, false_discovery_rate, min_items)
     duels = _duels(panel)
-    compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.n_raters)]
+    compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)
     comparisons = tuple(each._replace(rejected=each.p_value is not None and each.p_value <= cutoff) for each in compared)

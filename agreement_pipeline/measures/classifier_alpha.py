@@ -14,8 +14,9 @@ from agreement_pipeline.measures._conditions import (
     ONE_PAIRABLE_CATEGORY,
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     PANEL_ONE_CATEGORY,
+    TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure
+from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
@@ -32,6 +33,7 @@ SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 OTHERS_NEVER_MET = Condition("no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel))
 OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all of one category", lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel))
+WITH_ONE_AND_WITH_ALL = RestsOn(lambda panel: panel.joined().n_used, "one rating", lambda panel: panel.joined().n_items)
 
 
 @measure(
@@ -93,6 +95,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     levels=set(LEVELS),
     exchangeable=True,
     continuous=True,
+    rests_on=TWO_OF_THE_PANEL,
     convention=PAIRED,
     source=SOURCE,
 )
@@ -144,6 +147,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     levels=set(LEVELS),
     exchangeable=True,
     continuous=True,
+    rests_on=WITH_ONE_AND_WITH_ALL,
     convention="over all items, labelled or not; those with one rating are left out, every other counts with its number of ratings",
     source=SOURCE,
 )

@@ -8,7 +8,7 @@ A classifier is measured against such a panel by how far the panel agrees on the
 import numpy as np
 
 from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.panel import PanelPatterns
@@ -84,6 +84,7 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )

@@ -52,7 +52,8 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
+    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------

@@ -8,7 +8,7 @@ by 1, which only a panel of one mind allows; Williams compares with the agreemen
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.panel import PanelPatterns
@@ -45,7 +45,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
 
     with :math:`y_{ik}` the share of the panel that gives item i category k, :math:`x_i` the category of the isolated rater, bars for
     means over items, and :math:`w_{jk}` how much categories j and k agree: not at all, without weights. Against one single rater it is
-    Cohen's kappa.
+    Cohen's kappa. The coefficient takes the raters for a sample; its interval, as all here, is of items, and holds these raters fixed.
 
     Parameters
     ----------
@@ -138,6 +138,7 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, Condition("the panel never agrees with itself on an item that the classifier labelled", _never_agrees)),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     exchangeable=True,
     convention="over the items that the classifier labelled and two or more of the panel rated, each with the shares of those who rated it",
     source="Williams, G. W. (1976), doi:10.2307/2529750",

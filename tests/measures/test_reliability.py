@@ -180,7 +180,7 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
     ("first", "cells", "names", "reason"),
     [
         (FIRST, {}, ("no", "yes"), "no rater met an item twice"),
-        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "every first rating is of one category"),
+        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "the first ratings are of fewer than two categories"),
         ([[0, 1], [2, 2]], {(0, 0): [1, 1, 0], (0, 1): [2, 0, 0]}, ("a", "b", "c"), "fewer times than there are categories in use"),
         ([[0, -1], [-1, 1], [1, -1]], {(0, 0): [1, 1], (1, 1): [2, 0]}, ("no", "yes"), "no item was rated by two raters with replicates"),
         ([[0, 0, 0], [1, 1, 0]], {(0, 0): [1, 1]}, ("no", "yes"), "no item was rated by two raters with replicates"),
@@ -247,3 +247,17 @@ def test_shares_of_random_choice_are_not_certain_where_most_replicates_are_too_s
     x = shares_drawn(first, cells, "abc")
     assert (x.min(0) >= 0).all()
     assert (x.std(0) > 0.01).all()
+
+
+def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equation_1_allows():
+    p, agreed, printed = np.array([0.5, 0.5]), 0.82, 0.46
+    largest = random_choice(np.array([p]), p)[0]
+
+    def rho(x):
+        return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
+
+    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [1, 0]], [41, 41, 9, 9], scale=Scale(("no", "yes")), raters=("a", "b"))
+    least = MEASURES["campagner_cabitza_rho_robust"](ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)).value
+    assert least == pytest.approx(rho(largest), abs=1e-12)
+    assert least == pytest.approx(0.525, abs=5e-4)
+    assert rho(0.40) == pytest.approx(printed, abs=5e-3)

@@ -8,3 +8,8 @@ from agreement_pipeline.measures._student import lower_tail
 @pytest.mark.parametrize("t", [-40.0, -3.2, -1.0, -0.01, 0.0, 0.5, 2.0, 12.0])
 def test_the_lower_tail_is_scipys(t, df):
     assert lower_tail(t, df) == pytest.approx(student.cdf(t, df), abs=1e-12)
+
+
+@pytest.mark.parametrize("t", [-3.2, -0.01, 2.0])
+def test_a_million_degrees_of_freedom_cost_three_digits(t):
+    assert lower_tail(t, 1_000_000) == pytest.approx(student.cdf(t, 1_000_000), abs=1e-11)
