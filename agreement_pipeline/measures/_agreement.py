@@ -1,6 +1,7 @@
 """What the coefficients of category agreement have in common: observed agreement and prevalence."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._registry import ratio
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
@@ -14,6 +15,11 @@ def pair_agreement(counts: CategoryCounts, weights: Array | None = None) -> Arra
     c, m = counts.counts, counts.sizes
     agreeing = c if weights is None else c @ weights
     return np.asarray((c * (agreeing - 1)).sum(1) / np.maximum(m * (m - 1), 1))
+
+
+def in_use(given: Array) -> NDArray[np.bool_]:
+    """Which categories are given in some draw, shape (K,), from how often they are, shape (..., K)."""
+    return np.asarray((given > 0).reshape(-1, given.shape[-1]).any(0))
 
 
 def observed_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:

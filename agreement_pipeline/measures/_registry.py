@@ -15,6 +15,7 @@ from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
+AGREEMENTS = ("observed", "expected", "greatest")
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
@@ -39,6 +40,10 @@ class Coefficient(NamedTuple):
     expected: Array | None = None
     greatest: Array | None = None
     monte_carlo_error: Array | None = None
+
+    def in_spans(self, span: float) -> "Coefficient":
+        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is."""
+        return self._replace(**{name: 1 - span * (1 - part) for name in AGREEMENTS if (part := getattr(self, name)) is not None})
 
 
 class Condition(NamedTuple):

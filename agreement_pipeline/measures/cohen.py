@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, of_two_raters, rater_prevalence
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, in_use, observed_agreement, of_two_raters, rater_prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -56,10 +56,12 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
-    w = weighting.matrix(patterns.scale)
+    p = rater_prevalence(patterns)
+    used = in_use(p)
+    w = weighting.matrix(patterns.scale, used)
     p_o = of_two_raters(patterns, observed_agreement(patterns.counts(), w))
-    p_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
-    return chance_corrected(p_o, p_e)
+    p_e = agreement_of_two_raters(p, w).sum(-1)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(patterns.scale, used))
 
 
 def _pairs(patterns: RatingPatterns) -> tuple[Codes, Codes]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, in_use, observed_agreement, rater_prevalence
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -56,10 +56,12 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
-    w = weighting.matrix(patterns.scale)
+    v = rater_prevalence(patterns)
+    used = in_use(v)
+    w = weighting.matrix(patterns.scale, used)
     a_o = observed_agreement(patterns.counts(), w)
-    a_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
-    return chance_corrected(a_o, a_e)
+    a_e = agreement_of_two_raters(v, w).sum(-1)
+    return chance_corrected(a_o, a_e).in_spans(weighting.span(patterns.scale, used))
 
 
 def _nothing_to_reach(panel: PanelPatterns) -> bool:

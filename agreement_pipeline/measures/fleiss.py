@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import observed_agreement, of_two_raters, prevalence
+from agreement_pipeline.measures._agreement import in_use, observed_agreement, of_two_raters, prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -99,11 +99,12 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(fleiss_kappa(counts).value), 4)
     0.7321
     """
-    w = weighting.matrix(counts.scale)
     pi = prevalence(counts)
+    used = in_use(pi)
+    w = weighting.matrix(counts.scale, used)
     p_o = observed_agreement(counts, w)
     p_e = ((pi @ w) * pi).sum(-1)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(counts.scale, used))
 
 
 @measure(

@@ -4,9 +4,10 @@ import numpy as np
 
 from agreement_pipeline.measures._agreement import observed_agreement, prevalence
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.fleiss import GWET
+from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.patterns import CategoryCounts
 
 
@@ -153,11 +154,4 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
     >>> round(float(gwet_ordinal_alpha(counts).value), 4)
     0.8623
     """
-    distance = 1 - ORDINAL.matrix(counts.scale)
-    c = counts.counts
-    paired = np.where(counts.pairable, counts.weights, 0.0)
-    n_c = paired @ c
-    n = n_c.sum(-1)
-    d_o = ratio(paired @ (((c @ distance) * c).sum(1) / np.maximum(counts.sizes - 1, 1)), n)
-    d_e = ratio(((n_c @ distance) * n_c).sum(-1), n * (n - 1))
-    return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+    return alpha_by_distance(counts, 1 - ORDINAL.matrix(counts.scale))

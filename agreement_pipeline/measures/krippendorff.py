@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._numbers import Disagreement, proportion, proportional_disagreement, rank_disagreement, squared_disagreement
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
@@ -125,8 +126,9 @@ def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | fl
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
-    """The same for any distances between the categories, shape (K, K), in multiples of the largest."""
-    c, unit = counts.counts, float(distances.max()) or 1.0
+    """The same for any distances between the categories, shape (K, K), in multiples of the largest between two in use."""
+    used = in_use(n_c)
+    c, unit = counts.counts, float(distances[np.ix_(used, used)].max(initial=0.0)) or 1.0
     return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 
