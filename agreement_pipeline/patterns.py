@@ -139,7 +139,7 @@ class CategoryCounts:
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         if self.scale != other.scale:
-            raise RatingsError(f"category counts: cannot add over different scales {self.scale.names} and {other.scale.names}; one is required.")
+            raise RatingsError(f"category counts: cannot add over different scales {self.scale} and {other.scale}; one is required.")
         both = CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -481,7 +481,7 @@ def _distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
 def _stacked(one: RatingPatterns, other: RatingPatterns) -> RatingPatterns:
     """The rows of both under the raters of both."""
     if one.scale != other.scale:
-        raise RatingsError(f"rating patterns: cannot add over different scales {one.scale.names} and {other.scale.names}; one is required.")
+        raise RatingsError(f"rating patterns: cannot add over different scales {one.scale} and {other.scale}; one is required.")
     raters = (*one.raters, *(name for name in other.raters if name not in one.raters))
     codes = np.vstack([_columns(one, raters), _columns(other, raters)])
     return RatingPatterns(codes, np.concatenate([one.weights, other.weights]), scale=one.scale, raters=raters)

@@ -17,6 +17,22 @@ def pair_agreement(counts: CategoryCounts, weights: Array | None = None) -> Arra
     return np.asarray((c * (agreeing - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
+def ends_known(counts: CategoryCounts) -> bool:
+    """Is it known how far apart the ends of the scale are: are its categories declared, or no numbers?"""
+    return counts.scale.declared or not counts.scale.numeric
+
+
+def ends_met(counts: CategoryCounts) -> Array:
+    """Do the lowest and the highest number given meet another rating, shape (...)? True wherever the scale's ends are known."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    given, met = (_ends(weights @ counts.counts > 0, counts.scale.scores) for weights in (counts.weights, paired))
+    return np.asarray((given == met).all(-1) | ends_known(counts))
+
+
+def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
+    return np.stack([np.where(given, scores, np.inf).min(-1), np.where(given, scores, -np.inf).max(-1)], axis=-1)
+
+
 def in_use(given: Array) -> NDArray[np.bool_]:
     """Which categories are given in some draw, shape (K,), from how often they are, shape (..., K)."""
     return np.asarray((given > 0).reshape(-1, given.shape[-1]).any(0))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, in_use, observed_agreement, of_two_raters, rater_prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, ends_met, in_use, observed_agreement, of_two_raters, rater_prevalence
+from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
@@ -16,7 +16,7 @@ EACH_HER_OWN = "observed agreement over the items that both rated, each rater's 
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY, END_UNMET),
     weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
     convention=EACH_HER_OWN,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; weighted: Cohen, J. (1968), doi:10.1037/h0026256",
@@ -40,7 +40,8 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, or when every rating is of one category.
+        than two, when no item has two ratings, when every rating is of one category, or when the lowest or highest number of a scale read
+        off the ratings meets no other rating.
 
     References
     ----------
@@ -59,9 +60,10 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     p = rater_prevalence(patterns)
     used = in_use(p)
     w = weighting.matrix(patterns.scale, used)
-    p_o = of_two_raters(patterns, observed_agreement(patterns.counts(), w))
+    counts = patterns.counts()
+    p_o = of_two_raters(patterns, observed_agreement(counts, w))
     p_e = agreement_of_two_raters(p, w).sum(-1)
-    return chance_corrected(p_o, p_e).in_spans(weighting.span(patterns.scale, used))
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(patterns.scale, used)).where(ends_met(counts))
 
 
 def _pairs(patterns: RatingPatterns) -> tuple[Codes, Codes]:
