@@ -22,7 +22,7 @@ def ends_known(counts: CategoryCounts) -> bool:
     return counts.scale.declared or not counts.scale.numeric
 
 
-def ends_met(counts: CategoryCounts) -> Array:
+def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
     """Do the lowest and the highest number given meet another rating, shape (...)? True wherever the scale's ends are known."""
     paired = np.where(counts.pairable, counts.weights, 0.0)
     given, met = (_ends(weights @ counts.counts > 0, counts.scale.scores) for weights in (counts.weights, paired))
@@ -42,6 +42,12 @@ def observed_agreement(counts: CategoryCounts, weights: Array | None = None) -> 
     """Its mean over the items with two ratings or more, shape (...)."""
     paired = np.where(counts.pairable, counts.weights, 0.0)
     return ratio(paired @ pair_agreement(counts, weights), paired.sum(-1))
+
+
+def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
+    """Do the ratings that meet another hold two categories, shape (...)? Where they do not, no disagreement was possible to see."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    return np.asarray((paired @ counts.counts > 0).sum(-1) >= 2)
 
 
 def prevalence(counts: CategoryCounts) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
 from agreement_pipeline.patterns import CategoryCounts
 
@@ -162,7 +162,7 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     per_category=True,
     exchangeable=True,
@@ -186,8 +186,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when every rating is of one category;
-        for a category, when no pair holds it.
+        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when those that have are all of one
+        category; for a category, when no pair holds it.
 
     References
     ----------
@@ -203,8 +203,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     """
     c, m = counts.counts, counts.sizes[:, None]
     paired = np.where(counts.pairable, counts.weights, 0.0)
-    held = np.where(paired @ c > 0, 1.0, np.nan)
-    pi = prevalence(counts) * held
+    varied = (paired @ c > 0) & (paired @ (m - c) > 0)
+    pi = prevalence(counts)
     p_o = 1 - 2 * ratio(paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None])
     p_e = 1 - 2 * pi * (1 - pi)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(varied)

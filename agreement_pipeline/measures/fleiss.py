@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_met, in_use, observed_agreement, of_two_raters, prevalence
-from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._agreement import ends_met, in_use, observed_agreement, observed_variation, of_two_raters, prevalence
+from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
@@ -59,7 +59,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY, END_UNMET),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
     weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
     exchangeable=True,
     convention=GWET,
@@ -84,8 +84,8 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings.
-        Undefined when no item has two ratings, when every rating is of one category, or when the lowest or highest number of a scale read off
-        the ratings meets no other rating.
+        Undefined when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
+        of a scale read off the ratings meets no other rating.
 
     References
     ----------
@@ -105,7 +105,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     w = weighting.matrix(counts.scale, used)
     p_o = observed_agreement(counts, w)
     p_e = ((pi @ w) * pi).sum(-1)
-    return chance_corrected(p_o, p_e).in_spans(weighting.span(counts.scale, used)).where(ends_met(counts))
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(counts.scale, used)).where(observed_variation(counts) & ends_met(counts))
 
 
 @measure(
@@ -113,7 +113,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
     convention=GWET,
@@ -135,7 +135,7 @@ def scott_pi(patterns: RatingPatterns) -> Coefficient:
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, or when every rating is of one category.
+        than two, when no item has two ratings, or when every rating that meets another is of one category.
 
     References
     ----------
@@ -152,4 +152,4 @@ def scott_pi(patterns: RatingPatterns) -> Coefficient:
     counts = patterns.counts()
     p_o = of_two_raters(patterns, observed_agreement(counts))
     p_e = (prevalence(counts) ** 2).sum(-1)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(observed_variation(counts))

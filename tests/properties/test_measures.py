@@ -120,6 +120,7 @@ DEGENERATE = {
     "one rater": Table(np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB),
     "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([[0, -1], [1, 1]]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
     "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB),
+    "a pair of one category": Table(np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]), np.array([[0, 0], [0, 0], [-1, 1]]), {(0, 0): [1, 1]}, np.ones(3), AB),
     "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([[0, -1], [1, -1]]), {(0, 2): [1, 1]}, np.ones(2), AB),
     "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB),
     "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB),
