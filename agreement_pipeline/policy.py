@@ -37,12 +37,12 @@ class Rule:
     min_items, min_raters
         Under these counts the estimate is not evaluated.
     effect
-        hold: the release waits for this rule. warn: it is shown and holds nothing.
+        hold: the release waits for this rule. warn: it is shown and holds nothing, which is all that some measures may.
 
     Raises
     ------
     PolicyError
-        The measure is not registered, or a cut-off is outside its bounds.
+        The measure is not registered or may not hold a release, or a cut-off is outside its bounds.
     """
 
     measure: str
@@ -56,6 +56,11 @@ class Rule:
     def __post_init__(self) -> None:
         _one_of("scope", self.scope, get_args(ScopeKind))
         _one_of("effect", self.effect, get_args(Effect))
+        if self.effect == "hold" and registered(self.measure).warns_only:
+            raise PolicyError(
+                f"effect hold found on {self.measure}; effect warn is required of it, since {registered(self.measure).warns_only}. "
+                "Set effect: warn, and hold on a measure of agreement, such as krippendorff_alpha."
+            )
         floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
         ceiling = registered(self.measure).bounds[1]
         for name in ("tentative", "reliable"):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agreement_pipeline.measures._weights import Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
@@ -102,6 +102,8 @@ class Measure:
         How much two different categories agree, for a measure that weighs them.
     alias_of
         The name of the measure that this is another name of.
+    warns_only
+        Why a rule on it may not hold a release; empty where one may.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Measure:
     expensive: bool = False
     weighting: Weighting | None = None
     alias_of: str | None = None
+    warns_only: str = ""
 
     def __call__(self, statistic: Any) -> Coefficient:
         """The coefficient on a statistic."""
@@ -167,11 +170,14 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     continuous: bool = False,
     crossed: bool = False,
     expensive: bool = False,
+    unweighted_bounds: tuple[float, float] | None = None,
+    warns_only: str = "",
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
-    `aliases` are further names, each with the one it is another name of. It then appears in the assets, the checks, the policies, the
-    command line, the documentation and the common tests.
+    `unweighted_bounds` are those of the form without weights, where they are narrower. `aliases` are further names, each with the one it is
+    another name of. The measure then appears in the assets, the checks, the policies, the command line, the documentation and the common
+    tests.
     """
 
     def register(function: F) -> F:
@@ -192,9 +198,10 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             continuous=continuous,
             crossed=crossed,
             expensive=expensive,
+            warns_only=warns_only,
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
-            _add(each)
+            _add(replace(each, bounds=unweighted_bounds) if unweighted_bounds and each.weighting is IDENTITY else each)
         for alias, name in (aliases or {}).items():
             _add(replace(MEASURES[name], name=alias, alias_of=name))
         return function

