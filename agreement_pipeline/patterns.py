@@ -125,8 +125,8 @@ class CategoryCounts:
         return _with(self, weights=weights)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, `mass` in all."""
-        pair = split_between(self.weights @ self.counts, self.scale, category)
+        """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
+        pair = split_between(_meeting(self) @ self.counts, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         return _with(self, counts=np.vstack([self.counts, rows]), weights=_extended(self.weights, mass, len(rows)))
 
@@ -215,8 +215,9 @@ class RatingPatterns:
         return _with(self, weights=weights)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, each turned through all raters."""
-        rows = self.unseen(split_between(self.used, self.scale, category))
+        """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
+        counts = self.counts()
+        rows = self.unseen(split_between(_meeting(counts) @ counts.counts, self.scale, category))
         return _with(self, codes=np.vstack([self.codes, rows]), weights=_extended(self.weights, mass, len(rows)))
 
     @property
@@ -450,6 +451,12 @@ class ReplicateCounts:
             np.concatenate([self.rater, rater]),
             patterns,
         )
+
+
+def _meeting(counts: CategoryCounts) -> Array:
+    """The weights of the items with two ratings or more, 0 for the others; where there is no such item, all weights. Shape (..., P)."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    return paired if paired.any() else counts.weights
 
 
 def merged(counts: CategoryCounts) -> CategoryCounts:

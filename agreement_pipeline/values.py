@@ -112,10 +112,11 @@ class RatingValues:
         """Add every split of a typical item over two values, each turned through the raters, `mass` in all.
 
         In each dimension they are the values of the two-valued rating with the mean, the variance and the skewness of all
-        ratings: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
+        ratings that meet another: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
         dimension a split is turned by one rater more, so that the ratings do not lie on one line.
         """
-        low, high = _two_values(self.values, self.weights)
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = _two_values(meeting.values, meeting.weights)
         rows = _splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high)
         return replace(self, values=np.concatenate([self.values, rows]), weights=_extended(self.weights, mass, len(rows)))
 
@@ -165,7 +166,7 @@ def _check(values: Array, scale: Scale, n_raters: int) -> None:
 
 
 def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
-    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings."""
+    """The two nodes of the Gauss quadrature over the ratings, dimension by dimension; they never lie outside the ratings."""
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)

@@ -23,10 +23,12 @@ def ends_known(counts: CategoryCounts) -> bool:
 
 
 def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """Do the lowest and the highest number given meet another rating, shape (...)? True wherever the scale's ends are known."""
+    """Do the lowest and the highest number given meet another rating, shape (...)? True where categories are no numbers."""
+    if not counts.scale.numeric:
+        return np.asarray(True)
     paired = np.where(counts.pairable, counts.weights, 0.0)
     given, met = (_ends(weights @ counts.counts > 0, counts.scale.scores) for weights in (counts.weights, paired))
-    return np.asarray((given == met).all(-1) | ends_known(counts))
+    return np.asarray((given == met).all(-1))
 
 
 def _ends(given: NDArray[np.bool_], scores: Array) -> Array:

@@ -111,8 +111,8 @@ ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another is of one cat
 ONE_CATEGORY = Condition("every rating is of one category, so chance alone would agree always", _one_category)
 ENDS_UNKNOWN = Condition("the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories", _ends_unknown)
 END_UNMET = Condition(
-    "the categories were read off the ratings, and the lowest or the highest of them meets no other rating, so how far apart ratings may "
-    "lie is not known; name the categories",
+    "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
+    "krippendorff_alpha leaves single ratings out",
     _end_unmet,
 )
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)

@@ -51,7 +51,7 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
         than two, when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
-        of a scale read off the ratings meets no other rating.
+        given meets no other rating.
 
     References
     ----------

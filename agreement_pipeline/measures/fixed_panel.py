@@ -41,8 +41,8 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item. Undefined when no item has two
-        ratings, when every rating that meets another is of one category, when a rater gave none, or when the lowest or highest number of a
-        scale read off the ratings meets no other rating.
+        ratings, when every rating that meets another is of one category, when a rater gave none, or when the lowest or highest number
+        given meets no other rating.
 
     References
     ----------

@@ -85,7 +85,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings.
         Undefined when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
-        of a scale read off the ratings meets no other rating.
+        given meets no other rating.
 
     References
     ----------
