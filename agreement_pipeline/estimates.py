@@ -18,6 +18,8 @@ N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 100_000_000
 
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
+
 S = TypeVar("S", bound=Statistic)
 
 
@@ -191,12 +193,16 @@ def estimates(
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     bases = _bases(records, statistic)
-    draws = _draws(records, bases, n_resamples, seed)
+    reasons = {record.name: record.why_undefined(bases[record.name]) for record in records}
+    draws = _draws([record for record in records if reasons[record.name] is None], bases, n_resamples, seed)
     found: dict[str, list[Estimate]] = {}
     for record in records:
         make = _Maker(record, bases[record.name], confidence_level, n_resamples)
-        of_record = _by_category if record.per_category else _of_scope
-        found[record.name] = of_record(make, scope, record(make.statistic), draws[record.name])
+        if (reason := reasons[record.name]) is not None:
+            found[record.name] = [make(scope, NOTHING, np.empty(0), undefined=reason)]
+        else:
+            of_record = _by_category if record.per_category else _of_scope
+            found[record.name] = of_record(make, scope, record(make.statistic), draws[record.name])
     return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
 
 
@@ -232,10 +238,9 @@ def _draws(records: Sequence[Measure], bases: Mapping[str, Any], n_resamples: in
     """The draws of each measure; measures on the same basis, with as many draws, share them."""
     groups: dict[tuple[bool, int], list[Measure]] = {}
     for record in records:
-        if record.why_undefined(bases[record.name]) is None:
-            affordable = N_RESAMPLES_OF_EXPENSIVE if record.expensive else _affordable(bases[record.name])
-            groups.setdefault((record.crossed, min(n_resamples, affordable)), []).append(record)
-    draws: dict[str, Array] = {record.name: np.empty((0,)) for record in records}
+        affordable = N_RESAMPLES_OF_EXPENSIVE if record.expensive else _affordable(bases[record.name])
+        groups.setdefault((record.crossed, min(n_resamples, affordable)), []).append(record)
+    draws: dict[str, Array] = {}
     for (_, n), group in groups.items():
         basis = bases[group[0].name]
         split = _split_by_category(basis) if any(record.per_category for record in group) else []
@@ -266,8 +271,7 @@ class _Maker:
     n_resamples: int
 
     def __call__(self, scope: Scope, point: Coefficient, draws: Array, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
-        reason = self.record.why_undefined(self.statistic) or undefined
-        defined, rests_on = reason is None, self.record.rests_on
+        defined, rests_on = undefined is None, self.record.rests_on
         dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
         value = float(point.value) if defined else None
         return Estimate(
@@ -283,7 +287,7 @@ class _Maker:
             observed=_number(point.observed),
             expected=_number(point.expected),
             lowest=lowest,
-            undefined=reason,
+            undefined=undefined,
             dropped={rests_on.others: dropped} if dropped else {},
             convention=self.record.convention,
             categories=self.statistic.scale.names,
@@ -305,8 +309,6 @@ def _method(make: _Maker, point: Coefficient, n_draws: int) -> str:
 def _by_category(make: _Maker, scope: Scope, point: Coefficient, draws: Array) -> list[Estimate]:
     """The lowest over the categories that have a value; then, of the round, each category."""
     names = make.statistic.scale.names
-    if make.record.why_undefined(make.statistic) is not None:
-        return [make(scope, point, draws)]
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))
     of_all = make(scope, _category(point, lowest), draws[:, used].min(1), lowest=names[lowest])

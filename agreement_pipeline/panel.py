@@ -91,7 +91,7 @@ class PanelPatterns:
         What they look like, and who rates them, is read off what the classifier met: neither items nor raters it never met say how well it is known.
         """
         met, columns = self._met()
-        first, second = split_between(met.used, self.scale, category)
+        first, second = split_between(self._used(), self.scale, category)
         found = met.unseen((first, second))
         rows = np.full((len(found), self.panel.n_raters), MISSING)
         rows[:, columns] = found
@@ -99,6 +99,11 @@ class PanelPatterns:
         labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
         weights = extended(panel.weights, mass, 2 * len(rows))
         return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights), labels=labels)
+
+    def _used(self) -> Array:
+        """How often the panel gave each category to what the classifier labelled, shape (K,): every such rating meets the classifier's, though no other."""
+        used = np.where(self.labels >= 0, self.weights, 0.0) @ self.panel.indicators.sum(1)
+        return np.asarray(used) if used.any() else self.panel.used
 
     def _met(self) -> tuple[RatingPatterns, Codes]:
         """The ratings that the classifier met, of items with two or more if there are some; and the columns of those who gave them."""

@@ -124,8 +124,8 @@ class CategoryCounts:
         return changed(self, weights=weights)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, `mass` in all."""
-        pair = split_between(self.weights @ self.counts, self.scale, category)
+        """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
+        pair = split_between(_meeting(self) @ self.counts, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         return changed(self, counts=np.vstack([self.counts, rows]), weights=extended(self.weights, mass, len(rows)))
 
@@ -138,7 +138,7 @@ class CategoryCounts:
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         if self.scale != other.scale:
-            raise RatingsError(f"category counts: cannot add over different scales {self.scale.names} and {other.scale.names}; one is required.")
+            raise RatingsError(f"category counts: cannot add over different scales {self.scale} and {other.scale}; one is required.")
         both = CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -212,8 +212,9 @@ class RatingPatterns:
         return changed(self, weights=weights)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, each turned through all raters."""
-        rows = self.unseen(split_between(self.used, self.scale, category))
+        """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
+        counts = self.counts()
+        rows = self.unseen(split_between(_meeting(counts) @ counts.counts, self.scale, category))
         return changed(self, codes=np.vstack([self.codes, rows]), weights=extended(self.weights, mass, len(rows)))
 
     @property
@@ -239,6 +240,12 @@ class RatingPatterns:
         return merged_codes(stacked(self, other))
 
 
+def _meeting(counts: CategoryCounts) -> Array:
+    """The weights of the items with two ratings or more, 0 for the others; where there is no such item, all weights. Shape (..., P)."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    return paired if paired.any() else counts.weights
+
+
 def merged(counts: CategoryCounts) -> CategoryCounts:
     """The same table with equal rows made one, in a fixed order."""
     rows, weights = distinct(counts.counts.astype(np.int64), counts.weights)
@@ -254,7 +261,7 @@ def merged_codes(patterns: RatingPatterns) -> RatingPatterns:
 def stacked(one: RatingPatterns, other: RatingPatterns) -> RatingPatterns:
     """The rows of both under the raters of both."""
     if one.scale != other.scale:
-        raise RatingsError(f"rating patterns: cannot add over different scales {one.scale.names} and {other.scale.names}; one is required.")
+        raise RatingsError(f"rating patterns: cannot add over different scales {one.scale} and {other.scale}; one is required.")
     raters = (*one.raters, *(name for name in other.raters if name not in one.raters))
     codes = np.vstack([_columns(one, raters), _columns(other, raters)])
     return RatingPatterns(codes, np.concatenate([one.weights, other.weights]), scale=one.scale, raters=raters)

@@ -40,7 +40,7 @@ class Rule:
     every_rater
         Is an estimate not evaluated when it leaves out a rater of the round, whose replicates, or confidence, are missing or show nothing?
     effect
-        hold: the release waits for this rule. warn: it is shown and holds nothing.
+        hold: the release waits for this rule. warn: it is shown and holds nothing, which is all that some measures may.
 
     Raises
     ------

@@ -34,6 +34,9 @@ class Scale:
         nominal, ordinal, interval, ratio or multivariate interval.
     dimensions
         How many numbers make a label: two or more on a multivariate interval scale, else one.
+    declared
+        Did the team name the categories? Where they were read off the ratings, nobody knows which others there could have been, nor how far
+        apart the scale's ends are.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class Scale:
     categories: tuple[Category, ...] | None
     level: Level = "nominal"
     dimensions: int = 1
+    declared: bool = True
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
@@ -101,7 +105,7 @@ class Scale:
 
     @classmethod
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
-        """The scale that the labels themselves suggest.
+        """The scale that the labels themselves suggest, its categories not declared.
 
         Nominal: the labels in text order. Ordinal: numbers in numeric order; words have no order that could be read off
         them, so they must be named. Interval and ratio: the distinct numbers, or any number where there are more than
@@ -112,9 +116,9 @@ class Scale:
         distinct = {frozenset(label) if isinstance(label, set) else label for label in labels if present(label)}
         if level in ("interval", "ratio"):
             numbers = sorted({cls(None, level).number(label) for label in distinct})
-            return cls(None if len(numbers) > MOST_CATEGORIES else tuple(numbers), level)
+            return cls(None, level) if len(numbers) > MOST_CATEGORIES else cls(tuple(numbers), level, declared=False)
         if level == "nominal":
-            return cls(tuple(sorted({category_text(label) for label in distinct})), level)
+            return cls(tuple(sorted({category_text(label) for label in distinct})), level, declared=False)
         try:
             ordered = sorted({category_text(label) for label in distinct}, key=_rank)
         except ValueError:
@@ -122,7 +126,7 @@ class Scale:
                 f"scale: labels {listed(sorted(map(str, distinct)))} found on the ordinal level; words have no order of their own. "
                 "Name the categories from the lowest to the highest (--categories low,middle,high)."
             ) from None
-        return cls(tuple(ordered), level)
+        return cls(tuple(ordered), level, declared=False)
 
     @property
     def numeric(self) -> bool:
@@ -165,13 +169,20 @@ class Scale:
     def to_mapping(self) -> dict[str, object]:
         """The scale as plain data."""
         categories = None if self.categories is None else list(self.categories)
-        return {"level": self.level, "categories": categories} | ({"dimensions": self.dimensions} if self.dimensions > 1 else {})
+        dimensions: dict[str, object] = {"dimensions": self.dimensions} if self.dimensions > 1 else {}
+        declared: dict[str, object] = {} if self.declared else {"declared": False}
+        return {"level": self.level, "categories": categories, **dimensions, **declared}
 
     @classmethod
     def from_mapping(cls, data: dict[str, object]) -> "Scale":
         """The scale that `to_mapping` wrote."""
         categories = data["categories"]
-        return cls(None if categories is None else tuple(categories), data["level"], data.get("dimensions", 1))  # type: ignore[arg-type]
+        return cls(
+            None if categories is None else tuple(categories),  # type: ignore[arg-type]
+            data["level"],  # type: ignore[arg-type]
+            data.get("dimensions", 1),  # type: ignore[arg-type]
+            data.get("declared", True),  # type: ignore[arg-type]
+        )
 
 
 def _rank(text: str) -> tuple[float, str]:

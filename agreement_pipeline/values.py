@@ -3,19 +3,21 @@
 Where any number may occur no two items need be alike, so the rows are the items themselves, each of weight 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
-from agreement_pipeline.rows import checked_weights, extended
+from agreement_pipeline.rows import changed, checked_weights, extended
 from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +108,30 @@ class RatingValues:
         return round(float((self.weights * self.sizes).sum()))
 
     def reweighted(self, weights: Array) -> Self:
-        """The same rows under other weights."""
-        return replace(self, weights=weights)
+        """The same rows under other weights, with what is known of them."""
+        copy = changed(self, weights=weights)
+        vars(copy).update({name: getattr(self, name) for name in ("rated", "sizes", "pairable", "_kept")})
+        return copy
+
+    def kept(self, read: Callable[["RatingValues"], T]) -> T:
+        """What `read` finds in the values, whatever the weights: read once, and known to every reweighted copy."""
+        if read not in self._kept:
+            self._kept[read] = read(self)
+        return self._kept[read]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _kept(self) -> dict[Callable[["RatingValues"], Any], Any]:
+        return {}
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values, each turned through the raters, `mass` in all.
 
         In each dimension they are the values of the two-valued rating with the mean, the variance and the skewness of all
-        ratings: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
+        ratings that meet another: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
         dimension a split is turned by one rater more, so that the ratings do not lie on one line.
         """
-        low, high = two_values(self.values, self.weights)
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = two_values(meeting.values, meeting.weights)
         rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
         return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
 
@@ -129,8 +144,13 @@ class RatingValues:
         return replace(self.at(complete), left_out=left_out)
 
     def at(self, rows: NDArray[np.bool_]) -> "RatingValues":
-        """Some of the rows."""
-        return replace(self, values=self.values[rows], weights=self.weights[..., rows])
+        """Some of the rows; of the same rows under other weights what is known is known again."""
+        if rows.all():
+            return self
+        known = self.kept(_Rows)
+        if known.rows is None or not np.array_equal(known.rows, rows):
+            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())))
+        return known.values.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> "RatingValues":
         """The columns of some raters."""
@@ -147,6 +167,14 @@ class RatingValues:
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         values = np.concatenate([_columns(self, raters), _columns(other, raters)])
         return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
+
+
+class _Rows:
+    """The rows that `RatingValues.at` took last."""
+
+    def __init__(self, values: RatingValues) -> None:
+        self.rows: NDArray[np.bool_] | None = None
+        self.values = values
 
 
 def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:

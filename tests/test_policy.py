@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from agreement_pipeline import MEASURES, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import Interval, percentile_interval
@@ -263,3 +264,22 @@ def test_a_policy_gives_the_verdicts_of_all_its_rules():
     policy = Policy.from_mapping(full())
     pair = found(0.95, 1.0, measure="gwet_ac1", scope=Scope("pair", "ana and ben"))
     assert [(v.rule.measure, v.kind) for v in policy.judge([found(0.7, 0.9), pair])] == [("krippendorff_alpha", "tentative"), ("gwet_ac1", "reliable")]
+
+
+OF_ASSOCIATION = ("information_agreement", "information_agreement_c", "yule_y")
+
+
+@pytest.mark.parametrize("measure", OF_ASSOCIATION)
+def test_a_measure_of_association_may_warn_and_not_hold(measure):
+    assert Rule(measure, effect="warn").effect == "warn"
+    with pytest.raises(PolicyError, match=rf"effect hold of {measure} found; warn is required, since it sees .* and not agreement.* Use .*krippendorff_alpha"):
+        Rule(measure)
+
+
+@pytest.mark.parametrize("measure", OF_ASSOCIATION)
+def test_raters_who_always_contradict_each_other_would_be_admitted_by_it(measure):
+    opposite = RatingPatterns([[0, 1], [1, 0]], [200, 200], scale=Scale(("no", "yes")), raters=("a", "b"))
+    mostly = RatingPatterns([[0, 0], [0, 1], [1, 1]], [100, 150, 150], scale=Scale(("no", "yes")), raters=("a", "b"))
+    of = mostly if measure == "yule_y" else opposite
+    assert float(MEASURES[measure](of).value) == pytest.approx(1)
+    assert float(MEASURES["cohen_kappa"](of).value) < 0.5

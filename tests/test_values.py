@@ -236,3 +236,19 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
     assert "percent_agreement" not in assessment.applicable(ratings)
     found = {(e.measure, str(e.scope)) for e in assessment.measure_ratings(ratings, ["krippendorff_alpha", "um_phi"], n_resamples=100)}
     assert found == {("um_phi", "round"), ("krippendorff_alpha", "round"), *(("krippendorff_alpha", f"without {rater}") for rater in "abc")}
+
+
+def test_what_is_read_off_the_values_is_read_once_for_all_weights_and_anew_for_other_rows():
+    def ranges(values):
+        read.append(values.values.shape)
+        return np.ptp(values.values)
+
+    read = []
+    values = RatingValues([[1.0, 2.0], [4.0, 9.0], [3.0, 3.0]], scale=INTERVAL, raters=("a", "b"))
+    other = values.reweighted(np.full((2, 3), 0.5))
+    assert values.kept(ranges) == other.kept(ranges) == other.reweighted(np.zeros(3)).kept(ranges) == 8
+    assert read == [(3, 2, 1)]
+    first, last = np.array([True, False, False]), np.array([False, False, True])
+    assert [values.at(first).kept(ranges), other.at(first).kept(ranges), other.at(last).kept(ranges), values.at(first).kept(ranges)] == [1, 1, 0, 1]
+    assert other.at(last).weights.tolist() == [[0.5], [0.5]]
+    assert values.at(np.ones(3, dtype=bool)) is values

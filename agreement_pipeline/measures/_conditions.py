@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from agreement_pipeline.measures._agreement import ends_known, ends_met
 from agreement_pipeline.measures._registry import Condition, RestsOn
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
@@ -33,6 +34,14 @@ def _one_pairable_category(statistic: CategoryCounts | RatingPatterns | RatingVa
 def _one_category(statistic: CategoryCounts | RatingPatterns) -> bool:
     counts = _counts(statistic)
     return _used(counts, counts.sizes > 0) < 2
+
+
+def _ends_unknown(counts: CategoryCounts) -> bool:
+    return not ends_known(counts)
+
+
+def _end_unmet(statistic: CategoryCounts | RatingPatterns) -> bool:
+    return not ends_met(_counts(statistic))
 
 
 def _one_number(values: RatingValues, rows: np.ndarray) -> bool:
@@ -116,6 +125,12 @@ TWO_OF_THE_PANEL = RestsOn(_labelled_pairs, "one rating of the panel")
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
 ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)
 ONE_CATEGORY = Condition("every rating is of one category, so chance alone would agree always", _one_category)
+ENDS_UNKNOWN = Condition("the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories", _ends_unknown)
+END_UNMET = Condition(
+    "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
+    "krippendorff_alpha leaves single ratings out",
+    _end_unmet,
+)
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
 ONE_RATER = Condition("there is one rater alone", _one_rater)
 ONE_CROSSED_NUMBER = Condition("every rating of the items that every rater rated is the same, so chance alone would agree always", _one_crossed_number)

@@ -34,17 +34,21 @@ def _few_items(values: RatingValues) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
+def _few_pairable_items(values: RatingValues) -> bool:
+    return _few_items(values.at(values.pairable))
+
+
 def _few_crossed_items(values: RatingValues) -> bool:
     return _few_items(values.crossed())
 
 
-FEW_ITEMS = Condition("fewer than two items were rated", _few_items)
+FEW_PAIRABLE_ITEMS = Condition("fewer than two items have two ratings", _few_pairable_items)
 FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", _few_crossed_items)
 
 
 def one_way(values: RatingValues) -> OneWay:
-    """The one-way analysis, over every rated item."""
-    rated = values.at(values.seen & (values.sizes > 0))
+    """The one-way analysis, over the items with two ratings or more: one rating cannot tell what lies between items from what lies within."""
+    rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
     apart = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)

@@ -9,12 +9,13 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agreement_pipeline.measures._weights import Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
+AGREEMENTS = ("observed", "expected", "greatest")
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
@@ -39,6 +40,14 @@ class Coefficient(NamedTuple):
     expected: Array | None = None
     greatest: Array | None = None
     monte_carlo_error: Array | None = None
+
+    def where(self, defined: ArrayLike) -> "Coefficient":
+        """The same, without a value where it is not defined, shape (...)."""
+        return self._replace(value=np.where(defined, self.value, np.nan))
+
+    def in_spans(self, span: float) -> "Coefficient":
+        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is."""
+        return self._replace(**{name: 1 - span * (1 - part) for name in AGREEMENTS if (part := getattr(self, name)) is not None})
 
 
 class RestsOn(NamedTuple):
@@ -185,11 +194,13 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     expensive: bool = False,
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody,
     rests_on: RestsOn = USED,
+    unweighted_bounds: tuple[float, float] | None = None,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
-    `aliases` are further names, each with the one it is another name of. It then appears in the assets, the checks, the policies, the
-    command line, the documentation and the common tests.
+    `unweighted_bounds` are those of the form without weights, where they are narrower. `aliases` are further names, each with the one it is
+    another name of. The measure then appears in the assets, the checks, the policies, the command line, the documentation and the common
+    tests.
     """
 
     def register(function: F) -> F:
@@ -215,7 +226,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             rests_on=rests_on,
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
-            _add(each)
+            _add(replace(each, bounds=unweighted_bounds) if unweighted_bounds and each.weighting is IDENTITY else each)
         for alias, name in (aliases or {}).items():
             _add(replace(MEASURES[name], name=alias, alias_of=name))
         return function

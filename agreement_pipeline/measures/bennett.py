@@ -7,8 +7,8 @@ would ever choose lower chance and raise S: the list of categories must be the o
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import observed_agreement
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
+from agreement_pipeline.measures._agreement import ends_known, observed_agreement
+from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts
@@ -19,7 +19,8 @@ from agreement_pipeline.patterns import CategoryCounts
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM,),
+    unweighted_bounds=(-1.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
     aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
@@ -36,6 +37,9 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     that :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many raters it is Randolph's
     free-marginal kappa.
 
+    With weights, disagreement is counted in spans of the declared scale: one category far from the others makes every other disagreement
+    small, and raises the value of any two guesses near each other.
+
     Parameters
     ----------
     counts
@@ -47,7 +51,7 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     -------
     Coefficient
         value of shape (...), at most 1, 0 for uniform guessing, and from -1 / (K - 1) without weights. On ratings of one single category it
-        is 1. Undefined when no item has two ratings.
+        is 1. Undefined when no item has two ratings, or on an interval or ratio scale whose categories were read off the ratings.
 
     References
     ----------
@@ -66,4 +70,4 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     w = weighting.matrix(counts.scale)
     p_o = observed_agreement(counts, w)
     p_e = np.full_like(p_o, w.mean())
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(ends_known(counts))

@@ -7,8 +7,15 @@ A classifier is measured against such a panel by how far the panel agrees on the
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER, TWO_OF_THE_PANEL
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, ends_met, in_use, observed_agreement, observed_variation, rater_prevalence
+from agreement_pipeline.measures._conditions import (
+    CLASSIFIER_NEVER_MET_A_PAIR,
+    END_UNMET,
+    NO_PAIRABLE_ITEM,
+    ONE_PAIRABLE_CATEGORY,
+    SILENT_RATER,
+    TWO_OF_THE_PANEL,
+)
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.panel import PanelPatterns
@@ -20,7 +27,7 @@ from agreement_pipeline.patterns import Array, RatingPatterns
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
     weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
     aliases={"conger_kappa": "shah_kappa_s"},
     convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
@@ -47,7 +54,8 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item. Undefined when no item has two
-        ratings, when every rating is of one category, or when a rater gave none.
+        ratings, when every rating that meets another is of one category, when a rater gave none, or when the lowest or highest number
+        given meets no other rating.
 
     References
     ----------
@@ -62,10 +70,13 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
-    w = weighting.matrix(patterns.scale)
-    a_o = observed_agreement(patterns.counts(), w)
-    a_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
-    return chance_corrected(a_o, a_e)
+    v = rater_prevalence(patterns)
+    used = in_use(v)
+    w = weighting.matrix(patterns.scale, used)
+    counts = patterns.counts()
+    a_o = observed_agreement(counts, w)
+    a_e = agreement_of_two_raters(v, w).sum(-1)
+    return chance_corrected(a_o, a_e).in_spans(weighting.span(patterns.scale, used)).where(observed_variation(counts) & ends_met(counts))
 
 
 def _nothing_to_reach(panel: PanelPatterns) -> bool:

@@ -6,8 +6,10 @@ allows; the cross-replication kappa divides by 1, which only two groups of one m
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.groups import GroupPatterns
+from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array
@@ -90,7 +92,8 @@ def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = ID
     """
     p_t, p_e, p_m = _parts(groups, weighting)
     kappa = ratio(p_t - p_e, p_m - p_e)
-    return Coefficient(np.where(_single(groups), np.nan, kappa), observed=p_t, expected=p_e, greatest=p_m)
+    defined = np.where(_single(groups), np.nan, kappa)
+    return Coefficient(defined, observed=p_t, expected=p_e, greatest=p_m).in_spans(weighting.span(groups.scale, _used(groups)))
 
 
 @measure(
@@ -147,8 +150,12 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
+def _used(groups: GroupPatterns) -> NDArray[np.bool_]:
+    return in_use(np.where(groups.met, groups.weights, 0.0) @ sum(groups.counts))
+
+
 def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
-    w = weighting.matrix(groups.scale)
+    w = weighting.matrix(groups.scale, _used(groups))
     one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.counts)
     used = np.where(groups.met, groups.weights, 0.0)
     total = used.sum(-1)

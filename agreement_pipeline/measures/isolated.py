@@ -6,8 +6,9 @@ by 1, which only a panel of one mind allows; Williams compares with the agreemen
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import pair_agreement
+from agreement_pipeline.measures._agreement import in_use, pair_agreement
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -73,7 +74,8 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     1.0
     """
     p_o, p_e, p_max = _parts(panel, weighting)
-    return Coefficient(ratio(p_o - p_e, p_max - p_e), observed=p_o, expected=p_e, greatest=p_max)
+    kappa = ratio(p_o - p_e, p_max - p_e)
+    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(weighting.span(panel.scale, _used(panel)))
 
 
 @measure(
@@ -123,7 +125,7 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     0.7692
     """
     p_o, p_e, _ = _parts(panel, weighting)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(panel.scale, _used(panel)))
 
 
 def _never_agrees(panel: PanelPatterns) -> bool:
@@ -185,11 +187,20 @@ def _williams_parts(panel: PanelPatterns) -> tuple[Array, Array]:
     return ratio(used @ agreeing, used.sum(-1)), ratio(used @ pair_agreement(counts), used.sum(-1))
 
 
+def _met(panel: PanelPatterns) -> Array:
+    """The weights of the items that the classifier labelled and the panel rated, and 0 for the others; shape (..., P)."""
+    return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
+
+
+def _used(panel: PanelPatterns) -> NDArray[np.bool_]:
+    return in_use(_met(panel) @ (panel.panel.counts().counts + panel.indicators))
+
+
 def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
-    w = weighting.matrix(panel.scale)
+    w = weighting.matrix(panel.scale, _used(panel))
     c = panel.panel.counts().counts
     m = c.sum(1)
-    used = np.where((panel.labels >= 0) & (m >= 1), panel.weights, 0.0)
+    used = _met(panel)
     total = used.sum(-1)
     agreeing = c / np.maximum(m, 1)[:, None] @ w
     p_o = ratio(used @ (agreeing * panel.indicators).sum(1), total)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._numbers import (
     Disagreement,
@@ -53,6 +54,8 @@ def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
     over those items. The squared difference :math:`\delta^2_{ck}` is 0 or 1 (nominal), the squared number of ratings between c and k,
     counting half of each (ordinal), :math:`(c - k)^2` (interval), :math:`((c - k) / (c + k))^2` (ratio), or the sum of
     :math:`(c - k)^2` over the dimensions (multivariate interval).
+
+    It is biased low on few items where one category is common: by about 0.04 on 30 items of two raters who give it nine times in ten.
 
     Where any number may occur it is computed from the ratings themselves, in memory linear in their number and without a table of
     values: by moments (interval), mid-ranks after one sort (ordinal), or a series exact to rounding (ratio).
@@ -193,8 +196,9 @@ def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | fl
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
-    """The same for any distances between the categories, shape (K, K), in multiples of the largest."""
-    c, unit = counts.counts, float(distances.max()) or 1.0
+    """The same for any distances between the categories, shape (K, K), in multiples of the largest between two in use."""
+    used = in_use(n_c)
+    c, unit = counts.counts, float(distances[np.ix_(used, used)].max(initial=0.0)) or 1.0
     return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 

@@ -155,6 +155,7 @@ def _flat(values: RatingValues) -> bool:
     ),
     levels=VECTORS,
     crossed=True,
+    cannot_hold="it does not see raters who answer at random, as long as they are fewer than the dimensions and the others agree. Use janson_olsson_iota",
     expensive=True,
     convention=TWO_WAY,
     source="Um, Y. (2004). A new agreement measure for interval multivariate observations. J. Korean Data & Information Science Society 15(1), 263-271",

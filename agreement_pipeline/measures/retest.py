@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._mean_squares import FEW_ITEMS
+from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.category import kappa_by_category
@@ -42,11 +42,11 @@ def _always_the_same(replicates: Replicates) -> bool:
 
 
 def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_ITEMS.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
+    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
 
 
 def _no_variance(replicates: Replicates) -> bool:
-    return all(FEW_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
+    return all(FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
 
 
 ALWAYS_THE_SAME = Condition("every rater gave one and the same label to all items she met again, so chance alone would agree always", _always_the_same)

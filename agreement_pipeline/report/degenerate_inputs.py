@@ -140,8 +140,8 @@ INPUTS = (
     ),
     DegenerateInput(
         "Pairable part constant",
-        "The ratings vary, but not where they meet. Coefficients that read chance off the ratings that meet have no value; those that read it "
-        "off all ratings have one.",
+        "The ratings vary, but not where they meet. What is corrected for chance as the raters use the categories has no value, since nothing that "
+        "could be disagreed on was seen; what takes chance from the scale has one.",
         "a b model\nno no no\nno no no\nyes . yes\n. yes yes",
     ),
     DegenerateInput(

@@ -28,7 +28,7 @@ def icc(form, table, weights=None):
 def exact_one_way(table):
     """The one-way analysis of variance in fractions, rating by rating; k is Donner's n_0. None where it has too few items or ratings."""
     items = [[Fraction(x) for x in row if not np.isnan(x)] for row in table]
-    items = [row for row in items if row]
+    items = [row for row in items if len(row) >= 2]
     n, every = len(items), [x for row in items for x in row]
     if n < 2 or len(every) == n:
         return None
@@ -195,11 +195,12 @@ MEANS_ALIKE = [[1, 3], [3, 1], [2, 2], [1, 3]]
         (MEANS_ALIKE, "icc_2_k", "the estimated variance is not positive"),
         (MEANS_ALIKE, "icc_2_1", None),
         ([[1, NAN], [2, NAN]], "icc_1_1", "no item has two ratings"),
-        ([[1, 2], [NAN, NAN]], "icc_1_1", "fewer than two items were rated"),
+        ([[1, 2], [NAN, NAN]], "icc_1_1", "fewer than two items have two ratings"),
         ([[1, NAN], [NAN, 2]], "icc_2_1", "no item was rated by every rater"),
         ([[1, 2], [3, NAN]], "icc_2_1", "fewer than two items were rated by every rater"),
         ([[1], [2]], "icc_3_1", "there is one rater alone"),
-        ([[1, 2], [3, NAN]], "icc_1_1", None),
+        ([[1, 2], [3, NAN]], "icc_1_1", "fewer than two items have two ratings"),
+        ([[1, 2], [3, 5], [9, NAN]], "icc_1_1", None),
     ],
 )
 def test_a_form_is_undefined_for_a_reason_exactly_where_it_has_no_value(table, form, reason):
@@ -220,6 +221,11 @@ def test_a_form_has_no_value_exactly_where_the_variance_in_fractions_is_not_posi
         assert np.isnan(found) == (expected is None) == (MEASURES[form].why_undefined(numbers(table)) is not None)
         assert expected is None or found == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
     assert 5 < undefined < 295
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_item_with_one_rating_changes_no_form(form):
+    assert icc(form, [*SHROUT_FLEISS_TABLE_2, [NAN, 200, NAN, NAN]]) == pytest.approx(icc(form, SHROUT_FLEISS_TABLE_2), rel=1e-12)
 
 
 def test_no_form_exceeds_1_where_items_differ_less_than_their_error():

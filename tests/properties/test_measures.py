@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures._weights import CIRCULAR
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import RatingPatterns
@@ -150,6 +149,7 @@ DEGENERATE = {
     "one rater": Table(np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB),
     "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([[0, -1], [1, 1]]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
     "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB),
+    "a pair of one category": Table(np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]), np.array([[0, 0], [0, 0], [-1, 1]]), {(0, 0): [1, 1]}, np.ones(3), AB),
     "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([[0, -1], [1, -1]]), {(0, 2): [1, 1]}, np.ones(2), AB),
     "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB),
     "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB),
@@ -240,7 +240,7 @@ def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data
     assert renamed.value(record) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@of_measures(lambda record: "interval" in record.levels and record.weighting is not CIRCULAR)  # whose circle closes one whole unit after the last category
+@of_measures(lambda record: "interval" in record.levels)
 @quickly
 @given(data=st.data(), factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]), shift=st.sampled_from([-10.0, 0.0, 7.0]))
 def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor, shift):

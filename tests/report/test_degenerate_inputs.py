@@ -53,7 +53,8 @@ EXPECTED = {
     # No pair of ratings at all; but every item has one rating that a classifier can be held against, and it says the same.
     "No item rated twice": NONE | {"vanbelle_albert_kappa": 1},
     # Alpha and S read chance off the items with two ratings, which are all no. The others read it off every rating: it is under 1.
-    "Pairable part constant": ONES | {"krippendorff_alpha": None, "self_agreement": None, "shah_s": None},
+    "Pairable part constant": ONES
+    | dict.fromkeys(("krippendorff_alpha", "fleiss_kappa", "shah_kappa_s", "cohen_kappa", "icc_1_1", "self_agreement", "shah_s")),
     "Perfect agreement in two categories": ONES,
     "Perfect agreement, and a category that nobody used": ONES,
     # 3 no, 5 yes; 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·15/56. Fleiss: p_e = 34/64. Cohen: p_e = (1·2 + 3·2) / 16.
@@ -131,7 +132,7 @@ EXPECTED = {
 }
 REASONS = {
     ("All labels equal", "krippendorff_alpha"): "gives one and the same label, so chance alone would agree always",
-    ("All labels equal", "fleiss_kappa"): "of one category, so chance alone would agree always",
+    ("All labels equal", "fleiss_kappa"): "gives one and the same label, so chance alone would agree always",
     ("All labels equal", "shah_s"): "no more than chance alone would give",
     ("One rater", "krippendorff_alpha"): "no item has two ratings",
     ("One item", "icc_1_1"): "fewer than two items",
