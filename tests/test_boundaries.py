@@ -22,7 +22,7 @@ ORDER = (
     "planning",
     "policy",
     "gate",
-    "configuration expectations engines",
+    "configuration expectations engines storage",
     "validation",
     "contract",
     "assessment",
@@ -41,6 +41,8 @@ ONLY_IN = {
     "great_expectations": {"contract", "validation"},
     "matplotlib": {"report"},
     "yaml": {"configuration", "card", "cli", "orchestration"},
+    "fsspec": {"storage"},
+    "upath": {"storage"},
 }
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -9,7 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline import __version__
-from agreement_pipeline.assessment import applicable, assess, survey
+from agreement_pipeline.assessment import applicable, survey
 from agreement_pipeline.consensus import consensus
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
@@ -18,7 +18,7 @@ from agreement_pipeline.measures import MEASURES, Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import decision_metadata, estimate_numbers, estimate_table, frame_table, markdown_text
 from agreement_pipeline.orchestration.project import Project
-from agreement_pipeline.release import Release, release_dataset, release_round, withdraw
+from agreement_pipeline.release import Release, judge_round, release_dataset, release_round
 from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
 
@@ -145,11 +145,9 @@ def disputed_items(project: Project, round_name: str) -> Result:
 
 
 def acceptability(project: Project, round_name: str) -> Result:
-    """Decide, and withdraw what is no longer admitted."""
+    """Decide, and withdraw what the decision and the present policy do not bear."""
     policy = project.policy
-    decision = assess(project.store.ratings(round_name), policy, project.contract).decision
-    project.store.record("decided", round_name, **decision.to_mapping())
-    withdrawn = False if decision.admitted else withdraw(project.store, round_name, decision.reasons)
+    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),
