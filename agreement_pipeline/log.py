@@ -10,6 +10,7 @@ killed between the two; the next writer puts it.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from agreement_pipeline.storage import Storage
 ENTRIES, SEALS = "log", "seals"
 SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release", "withdrawn": "release"}
 DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version")
+NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 OWN = ("number", "time", "event", "round", "previous")
 
 Entry = dict[str, Any]
@@ -104,7 +106,7 @@ class Log:
         Seals are listed first: each is put after its entry, so that none of those listed can lack one.
         """
         if not self._held:
-            seals = set(self.storage.names(SEALS))
+            seals = {name for name in self.storage.names(SEALS) if SEAL.fullmatch(name)}
             self._read = self._followed(self._entries())
             self._refuse_other(self._read, seals)
         return self._read
@@ -112,7 +114,7 @@ class Log:
     def _entries(self) -> list[bytes | None]:
         """The entries as they stand there, to the highest number. A listing may miss what came while it was made; a look at the name does not."""
         found = self.storage.contents(ENTRIES)
-        last = max((int(name[:8]) for name in found if name[:8].isdecimal()), default=0)
+        last = max((int(name[:8]) for name in found if NAME.fullmatch(name)), default=0)
         return [found.get(_name(number)) or self.storage.read(f"{ENTRIES}/{_name(number)}") for number in range(1, last + 1)]
 
     def _followed(self, entries: list[bytes | None]) -> list[_Line]:
@@ -153,7 +155,7 @@ def _seal(number: int, digest: str) -> str:
 def _line(data: bytes) -> _Line:
     try:
         entry = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         entry = None
     return _Line(data, files.digest_of(data), entry if isinstance(entry, dict) else {})
 

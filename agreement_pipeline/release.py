@@ -4,10 +4,8 @@ Nothing here asks anybody else whether it may. A round is read again from its co
 """
 
 import json
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -23,10 +21,9 @@ from agreement_pipeline.release_contents import MANIFEST, WITHDRAWN, Member, as_
 from agreement_pipeline.release_proof import Release, prove, read_folder
 from agreement_pipeline.storage import Folder, folder_at
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.withdrawal import reconcile, withdraw_versions
 
-__all__ = ["Release", "current_release", "judge_round", "open_release", "release_dataset", "release_round", "verify_release", "withdraw"]
-
-IN_THE_LOG = "the store's log has the reasons"
+__all__ = ["Release", "current_release", "judge_round", "open_release", "release_dataset", "release_round", "verify_release"]
 
 
 def release_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, project: str) -> Release:
@@ -81,22 +78,6 @@ def judge_round(store: Store, round_name: str, policy: Policy, contract: Contrac
     """
     judged, withdrawn = _decide(store, [round_name], policy, contract)
     return judged[0].decision, withdrawn
-
-
-def withdraw(store: Store, round_name: str, reasons: Iterable[str]) -> bool:
-    """Withdraw every release that contains the round, its own and those of several rounds.
-
-    The data stay where they are, so that whoever reads them finds the reasons; in these, raters have their pseudonyms.
-
-    Returns
-    -------
-    bool
-        Was there one?
-    """
-    check_round_name(round_name)
-    with store.locked():
-        _reconcile(store)
-        return _withdraw(store, round_name, store.versions(round_name), list(reasons))
 
 
 def current_release(store: Store, round_name: str) -> Folder | None:
@@ -184,14 +165,16 @@ def _decide(store: Store, rounds: Sequence[str], policy: Policy, contract: Contr
     judged = [_judge(store, store.present(round_name), policy, contract) for round_name in rounds]
     former = {version: _held_since(store, version, policy, contract) for version in _released_before(store, judged)}
     with store.locked():
-        _reconcile(store)
+        reconcile(store)
         _refuse_replaced(store, judged)
         _refuse_released(store, judged, former)
         for each in judged:
             store.record("decided", each.version.round, **each.decision.to_mapping())
-        outdated = [_withdraw(store, version.round, [version], reasons) for version, reasons in former.items() if reasons]
+        outdated = [withdraw_versions(store, version.round, [version], reasons) for version, reasons in former.items() if reasons]
         held = [
-            _withdraw(store, each.version.round, store.versions(each.version.round), each.decision.reasons) for each in judged if not each.decision.admitted
+            withdraw_versions(store, each.version.round, store.versions(each.version.round), each.decision.reasons)
+            for each in judged
+            if not each.decision.admitted
         ]
     return judged, any(outdated + held)
 
@@ -235,7 +218,7 @@ def _member(store: Store, judged: _Judged, policy: Policy, contract: Contract) -
 def _refuse_replaced(store: Store, judged: Iterable[_Judged]) -> None:
     for each in judged:
         if store.present(each.version.round) != each.version:
-            raise StoreError(f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Release it again.")
+            raise StoreError(f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Judge it again.")
 
 
 def _refuse_released(store: Store, judged: Iterable[_Judged], former: Container[RoundVersion]) -> None:
@@ -274,18 +257,6 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
     if MANIFEST not in standing and not store.storage.keep_folder(f"releases/{called}", data):
         raise StoreError(f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again.")
     return release
-
-
-def _withdraw(store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]) -> bool:
-    """Put a notice into every release in force that contains one of these versions of the round, and then enter it into the log."""
-    digests = {version.ratings_digest for version in versions}
-    found = list(dict.fromkeys(entry["release"] for entry in store.in_force() if entry["rounds"].get(round_name) in digests))
-    said = _without_names(store, versions, reasons) if found else []
-    for called in found:
-        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
-    if found:
-        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
-    return bool(found)
 
 
 def _version(name: str, members: Sequence[Member], policy: Policy) -> str:
@@ -330,40 +301,3 @@ def _stands(store: Store, called: str) -> bool:
     """Is a release there, and no notice in it?"""
     names = store.storage.names(f"releases/{called}")
     return MANIFEST in names and WITHDRAWN not in names
-
-
-def _reconcile(store: Store) -> None:
-    """Enter the notices that the log does not know, since their writer was killed before; put back those that it knows and somebody removed."""
-    there = set(store.storage.names("releases"))
-    for entry in store.in_force():
-        if f"{entry['release']}/{WITHDRAWN}" in there:
-            round_name, reasons = _noticed(store, entry)
-            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
-    for called, entry in store.withdrawn().items():
-        if f"{called}/{WITHDRAWN}" not in there:
-            _notice(store, called, entry["round"], [IN_THE_LOG], entry["time"])
-
-
-def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons that the notice in a release gives; where it cannot be read, the first round of the release."""
-    try:
-        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
-        round_name, reasons = notice["round"], [str(reason) for reason in notice["reasons"]]
-    except (ValueError, KeyError, TypeError):
-        round_name, reasons = "", [f"a {WITHDRAWN} that cannot be read"]
-    return (round_name if round_name in entry["rounds"] else next(iter(entry["rounds"]))), reasons
-
-
-def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
-    """Tell whoever reads a release that it was withdrawn, and why; a notice that stands there already stays."""
-    store.storage.keep(f"releases/{called}/{WITHDRAWN}", as_json({"round": round_name, "reasons": list(reasons), "time": time}))
-
-
-def _without_names(store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]) -> list[str]:
-    """The reasons with the raters' pseudonyms in place of their names."""
-    try:
-        pseudonyms = {name: called for version in versions for name, called in store.pseudonyms(store.ratings_of(version)).items()}
-    except StoreError:
-        return [IN_THE_LOG]
-    names = "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
-    return [re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason) for reason in reasons]

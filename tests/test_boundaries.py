@@ -30,7 +30,7 @@ ORDER = (
     "store",
     "report",
     "release_contents",
-    "release_proof",
+    "release_proof withdrawal",
     "release",
     "orchestration",
     "cli",

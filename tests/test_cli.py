@@ -8,8 +8,9 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.readers.table import Columns, read_ratings
-from agreement_pipeline.release import release_round, withdraw
+from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
+from agreement_pipeline.withdrawal import withdraw
 
 ROOT = Path(__file__).parents[1]
 SEROLOGY = ROOT / "configs/rounds/serology/williams-1976.csv"

@@ -15,8 +15,9 @@ import pytest
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, release, release_contents
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release, withdraw
+from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
 from agreement_pipeline.store import Store
+from agreement_pipeline.withdrawal import withdraw
 
 CONTRACT = Contract.default()
 POLICIES = {

@@ -141,3 +141,19 @@ def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch)
     del found["00000002.json"]
     monkeypatch.setattr(type(store.storage), "contents", lambda *_: found)
     assert [entry["ratings_digest"] for entry in store.history()] == ["a", "b", "c"]
+
+
+def test_other_files_beside_the_log_are_in_nobodys_way(store):
+    store.record("decided", "r", ratings_digest="a")
+    for name in ("log/.DS_Store", "log/00000009.json~", "seals/00000009", "seals/desktop.ini"):
+        (store.root / name).write_text("")
+    store.record("decided", "r", ratings_digest="b")
+    assert len(store.history()) == 2
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "1", "\ud800", '{"number": 1e999}'])
+def test_an_entry_that_is_none_is_refused(store, text):
+    store.record("decided", "r", ratings_digest="a")
+    (store.root / "log" / "00000001.json").write_bytes(text.encode(errors="surrogatepass"))
+    with pytest.raises(StoreError, match="entry 1 does not follow"):
+        store.history()

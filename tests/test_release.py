@@ -10,9 +10,10 @@ import yaml
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, release
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release, withdraw
+from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
 from agreement_pipeline.report.history import round_table
 from agreement_pipeline.store import Store
+from agreement_pipeline.withdrawal import withdraw
 
 SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
