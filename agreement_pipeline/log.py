@@ -45,7 +45,7 @@ class Log:
 
     storage: Storage
     _read: list[_Line] = field(default_factory=list, repr=False)
-    _held: bool = field(default=False, repr=False)
+    _held: list[_Line] | None = field(default=None, repr=False)
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, in order.
@@ -60,15 +60,14 @@ class Log:
     @contextmanager
     def held(self) -> Iterator[None]:
         """From here on, entries follow those that stand here now, and none that another writes meanwhile. The storage must be locked."""
-        if self._held:
+        if self._held is not None:
             yield
             return
-        self._lines()
-        self._held = True
+        self._held = list(self._lines())
         try:
             yield
         finally:
-            self._held = False
+            self._held = None
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
         """Add an entry, unless the last one on the same subject says the same. The log must be held.
@@ -105,11 +104,13 @@ class Log:
 
         Seals are listed first: each is put after its entry, so that none of those listed can lack one.
         """
-        if not self._held:
-            seals = {name for name in self.storage.names(SEALS) if SEAL.fullmatch(name)}
-            self._read = self._followed(self._entries())
-            self._refuse_other(self._read, seals)
-        return self._read
+        if self._held is not None:
+            return self._held
+        seals = {name for name in self.storage.names(SEALS) if SEAL.fullmatch(name)}
+        found = self._followed(self._entries())
+        self._refuse_other(found, seals)
+        self._read = found
+        return found
 
     def _entries(self) -> list[bytes | None]:
         """The entries as they stand there, to the highest number. A listing may miss what came while it was made; a look at the name does not."""

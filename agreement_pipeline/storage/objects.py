@@ -82,14 +82,19 @@ class ObjectStorage:
             yield
 
     def put(self, name: str, data: bytes) -> bool:
-        """Put an object where there is none. Was it put?"""
+        """Put an object where there is none. Was it put?
+
+        Where two puts of one object meet, S3 takes neither and asks to try again.
+        """
         while True:
             try:
                 self._objects.pipe_file(self._path(name), data, mode="create")
             except FileExistsError:
                 return False
             except OSError as error:
-                if not _conflict(error):
+                if "PreconditionFailed" in str(error.__cause__):
+                    return False
+                if "ConditionalRequestConflict" not in str(error.__cause__):
                     raise
             else:
                 return True
@@ -191,8 +196,3 @@ def _file_system(root: UPath) -> AbstractFileSystem:
     if "mode" not in inspect.signature(create).parameters or create.__qualname__.startswith("Abstract"):
         raise StoreError(f"{root}: a file system without conditional writes found; one that can refuse to overwrite is required. Use s3:// or a folder.")
     return objects
-
-
-def _conflict(error: OSError) -> bool:
-    """Did two puts of one object meet? Then the server took neither, and asks to try again."""
-    return "ConditionalRequestConflict" in str(error.__cause__)

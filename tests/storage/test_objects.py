@@ -75,10 +75,16 @@ def test_what_was_read_before_is_fetched_again_when_it_was_edited_and_only_then(
     assert fetched == [3, 1]
 
 
-def test_puts_that_meet_are_tried_again(bucket, monkeypatch):
+def answer(code):
+    """What a server answered, as s3fs raises it."""
+    error = OSError(code)
+    error.__cause__ = Exception(f"An error occurred ({code}) when calling the PutObject operation: …")
+    return error
+
+
+def test_puts_that_meet_are_tried_again_and_what_is_refused_is_not(bucket, monkeypatch):
     storage = storage_at(bucket)
-    real, answers = storage._objects.pipe_file, [OSError("conflict")]
-    answers[0].__cause__ = Exception("An error occurred (ConditionalRequestConflict) when calling the PutObject operation")
+    real, answers = storage._objects.pipe_file, [answer("ConditionalRequestConflict")]
 
     def conflicting(*arguments, **options):
         if answers:
@@ -87,9 +93,11 @@ def test_puts_that_meet_are_tried_again(bucket, monkeypatch):
 
     monkeypatch.setattr(storage._objects, "pipe_file", conflicting)
     assert storage.put("file", b"1")
-    answers.append(OSError("another"))
-    with pytest.raises(OSError, match="another"):
-        storage.put("file", b"1")
+    answers.append(answer("PreconditionFailed"))
+    assert not storage.put("another", b"1")
+    answers.append(answer("SlowDown"))
+    with pytest.raises(OSError, match="SlowDown"):
+        storage.put("another", b"1")
 
 
 def test_a_put_whose_answer_was_lost_is_known_by_its_bytes(bucket, monkeypatch):
