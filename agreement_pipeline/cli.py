@@ -1,4 +1,4 @@
-"""The command line: demo · measure · judge · plan · verify."""
+"""The command line: demo · measure · judge · plan · verify · history."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from agreement_pipeline import __version__
 from agreement_pipeline.assessment import applicable, assess, basis_of, survey
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.errors import AgreementError, PolicyError, StoreError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_ROUNDS, assumed
@@ -25,6 +25,7 @@ from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
 FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
+STORES = Path(".agreement/store")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,6 +118,28 @@ def verify(options: argparse.Namespace) -> int:
     return ADMITTED
 
 
+def history(options: argparse.Namespace) -> int:
+    """Print what happened in a store, once the chain of its log is seen to be whole."""
+    from agreement_pipeline.report.history import event_table
+    from agreement_pipeline.store import Store
+
+    store = Store(options.store or _only_store())
+    found = store.history(options.round)
+    if not found:
+        of_round = f" of round {options.round!r}" if options.round else ""
+        raise StoreError(f"{store.root}: no entry{of_round} found in the log; a store with one is required. Name its folder or URL with --store.")
+    _say(json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else text_table(event_table(found), wrapped="why"))
+    return ADMITTED
+
+
+def _only_store() -> Path:
+    """The store of the projects here, when there is one only."""
+    stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
+    if len(stores) != 1:
+        raise StoreError(f"{STORES}: stores {listed(stores)} found; one is required. Name a folder or URL with --store.")
+    return Path(stores[0])
+
+
 def _ratings(options: argparse.Namespace) -> Ratings:
     columns = Columns(item=options.item, rater=options.rater, label=options.label, occurrence=options.occurrence, raters=tuple(options.raters))
     scale = Scale(tuple(options.categories.split(",")), options.level) if options.categories else None
@@ -139,6 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
     _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
+    _history_options(commands.add_parser("history", help="print what was ingested, decided, released and withdrawn, once the log is seen to be whole"))
     _verify_options(commands.add_parser("verify", help="check a release from its own bytes: exit status 0 verified, 1 refused"))
     return parser
 
@@ -178,7 +202,7 @@ def _draws(text: str) -> int:
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path, help="the folder of a release")
+    parser.add_argument("release", help="the folder or the URL of a release")
     parser.set_defaults(run=verify)
 
 
@@ -198,6 +222,13 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
 
 def _shares(text: str) -> tuple[float, ...]:
     return tuple(float(share) for share in text.split(","))
+
+
+def _history_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("round", nargs="?", help="a round, or the name of a release of several (default: all)")
+    parser.add_argument("--store", metavar="URL", help=f"a folder or a URL (default: the one store in {STORES})")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=history)
 
 
 def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

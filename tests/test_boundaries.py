@@ -25,7 +25,7 @@ ORDER = (
     "policy",
     "waivers",
     "gate",
-    "configuration expectations engines",
+    "configuration expectations engines storage",
     "validation",
     "contract",
     "assessment",
@@ -33,7 +33,7 @@ ORDER = (
     "store",
     "report",
     "release_contents",
-    "release_proof",
+    "release_proof withdrawal",
     "release",
     "orchestration",
     "cli",
@@ -44,6 +44,8 @@ ONLY_IN = {
     "great_expectations": {"contract", "validation"},
     "matplotlib": {"report"},
     "yaml": {"configuration", "card", "cli", "orchestration"},
+    "fsspec": {"storage"},
+    "upath": {"storage"},
 }
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

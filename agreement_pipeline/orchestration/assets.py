@@ -9,7 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline import __version__
-from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, assess, measure_ratings, survey
+from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, measure_ratings, survey
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import Estimate
@@ -19,7 +19,7 @@ from agreement_pipeline.orchestration.metadata import decision_metadata, estimat
 from agreement_pipeline.orchestration.project import Project
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release import Release, release_dataset, release_round, withdraw
+from agreement_pipeline.release import Release, judge_round, release_dataset, release_round
 from agreement_pipeline.report.disputed import disputed_rows
 from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
@@ -155,11 +155,9 @@ def disputed_items(project: Project, round_name: str) -> Result:
 
 
 def acceptability(project: Project, round_name: str) -> Result:
-    """Decide, and withdraw what is no longer admitted."""
+    """Decide, and withdraw what the decision and the present policy do not bear."""
     policy = project.policy
-    decision = assess(project.store.ratings(round_name), policy, project.contract).decision
-    project.store.record("decided", round_name, **decision.to_mapping())
-    withdrawn = False if decision.admitted else withdraw(project.store, round_name, decision.reasons)
+    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),

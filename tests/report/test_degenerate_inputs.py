@@ -52,7 +52,7 @@ EXPECTED = {
     },
     # No pair of ratings at all; but every item has one rating that a classifier can be held against, and it says the same.
     "No item rated twice": NONE | {"vanbelle_albert_kappa": 1},
-    # Alpha and S read chance off the items with two ratings, which are all no. The others read it off every rating: it is under 1.
+    # The items with two ratings are all no: nothing that could be disagreed on was seen. AC1 and Bennett's S take chance from the scale: it is under 1.
     "Pairable part constant": ONES
     | dict.fromkeys(("krippendorff_alpha", "fleiss_kappa", "shah_kappa_s", "cohen_kappa", "icc_1_1", "self_agreement", "shah_s")),
     "Perfect agreement in two categories": ONES,
