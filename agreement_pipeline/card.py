@@ -31,6 +31,7 @@ def card(project: str, decisions: Mapping[str, Mapping[str, Any]], report: Mappi
         f"# {_safe(project)}",
         f"Rounds: {rounds}. {report['rows']['train']} items have a training label; {report['rows']['unresolved']} are unresolved.",
         *tentative,
+        *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
         _admission(policy),
         _agreement_table(decisions),
@@ -42,6 +43,11 @@ def card(project: str, decisions: Mapping[str, Mapping[str, Any]], report: Mappi
         "from the annotations in here, judges it by the policy in here, and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _waived(waiver: Mapping[str, str]) -> str:
+    verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
+    return f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} until {waiver['until']}: {_safe(waiver['why'])}"
 
 
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
