@@ -1,4 +1,4 @@
-"""The command line: demo · measure · judge · verify."""
+"""The command line: demo · measure · compare · judge · verify."""
 
 import argparse
 import json
@@ -12,10 +12,11 @@ from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
-from agreement_pipeline.report.tables import estimate_rows, text_table
+from agreement_pipeline.report.tables import difference_rows, estimate_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
@@ -49,8 +50,20 @@ def measure(options: argparse.Namespace) -> int:
             raise AgreementError(
                 f"--measure {name}: level {level} found; one of {', '.join(sorted(registered(name).levels))} is required. Choose another --level."
             )
-    found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples))
+    found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples, method=options.interval_method))
     _say(_as_json(found) if options.format == "json" else text_table(estimate_rows(found)))
+    return ADMITTED
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print how far two tables differ, measure by measure."""
+    from agreement_pipeline.comparison import between_rounds
+
+    one, other = _ratings(options), _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
+    level = {"confidence_level": options.confidence_level, "n_resamples": options.n_resamples}
+    found = [between_rounds(one, other, name, **level) for name in options.measure or ["krippendorff_alpha"]]
+    rows = [each.to_mapping() for each in found]
+    _say(json.dumps(rows, indent=2, ensure_ascii=False) if options.format == "json" else text_table(difference_rows(found)))
     return ADMITTED
 
 
@@ -105,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     _demo_options(commands.add_parser("demo", help="run the bundled projects and print what became of their rounds"))
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
+    _compare_options(commands.add_parser("compare", help="print how far the agreement in two tables differs, with intervals; paired by the items they share"))
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
     _verify_options(commands.add_parser("verify", help="check a release from its own bytes: exit status 0 verified, 1 refused"))
     return parser
@@ -117,18 +131,28 @@ def _demo_options(parser: argparse.ArgumentParser) -> None:
 
 def _measure_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
-    parser.add_argument(
-        "--measure", action="append", choices=sorted(MEASURES), metavar="NAME", help="a measure; repeat for more (default: all that the level allows)"
-    )
-    parser.add_argument("--confidence-level", type=float, default=CONFIDENCE_LEVEL)
-    parser.add_argument("--n-resamples", type=int, default=N_RESAMPLES)
+    _measure_names(parser, "all that the level allows")
+    parser.add_argument("--interval-method", choices=sorted(METHODS), metavar="NAME", default=DEFAULT_METHOD, help="see docs/intervals.md")
     parser.set_defaults(run=measure)
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    _table_options(parser)
+    parser.add_argument("other", type=Path, help="the table to compare with, with the same columns")
+    _measure_names(parser, "krippendorff_alpha")
+    parser.set_defaults(run=compare)
 
 
 def _judge_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
     parser.set_defaults(run=judge)
+
+
+def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
+    parser.add_argument("--measure", action="append", choices=sorted(MEASURES), metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
+    parser.add_argument("--confidence-level", type=float, default=CONFIDENCE_LEVEL)
+    parser.add_argument("--n-resamples", type=int, default=N_RESAMPLES)
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:

@@ -87,3 +87,27 @@ def test_a_measure_that_the_level_forbids_is_refused(capsys):
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
     assert "refused" in capsys.readouterr().out
+
+
+def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
+    tables = []
+    for name, share in (("one", 10), ("other", 3)):
+        rows = [(i, rater, "yes" if (i % 2) != (rater == "c" and i % share == 0) else "no") for i in range(60) for rater in "abc"]
+        tables.append(tmp_path / f"{name}.csv")
+        pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(tables[-1], index=False)
+    arguments = ["compare", *map(str, tables), "--measure", "krippendorff_alpha", "--n-resamples", "1000"]
+
+    assert main([*arguments, "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["n_shared"] == 60
+    assert 0 < found["low"] < found["difference"] < found["high"]
+    assert main(arguments) == 0
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header.split("  ")[0] == "one"
+    assert row.startswith("krippendorff_alpha of one round")
+
+
+def test_measure_takes_an_interval_method(capsys):
+    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife", "--measure", "shah_kappa_s")
+
+    assert of(found, "shah_kappa_s")["method"].endswith("raters at large")

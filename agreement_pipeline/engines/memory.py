@@ -19,6 +19,24 @@ def rating_patterns(ratings: Ratings) -> RatingPatterns:
     return merged_codes(_item_patterns(ratings, current_panel(ratings)))
 
 
+def joint_patterns(ratings: Ratings) -> RatingPatterns:
+    """The first ratings of the panel and, as columns beside theirs, of the classifiers."""
+    return merged_codes(_item_patterns(ratings, (*current_panel(ratings), *ratings.classifiers)))
+
+
+def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, RatingPatterns]:
+    """The panels' first ratings of two rounds, row by row of the same items: an item that a round lacks is a row without ratings there."""
+    items = tuple(sorted({*one.current["item"], *other.current["item"]}))
+    first, second = (_item_patterns(ratings, current_panel(ratings), items) for ratings in (one, other))
+    rows, weights = np.unique(np.hstack([first.codes, second.codes]), axis=0, return_counts=True)
+    own, others = np.split(rows, [first.n_raters], axis=1)
+    return _recoded(first, own, weights), _recoded(second, others, weights)
+
+
+def _recoded(patterns: RatingPatterns, codes: Codes, weights: Codes) -> RatingPatterns:
+    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
+
+
 def rating_values(ratings: Ratings) -> RatingValues:
     """The panel's first ratings as numbers, by rater; equal rows made one where the scale has categories."""
     if not ratings.scale.continuous:

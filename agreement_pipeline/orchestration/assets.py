@@ -124,7 +124,8 @@ def agreement(name: str, question: Question, project: Project, round_name: str) 
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    found = list(survey(ratings, measures, judged=judged, confidence_level=policy.confidence_level, n_resamples=policy.n_resamples))
+    level, draws, method = policy.confidence_level, policy.n_resamples, policy.interval_method
+    found = list(survey(ratings, measures, judged=judged, confidence_level=level, n_resamples=draws, method=method))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),

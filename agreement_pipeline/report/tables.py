@@ -5,6 +5,7 @@ from textwrap import wrap
 
 import pandas as pd
 
+from agreement_pipeline.differences import Difference
 from agreement_pipeline.estimates import Estimate
 
 REASON_WIDTH = 78
@@ -27,7 +28,22 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
     )
 
 
-def interval_text(found: Estimate) -> str:
+def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
+    """Differences as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "one": found.one,
+            "other": found.other,
+            "difference": shown(found.value),
+            "interval": interval_text(found),
+            "shared items": "none" if found.n_shared is None else str(found.n_shared),
+            "note": f"undefined: {found.undefined}" if found.undefined else "",
+        }
+        for found in differences
+    )
+
+
+def interval_text(found: Estimate | Difference) -> str:
     """An interval as `low … high`; empty where undefined."""
     return "" if found.interval is None else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
 
