@@ -69,8 +69,9 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
-    value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = ("undefined", "undefined") if value is None or low is None else (f"{value:.3f}", f"{low:.3f} to {high:.3f}")
+    value, *limits = (verdict[name] for name in ("value", "low", "high"))
+    interval = " to ".join("no limit" if limit is None else f"{limit:.3f}" for limit in limits)
+    found = ("undefined", "undefined") if value is None else (f"{value:.3f}", interval)
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (verdict["measure"], verdict["scope"], *found, items, f"{verdict['verdict']}{effect}", verdict["reason"])

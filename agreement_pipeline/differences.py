@@ -4,7 +4,7 @@ Where both sides rest on the same items, both are drawn with the same weights: w
 that does not blur how far they differ. Whether two intervals overlap is never asked; it is no test of a difference.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
 from agreement_pipeline.evidence import affordable
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import BLOCK_CELLS, NO_LIMITS, PRIOR_MASS, Interval, percentile_interval, resampled
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -70,8 +70,7 @@ class Difference:
             "one": self.one,
             "other": self.other,
             "difference": self.value,
-            "low": self.interval.low if self.interval else None,
-            "high": self.interval.high if self.interval else None,
+            **(self.interval.plain if self.interval else NO_LIMITS),
             "confidence_level": self.confidence_level,
             "probability_greater": self.probability_greater,
             "n_shared": self.n_shared,
@@ -126,19 +125,25 @@ def difference(
     if undefined:
         return Difference(one.name, other.name, None, None, confidence_level, METHOD, shared, undefined="; ".join(undefined))
     n = min(n_resamples, *(affordable(record, side.statistic) for record, side in zip(records, (one, other), strict=True)))
+    read, read_other = (_reader(record, side.statistic) for record, side in zip(records, (one, other), strict=True))
     blocks = _drawn(one.statistic, other.statistic, shared is not None, n, seed)
-    draws = np.concatenate([_value(records[0], one, first) - _value(records[1], other, second) for first, second in blocks])
-    value = float(_value(records[0], one, one.statistic) - _value(records[1], other, other.statistic))
+    draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
+    value = float(read(one.statistic) - read_other(other.statistic))
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
     interval = percentile_interval(draws, confidence_level, bounds).including(value)
     method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}; {'drawn apart' if shared is None else 'paired by item'}"
     return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
 
 
-def _value(record: Measure, side: Side, statistic: Any) -> Array:
-    """The measure's value, or the lowest over the categories that have one on the side as it was seen."""
-    values = np.asarray(record(_basis(record, statistic)).value)
-    return np.asarray(values[..., ~np.isnan(record(_basis(record, side.statistic)).value)].min(-1)) if record.per_category else values
+def _reader(record: Measure, seen: Any) -> Callable[[Any], Array]:
+    """From a statistic to the measure's value; of one of every category to the lowest over those that have a value on what was seen."""
+    used = ~np.isnan(record(_basis(record, seen)).value) if record.per_category else None
+
+    def read(statistic: Any) -> Array:
+        values = np.asarray(record(_basis(record, statistic)).value)
+        return values if used is None else np.asarray(values[..., used].min(-1))
+
+    return read
 
 
 def _basis(record: Measure, statistic: Any) -> Any:

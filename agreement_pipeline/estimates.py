@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.evidence import Asked, bases_of, gathered
+from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import NO_LIMITS, Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.patterns import Array, Codes, Statistic
 
@@ -99,8 +99,7 @@ class Estimate:
             "measure": self.measure,
             "scope": str(self.scope),
             "value": self.value,
-            "low": self.interval.low if self.interval else None,
-            "high": self.interval.high if self.interval else None,
+            **(self.interval.plain if self.interval else NO_LIMITS),
             "confidence_level": self.confidence_level,
             "method": self.method,
             "n_items": self.n_items,
@@ -169,13 +168,13 @@ def estimates(
     records = [registered(name) for name in measures]
     how = interval_method(method)
     places = None if clusters is None else _places(clusters, statistic, records)
-    bases = bases_of(records, statistic, places)
-    evidence = gathered(records, statistic, how, Asked(n_resamples, seed, confidence_level, places))
+    points = points_of(records, statistic, places)
+    evidence = gathered(points, statistic, how, Asked(n_resamples, seed, confidence_level, places))
     found: list[Estimate] = []
-    for record in records:
-        make = _Maker(record, bases[record.name], how, confidence_level, n_resamples, places is not None)
+    for record, base, point in points:
+        make = _Maker(record, base, how, confidence_level, n_resamples, places is not None)
         of_record = _by_category if record.per_category else _of_scope
-        found += of_record(make, scope, record(bases[record.name]), evidence.get(record.name))
+        found += of_record(make, scope, point, evidence.get(record.name))
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items, without_raters
-from agreement_pipeline.measures import MEASURES, Measure
+from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, Statistic, merged
 
 N_RESAMPLES_OF_EXPENSIVE = 200
@@ -17,17 +17,12 @@ N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 100_000_000
 
 
-def bases_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> dict[str, Any]:
-    """What of the statistic each measure rests on: raters forgotten, or the items alone that every rater rated."""
-    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
-    counts = _compact(statistic.counts(), clusters) if forgotten else statistic
-    return {record.name: crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records}
+class Point(NamedTuple):
+    """A measure, what of the statistic it rests on, and what it is there."""
 
-
-def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
-    """Equal rows made one, unless rows stand in clusters."""
-    return merged(counts) if clusters is None else counts
+    record: Measure
+    statistic: Any
+    found: Coefficient
 
 
 class Asked(NamedTuple):
@@ -39,21 +34,38 @@ class Asked(NamedTuple):
     clusters: Codes | None = None
 
 
-def gathered(records: Sequence[Measure], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> list[Point]:
+    """The measures on what each rests on: raters forgotten, the items alone that every rater rated, or the statistic as it is."""
+    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
+    forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
+    counts = _compact(statistic.counts(), clusters) if forgotten else statistic
+    bases = [crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records]
+    return [Point(record, base, record(base)) for record, base in zip(records, bases, strict=True)]
+
+
+def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
+    """Equal rows made one, unless rows stand in clusters."""
+    return merged(counts) if clusters is None else counts
+
+
+def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
     """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
-    bases = bases_of(records, statistic, asked.clusters)
-    groups: dict[tuple[int, bool, int], list[Measure]] = {}
-    for record in records:
-        if record.why_undefined(bases[record.name]) is None:
-            n = min(asked.n_resamples, affordable(record, bases[record.name]))
-            groups.setdefault((id(bases[record.name]), record.expensive, n), []).append(record)
+    groups: dict[tuple[int, bool, int], list[Point]] = {}
+    for point in points:
+        if point.record.why_undefined(point.statistic) is None:
+            n = min(asked.n_resamples, affordable(point.record, point.statistic))
+            groups.setdefault((id(point.statistic), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
     for (*_, n), group in groups.items():
-        found |= _of_group(group, bases[group[0].name], method, asked._replace(n_resamples=n))
-    if method.population == "raters at large":
-        others = [bases_of(records, other, asked.clusters) for other in without_raters(statistic)]
-        found = {name: replace(each, without_rater=np.stack([MEASURES[name](other[name]).value for other in others])) for name, each in found.items()}
-    return found
+        found |= _of_group(group, method, asked._replace(n_resamples=n))
+    return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
+
+
+def _with_raters(found: dict[str, Evidence], statistic: Any, clusters: Codes | None) -> dict[str, Evidence]:
+    """The evidence with the values without each rater."""
+    others = [points_of([MEASURES[name] for name in found], other, clusters) for other in without_raters(statistic)]
+    values = {name: np.stack([points[place].found.value for points in others]) for place, name in enumerate(found)}
+    return {name: replace(each, without_rater=values[name]) for name, each in found.items()}
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
@@ -63,21 +75,23 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1])))
 
 
-def _of_group(group: Sequence[Measure], base: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
     """The evidence on measures of one basis, without what is left of it when raters are left out."""
-    split = _split_by_category(base) if any(record.per_category for record in group) else []
-    nothing = {record.name: np.empty((0, *record(base).value.shape)) for record in group}
+    base, records = group[0].statistic, [point.record for point in group]
+    split = _split_by_category(base) if any(record.per_category for record in records) else []
+    nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
-        drawn = _values(group, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
+        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
     n = base.n_used if asked.clusters is None else int(asked.clusters.max()) + 1
     if method.leaves_out:
-        most = 0 if any(record.expensive for record in group) else MOST_DRAWN_WEIGHTS
+        most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        left = _values(group, [], _without_items(base, most, asked, behind))
+        left = _values(records, [], _without_items(base, most, asked, behind))
         times = np.concatenate(behind)
-        unlike = _values(group, split, [_unlike(base, n, (1 - asked.confidence_level) / 2)])
-    return {name: Evidence(MEASURES[name](base).value, drawn[name], left[name], times, unlike[name], empty, n) for name, empty in nothing.items()}
+        unlike = _values(records, split, [_unlike(base, n, (1 - asked.confidence_level) / 2)])
+    names = [(point.record.name, point.found.value) for point in group]
+    return {name: Evidence(value, drawn[name], left[name], times, unlike[name], nothing[name], n) for name, value in names}
 
 
 def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Array]) -> Iterator[Any]:
@@ -87,10 +101,10 @@ def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Arra
         yield base.reweighted(block.weights)
 
 
-def _values(group: Sequence[Measure], split: Sequence[Statistic], blocks: Iterable[Statistic]) -> dict[str, Array]:
+def _values(records: Sequence[Measure], split: Sequence[Statistic], blocks: Iterable[Statistic]) -> dict[str, Array]:
     """The measures' values in blocks of weights."""
-    values = [[_value(record, split, block) for record in group] for block in blocks]
-    return {record.name: np.concatenate(each) for record, each in zip(group, zip(*values, strict=True), strict=True)}
+    values = [[_value(record, split, block) for record in records] for block in blocks]
+    return {record.name: np.concatenate(each) for record, each in zip(records, zip(*values, strict=True), strict=True)}
 
 
 def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:

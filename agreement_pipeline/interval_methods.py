@@ -113,7 +113,7 @@ def _jackknife_t(evidence: Evidence, confidence_level: float, bounds: tuple[floa
     r""":math:`\hat\theta \pm t \sqrt{v}`, with n - 1 degrees of freedom."""
     if _unvaried(evidence):
         return _exact(evidence, bounds)
-    reach = _reach(evidence.left_out, evidence.times, evidence.n - 1, confidence_level)
+    reach = _reach(evidence, confidence_level)
     return _within(float(evidence.value) - reach, float(evidence.value) + reach, bounds)
 
 
@@ -124,7 +124,7 @@ def _jackknife_log(evidence: Evidence, confidence_level: float, bounds: tuple[fl
     apart = bounds[1] - float(evidence.value)
     if math.isinf(apart) or apart <= 0:
         return _jackknife_t(evidence, confidence_level, bounds)
-    factor = math.exp(min(_reach(evidence.left_out, evidence.times, evidence.n - 1, confidence_level) / apart, 700.0))
+    factor = math.exp(min(_reach(evidence, confidence_level) / apart, 700.0))
     return _within(bounds[1] - apart * factor, bounds[1] - apart / factor, bounds)
 
 
@@ -152,8 +152,10 @@ def _exact(evidence: Evidence, bounds: tuple[float, float]) -> Interval:
     return Interval(float(low.min()), float(high.max())).including(float(evidence.value))
 
 
-def _reach(values: Array, times: Array, df: int, confidence_level: float) -> float:
-    return quantile((1 + confidence_level) / 2, df) * math.sqrt(variance(values, times)) if df >= 1 else math.nan
+def _reach(evidence: Evidence, confidence_level: float) -> float:
+    """Student's t times the standard error, with one degree of freedom less than there are items, or groups of them; nan where it cannot be known."""
+    df = round(min(evidence.n, evidence.times.sum())) - 1
+    return quantile((1 + confidence_level) / 2, df) * math.sqrt(variance(evidence.left_out, evidence.times)) if df >= 1 else math.nan
 
 
 def _within(low: float, high: float, bounds: tuple[float, float]) -> Interval:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from agreement_pipeline.errors import Place, PolicyError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope, registered
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import NO_LIMITS, Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 
@@ -159,8 +159,7 @@ class Verdict:
             "code": self.code,
             "reason": self.reason,
             "value": found.value if found else None,
-            "low": found.interval.low if found and found.interval else None,
-            "high": found.interval.high if found and found.interval else None,
+            **(found.interval.plain if found and found.interval else NO_LIMITS),
             "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
             "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,

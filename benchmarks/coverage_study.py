@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from populations import CELLS, Population, Sample, design
 
-from agreement_pipeline.evidence import Asked, gathered
+from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, NO_VARIATION, Evidence
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.jackknife import variance
@@ -65,7 +65,8 @@ def statistic_of(sample: Sample, group: str) -> object:
 
 def evidence_of(sample: Sample, group: str, source: str, draws: int, seed: int, level: float) -> dict[str, Evidence]:
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
-    return gathered(records, statistic_of(sample, group), METHODS[source], Asked(draws, seed, level))
+    statistic = statistic_of(sample, group)
+    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed, level))
 
 
 def limits(sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int) -> dict[tuple[str, str], list[Interval]]:
@@ -163,7 +164,7 @@ def study(table: Path, *, cells: int, passes: range, populations: int, draws: in
                 append(table, list(rows_of(number, cell, population, together, samples, draws)))
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=TABLE)
     parser.add_argument("--passes", type=int, default=40, help="how many passes over all cells there are to be in the table")
@@ -174,7 +175,7 @@ def main() -> None:
     parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
     parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0")
     parser.add_argument("--short", action="store_true", help="a few small cells, to see that everything runs")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     part, parts = (int(number) for number in options.share.split("/"))
     size = (6, range(1), 4, 200) if options.short else (options.cells, range(options.passes), options.populations, options.draws)
     cells, passes, populations, draws = size

@@ -117,6 +117,14 @@ def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(study, tmp_path):
     assert str(plain(parts)) == str(plain(whole))
 
 
+def test_a_short_run_has_every_method_and_measure_in_it(study, tmp_path):
+    study.main(["--short", "--table", str(tmp_path / "short.csv")])
+    rows = study.rows_in(tmp_path / "short.csv")
+    assert {row.method for row in rows} == set(study.STUDIED)
+    assert {row.measure for row in rows} == {name for measures in study.GROUPS.values() for name in measures}
+    assert all(row.held_975 <= row.defined <= row.populations == 4 for row in rows)
+
+
 def test_passes_are_summed_into_one_row_and_are_known_to_be_done(study, tmp_path):
     table, short = tmp_path / "table.csv", tmp_path / "short.csv"
     study.study(table, passes=range(3), methods=["jackknife_t"], **SHORT)

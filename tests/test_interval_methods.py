@@ -178,6 +178,12 @@ def test_of_two_raters_nothing_is_said_about_others():
     assert tuple(found.interval) == (-1.0, 1.0)
 
 
+def test_where_there_is_no_limit_plain_data_say_none():
+    found = estimate("shah_kappa_s", patterns(10, 50, raters=2), method="two_way_jackknife")
+    assert tuple(found.interval) == (-math.inf, 1.0)
+    assert (found.to_mapping()["low"], found.to_mapping()["high"]) == (None, 1.0)
+
+
 def test_agreement_of_raters_with_themselves_has_the_rater_as_cluster():
     cells = [[2, 0]] * 30 + [[2, 0]] * 30 + [[1, 1]] * 30
     first = RatingPatterns(np.zeros((30, 3), dtype=int), scale=TWO, raters="abc")

@@ -23,13 +23,13 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """The same table in words, for people: a round's name and decision once, the limits as one interval."""
     known = rounds["value"].notna()
     again = rounds["round"].duplicated()
-    interval = [f"{low:.3f}…{high:.3f}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
+    low, high = (rounds[name].map("{:.3f}".format).where(rounds[name].notna(), "no limit") for name in ("low", "high"))
     return pd.DataFrame(
         {
             **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
             "measure": rounds["measure"],
             "value": rounds["value"].map("{:.3f}".format).where(known, ""),
-            "interval": pd.Series(interval, index=rounds.index, dtype=object).where(known, ""),
+            "interval": (low + "…" + high).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"].map(_without_numbers),
         }
