@@ -23,6 +23,7 @@ Population = Literal["these raters", "raters at large"]
 
 FEWEST_RATERS = 3
 NO_VARIATION = 1e-24
+MOST_POWER = 700.0
 
 
 @dataclass(frozen=True)
@@ -111,33 +112,24 @@ def _bca(evidence: Evidence, confidence_level: float, bounds: tuple[float, float
 
 def _jackknife_t(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
     r""":math:`\hat\theta \pm t \sqrt{v}`, with n - 1 degrees of freedom."""
-    if _unvaried(evidence):
-        return _exact(evidence, bounds)
-    reach = _reach(evidence, confidence_level)
-    return _within(float(evidence.value) - reach, float(evidence.value) + reach, bounds)
+    return _exact(evidence, bounds) if _unvaried(evidence) else _even(float(evidence.value), _reach(evidence, confidence_level), bounds)
 
 
 def _jackknife_log(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    r"""The same for :math:`\ln(\theta_{max} - \theta)`, by the delta method: limits that never pass the greatest value and lie lower near it."""
-    if _unvaried(evidence):
-        return _exact(evidence, bounds)
-    apart = bounds[1] - float(evidence.value)
-    if math.isinf(apart) or apart <= 0:
-        return _jackknife_t(evidence, confidence_level, bounds)
-    factor = math.exp(min(_reach(evidence, confidence_level) / apart, 700.0))
-    return _within(bounds[1] - apart * factor, bounds[1] - apart / factor, bounds)
+    r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
+    return _exact(evidence, bounds) if _unvaried(evidence) else _uneven(float(evidence.value), _reach(evidence, confidence_level), bounds)
 
 
 def _two_way(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
     r""":math:`\hat\theta \pm t \sqrt{v_{items} + v_{raters}}`, with one degree of freedom less than raters; with fewer than three, anything."""
-    raters = len(evidence.without_rater)
-    if raters < FEWEST_RATERS:
-        return Interval(*bounds)
-    of_raters = variance(evidence.without_rater, np.ones(raters))
-    if of_raters <= NO_VARIATION and _unvaried(evidence):
-        return _exact(evidence, bounds)
-    reach = quantile((1 + confidence_level) / 2, raters - 1) * math.sqrt(variance(evidence.left_out, evidence.times) + of_raters)
-    return _within(float(evidence.value) - reach, float(evidence.value) + reach, bounds)
+    reach = _reach_of_raters(evidence, confidence_level)
+    return _exact(evidence, bounds) if reach == 0 else _even(float(evidence.value), reach, bounds)
+
+
+def _two_way_log(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
+    r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
+    reach = _reach_of_raters(evidence, confidence_level)
+    return _exact(evidence, bounds) if reach == 0 else _uneven(float(evidence.value), reach, bounds)
 
 
 def _unvaried(evidence: Evidence) -> bool:
@@ -153,16 +145,32 @@ def _exact(evidence: Evidence, bounds: tuple[float, float]) -> Interval:
 
 
 def _reach(evidence: Evidence, confidence_level: float) -> float:
-    """Student's t times the standard error, with one degree of freedom less than there are items, or groups of them; nan where it cannot be known."""
+    """Student's t times the standard error, with one degree of freedom less than there are items, or groups of them; nan where it is not known."""
     df = round(min(evidence.n, evidence.times.sum())) - 1
     return quantile((1 + confidence_level) / 2, df) * math.sqrt(variance(evidence.left_out, evidence.times)) if df >= 1 else math.nan
 
 
-def _within(low: float, high: float, bounds: tuple[float, float]) -> Interval:
-    """The limits inside the bounds; the bounds where there are none."""
-    if math.isnan(low) or math.isnan(high):
-        return Interval(*bounds)
-    return Interval(max(low, bounds[0]), min(high, bounds[1]))
+def _reach_of_raters(evidence: Evidence, confidence_level: float) -> float:
+    """The same with raters and items left out, by the number of raters; 0 where neither changes anything, nan with fewer than three raters."""
+    raters = len(evidence.without_rater)
+    if raters < FEWEST_RATERS:
+        return math.nan
+    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(raters))
+    return 0.0 if squared <= NO_VARIATION else quantile((1 + confidence_level) / 2, raters - 1) * math.sqrt(squared)
+
+
+def _even(value: float, reach: float, bounds: tuple[float, float]) -> Interval:
+    """As far to either side, inside the bounds; the bounds where the reach is not known."""
+    return Interval(*bounds) if math.isnan(reach) else Interval(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
+
+
+def _uneven(value: float, reach: float, bounds: tuple[float, float]) -> Interval:
+    """As far to either side of the logarithm of the distance from the greatest value, by the delta method: lower near it, and never past it."""
+    apart = bounds[1] - value
+    if math.isnan(reach) or math.isinf(apart) or apart <= 0:
+        return _even(value, reach, bounds)
+    factor = math.exp(min(reach / apart, MOST_POWER))
+    return Interval(max(bounds[1] - apart * factor, bounds[0]), bounds[1] - apart / factor)
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"
@@ -176,8 +184,14 @@ METHODS: dict[str, IntervalMethod] = {
         IntervalMethod("bca_bootstrap", "items drawn with replacement, BCa", _bca, scheme=ITEMS, leaves_out=True),
         IntervalMethod("jackknife_t", "jackknife over items, t", _jackknife_t, leaves_out=True),
         IntervalMethod("jackknife_log", "jackknife over items, t on the logarithm of the distance from perfect agreement", _jackknife_log, leaves_out=True),
+        IntervalMethod("two_way_jackknife", "jackknife over raters and items, t by raters", _two_way, population="raters at large", leaves_out=True),
         IntervalMethod(
-            "two_way_jackknife", "jackknife over raters and items, t by raters", _two_way, population="raters at large", leaves_out=True, decides=True
+            "two_way_jackknife_log",
+            "jackknife over raters and items, t by raters on the logarithm of the distance from perfect agreement",
+            _two_way_log,
+            population="raters at large",
+            leaves_out=True,
+            decides=True,
         ),
     )
 }

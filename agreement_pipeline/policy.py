@@ -181,8 +181,8 @@ class Policy:
     confidence_level, n_resamples
         Of the intervals that are read.
     interval_method
-        How they are found, and with it of whom they speak: *smoothed_bayesian_bootstrap* of these raters, *two_way_jackknife* of raters at
-        large, whoever the next ones are. A method whose lower limit did not hold in the coverage study may not decide.
+        How they are found, and with it of whom they speak: *smoothed_bayesian_bootstrap* of these raters, *two_way_jackknife_log* of raters
+        at large, whoever the next ones are. A method whose lower limit did not hold in the coverage study may not decide.
     description
         Why the cut-offs are what they are: they follow from the cost of an error.
 

@@ -6,16 +6,17 @@
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from coverage_study import STUDIED, TABLE, Row, append, rows_in, summed
+from coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, rows_in, summed
 from matplotlib.figure import Figure
-from populations import ITEMS, design
+from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 
 from agreement_pipeline import CategoryCounts, Scale, estimate
-from agreement_pipeline.interval_methods import DEFAULT_METHOD
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.policy import RELIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -42,8 +43,8 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=Row._fields)
     frame["slack"] = frame["mean_lower_limit"] * frame["defined"]
     sums = frame.groupby(["measure", "method", "cell"], as_index=False)[["populations", "defined", "held_95", "held_975", "slack"]].sum()
-    every = design()
-    for factor in ("n", "raters", "categories", "commonest", "model", "missing", "truth"):
+    every = design(CELLS + CELLS_AT_LARGE)
+    for factor in ("n", "raters", "categories", "commonest", "model", "missing", "truth", "spread"):
         sums[factor] = [getattr(every[cell], factor) for cell in sums["cell"]]
     sums["slack"] = [every[c].truths[m] for c, m in zip(sums["cell"], sums["measure"], strict=True)] - sums["slack"] / sums["defined"]
     for held in NOMINAL:
@@ -66,6 +67,12 @@ def failing(cells: pd.DataFrame, held: str) -> pd.DataFrame:
     return cells.iloc[order[rejected]]
 
 
+HEAD = (
+    "| | cells | populations a cell | 95 %: mean | tenth | worst | failing | 97.5 %: mean | tenth | worst | failing | slack (default's) |",
+    "| --- |" + " ---: |" * 11,
+)
+
+
 def share(value: float) -> str:
     return f"{100 * value:.1f}"
 
@@ -81,22 +88,37 @@ def line(name: str, cells: pd.DataFrame, usual: pd.DataFrame) -> str:
 
 
 def tables(found: pd.DataFrame) -> str:
-    usual = found[found["method"] == DEFAULT_METHOD]
-    head = (
-        "| | cells | populations a cell | 95 %: mean | tenth | worst | failing | 97.5 %: mean | tenth | worst | failing | slack (default's) |\n" + "| --- |" * 1
+    """The three tables, and the cells in which a method that may decide fails."""
+    alike, differing = (found[found["spread"] > 0 if at_large else found["spread"] == 0] for at_large in (False, True))
+    usual, usual_at_large = (cells[cells["method"] == DEFAULT_METHOD] for cells in (alike, differing))
+    of_methods = [line(name, cells, usual) for name in STUDIED if len(cells := alike[alike["method"] == name])]
+    of_measures = [line(name, cells, usual) for name, cells in usual.groupby("measure")]
+    of_at_large = [line(name, cells, usual_at_large) for name in AT_LARGE if len(cells := differing[differing["method"] == name])]
+    deciding = differing[differing["method"].isin([name for name in AT_LARGE[:-1] if METHODS[name].decides])]
+    return "\n".join(
+        [
+            *("### These raters, by method", "", *HEAD, *of_methods, "", named(usual, DEFAULT_METHOD), ""),
+            *("### The default, by measure", "", *HEAD, *of_measures, ""),
+            *("### Raters at large, by method", "", *HEAD, *of_at_large, ""),
+            *(named(cells, name) for name, cells in deciding.groupby("method")),
+        ]
     )
-    head += " ---: |" * 11
-    methods = [line(name, cells, usual) for name in STUDIED if len(cells := found[found["method"] == name])]
-    measures = [line(name, cells, usual) for name, cells in usual.groupby("measure")]
-    bad = pd.concat([failing(cells, held).assign(held=held) for _, cells in [("", usual)] for held in NOMINAL])
-    named = [
-        f"- `{row.measure}` at {100 * NOMINAL[row.held]:g} %, {row.n} items, {row.raters} raters, {row.categories} categories, "
-        f"commonest {'as any' if row.commonest is None or math.isnan(row.commonest) else row.commonest}, {row.model}, missing {row.missing:g}, "
-        f"true α {row.truth:g}: {share(getattr(row, f'coverage_{row.held}'))} % of {row.populations}"
-        for row in bad.itertuples()
-    ]
-    said = "\n".join(["Cells in which the default fails:", "", *named]) if named else "The default fails in no cell, as far as so many populations can show."
-    return "\n".join(["### By method", "", head, *methods, "", "### The default, by measure", "", head, *measures, "", said])
+
+
+def named(cells: pd.DataFrame, method: str) -> str:
+    """The cells in which a method fails, in words."""
+    bad = pd.concat([failing(cells, held).assign(held=held) for held in NOMINAL])
+    if bad.empty:
+        return f"`{method}` fails in no cell, as far as so many populations can show."
+    return "\n".join([f"Cells in which `{method}` fails:", "", *(_named(row) for row in bad.to_dict("records"))])
+
+
+def _named(row: dict[str, Any]) -> str:
+    commonest = "all as common" if pd.isna(row["commonest"]) else f"the commonest {100 * row['commonest']:g} %"
+    spread = f", spread of raters {row['spread']:g}" if row["spread"] else ""
+    where = f"{row['n']} items, {row['raters']} raters, {row['categories']} categories, {commonest}, {row['model']}{spread}, {100 * row['missing']:g} % missing"
+    level, coverage = 100 * NOMINAL[row["held"]], share(row[f"coverage_{row['held']}"])
+    return f"- `{row['measure']}` at {level:g} %: {where}, true α {row['truth']:g}: {coverage} % of {row['populations']}"
 
 
 def plot(found: pd.DataFrame) -> None:
@@ -106,7 +128,7 @@ def plot(found: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     for place, name in enumerate(STUDIED):
         for n, colour in zip(ITEMS, colours, strict=True):
-            cells = found[(found["method"] == name) & (found["n"] == n)]
+            cells = found[(found["method"] == name) & (found["n"] == n) & (found["spread"] == 0)]
             at = place - 0.36 + 0.12 * ITEMS.index(n) + rng.uniform(0, 0.1, size=len(cells))
             axes.scatter(at, 100 * cells["coverage_held_975"], s=4, color=colour, alpha=0.5, linewidths=0, label=f"{n} items" if not place else None)
     axes.axhline(97.5, color=INK, linewidth=1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from populations import CELLS, Population, Sample, design
+from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 
 from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, NO_VARIATION, Evidence
@@ -24,7 +24,10 @@ from agreement_pipeline.measures import MEASURES
 
 TABLE = Path(__file__).parent / "coverage.csv"
 STUDIED = tuple(name for name, method in METHODS.items() if method.population == "these raters")
+AT_LARGE = (*(name for name, method in METHODS.items() if method.population == "raters at large"), DEFAULT_METHOD)
+"""The methods that are studied where raters differ; the default among them, to show what it does not speak of."""
 SOURCES = {name: name if name in (DEFAULT_METHOD, "bayesian_bootstrap") else "bca_bootstrap" for name in STUDIED}
+SOURCES |= dict.fromkeys(AT_LARGE[:-1], AT_LARGE[0])
 """The method whose evidence each rests on: one that looks at draws and at values with items left out serves all that look at either."""
 LEVELS = (0.90, 0.95)
 ALPHA = "krippendorff_alpha"
@@ -60,6 +63,9 @@ class Row(NamedTuple):
 
 
 def statistic_of(sample: Sample, group: str) -> object:
+    """The statistic; where raters differ, one that names them."""
+    if sample.population.spread:
+        return sample.patterns()
     return sample.counts(group) if group in ("nominal", "ordinal", "interval") else getattr(sample, group)()
 
 
@@ -155,7 +161,8 @@ def study(table: Path, *, cells: int, passes: range, populations: int, draws: in
     for number in passes:
         there = done(table)
         for cell, population in enumerate(every):
-            asked = [method for method in methods if (number, cell, method) not in there]
+            studied = AT_LARGE if population.spread else STUDIED
+            asked = [method for method in methods if method in studied and (number, cell, method) not in there]
             if cell % share[1] != share[0] or not asked:
                 continue
             samples = list(population.samples(populations, [number, cell]))
@@ -170,8 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--passes", type=int, default=40, help="how many passes over all cells there are to be in the table")
     parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--cells", type=int, default=CELLS)
-    parser.add_argument("--methods", nargs="+", choices=STUDIED, default=list(STUDIED), metavar="METHOD")
+    parser.add_argument("--cells", type=int, default=CELLS + CELLS_AT_LARGE)
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
     parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
     parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0")
     parser.add_argument("--short", action="store_true", help="a few small cells, to see that everything runs")

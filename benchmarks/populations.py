@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,10 @@ COMMONEST = (None, 0.8, 0.95)
 MODELS = ("hard items", "careless raters")
 MISSING = (0.0, 0.2)
 TRUTHS = (0.5, 0.95)
-CELLS = 300
+FACTORS = (ITEMS, RATERS, CATEGORIES, COMMONEST, MODELS, MISSING)
+FACTORS_AT_LARGE = ((60, 250, 2000), (3, 5, 10), (2, 4), (None, 0.8), (0.25, 0.5, 1.0))
+"""For raters at large: items, raters, categories, the share of the commonest, the spread of the raters."""
+CELLS, CELLS_AT_LARGE = 300, 60
 MOST_REPLICATED = 100
 
 
@@ -32,6 +36,9 @@ class Population:
 
     Either an item is plain to everybody with probability `truth`, and otherwise everybody guesses; or each rater knows each item with
     probability √truth, and otherwise guesses. Guesses follow the prevalence, so that alpha, Fleiss' κ and κ_S are `truth` at every level.
+
+    Where `spread` is not 0 the raters of a round are drawn too: each knows items with a probability of her own, of a beta distribution with
+    mean √truth and a standard deviation of `spread` times 1 - √truth. The true values are then those of all raters there might have been.
     """
 
     n: int
@@ -41,6 +48,7 @@ class Population:
     model: str
     missing: float
     truth: float
+    spread: float = 0.0
 
     @cached_property
     def prevalence(self) -> np.ndarray:
@@ -75,7 +83,10 @@ class Population:
         a_e, pi_e = (p**3).sum(), (p**2).sum()
         m = self.occurrences
         found = dict.fromkeys(("alpha_nominal", "fleiss_kappa", "shah_kappa_s", *(("alpha_ordinal", "alpha_interval") if k > 2 else ())), self.truth)
-        found |= {"gwet_ac1": (two - p_e) / (1 - p_e), "self_agreement_unbiased": two, "self_agreement": 1 / m + (1 - 1 / m) * two}
+        found["gwet_ac1"] = (two - p_e) / (1 - p_e)
+        if self.spread:
+            return {name: value for name, value in found.items() if name not in ("alpha_ordinal", "alpha_interval")}
+        found |= {"self_agreement_unbiased": two, "self_agreement": 1 / m + (1 - 1 / m) * two}
         found["shah_s"] = (three - a_e) / (self._greatest(2) - a_e)
         found["vanbelle_albert_kappa"] = (two - pi_e) / (self._greatest(1) - pi_e)
         if m >= k:
@@ -124,6 +135,8 @@ class Sample:
         edges = given.cumsum(1)[latent][:, :-1]
         raters, met = population.raters, population.replicated
         codes = (rng.random((population.n, raters, 1)) > edges[:, None]).sum(-1)
+        if population.spread:
+            codes = _by_skill(population, latent, rng)
         labels = (rng.random((population.n, 1)) > edges).sum(-1)
         later = (rng.random((met, raters, population.occurrences - 1, 1)) > edges[:met, None, None]).sum(-1)
         again = (np.dstack([codes[:met], later])[..., None] == np.arange(population.categories)).sum(2)
@@ -152,29 +165,43 @@ class Sample:
         return RatingPatterns(codes, scale=scale, raters=[str(rater) for rater in range(codes.shape[1])])
 
 
-@lru_cache
-def design(cells: int = CELLS) -> tuple[Population, ...]:
-    """Populations spread evenly over the factors, any first part of them too: an additive recurrence (Roberts 2018) in seven dimensions."""
-    dimensions = 7
+def _by_skill(population: Population, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Ratings by raters who differ: each knows an item's category with a probability of her own, and otherwise guesses."""
+    mean, shape = math.sqrt(population.truth), (population.n, population.raters)
+    size = mean * (1 - mean) / (population.spread * (1 - mean)) ** 2 - 1
+    skill = rng.beta(mean * size, (1 - mean) * size, size=population.raters)
+    guesses = rng.choice(population.categories, size=shape, p=population.prevalence)
+    return np.where(rng.random(shape) < skill, truth[:, None], guesses)
+
+
+def _spread_evenly(cells: int, dimensions: int) -> np.ndarray:
+    """Points of the unit cube, any first part of them spread evenly too: an additive recurrence (Roberts 2018)."""
     root = 1.5
     for _ in range(100):
         root = (1 + root) ** (1 / (dimensions + 1))
     steps = root ** -np.arange(1.0, dimensions + 1)
-    points = (0.5 + np.arange(1, cells + 1)[:, None] * steps) % 1
-    return tuple(_population(*point) for point in points)
+    return (0.5 + np.arange(1, cells + 1)[:, None] * steps) % 1
 
 
-def _population(n: float, raters: float, categories: float, commonest: float, model: float, missing: float, truth: float) -> Population:
-    def level(share: float, levels: tuple) -> object:
-        return levels[int(share * len(levels))]
+@lru_cache
+def design(cells: int = CELLS) -> tuple[Population, ...]:
+    """Populations of these raters, spread evenly over the factors; after all of them those of raters at large."""
+    alike = [
+        Population(*(_level(share, levels) for share, levels in zip(point, FACTORS, strict=False)), truth=_truth(point[-1]))
+        for point in _spread_evenly(min(cells, CELLS), len(FACTORS) + 1)
+    ]
+    differing = [
+        Population(n, raters, categories, commonest, MODELS[1], 0.0, _truth(point[-1]), spread)
+        for point in _spread_evenly(max(0, min(cells - CELLS, CELLS_AT_LARGE)), len(FACTORS_AT_LARGE) + 1)
+        for n, raters, categories, commonest, spread in [[_level(share, levels) for share, levels in zip(point, FACTORS_AT_LARGE, strict=False)]]
+    ]
+    return (*alike, *differing)
 
+
+def _level(share: float, levels: tuple) -> Any:
+    return levels[int(share * len(levels))]
+
+
+def _truth(share: float) -> float:
     low, high = TRUTHS
-    return Population(
-        level(n, ITEMS),
-        level(raters, RATERS),
-        level(categories, CATEGORIES),
-        level(commonest, COMMONEST),
-        level(model, MODELS),
-        level(missing, MISSING),
-        round(float(low + (high - low) * truth), 3),
-    )
+    return round(float(low + (high - low) * share), 3)

@@ -10,7 +10,7 @@ from agreement_pipeline.scale import Scale
 from agreement_pipeline.simulation import CATEGORIES, CLASSIFIERS, simulate_round
 
 MEASURES = ["krippendorff_alpha", "shah_kappa_s", "schouten_kappa", "self_agreement_unbiased", "cohen_kappa", "shah_s"]
-AT_LARGE = "two_way_jackknife"
+AT_LARGE = "two_way_jackknife_log"
 
 
 @pytest.fixture(scope="module")

@@ -108,6 +108,6 @@ def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
 
 
 def test_measure_takes_an_interval_method(capsys):
-    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife", "--measure", "shah_kappa_s")
+    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife_log", "--measure", "shah_kappa_s")
 
     assert of(found, "shah_kappa_s")["method"].endswith("raters at large")

@@ -97,6 +97,28 @@ def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populat
         assert 0.89 < max(each.truth for each in every) <= 0.95
 
 
+def test_raters_who_differ_agree_as_their_mean_skill_squared_says(populations):
+    from agreement_pipeline.measures import MEASURES
+
+    population = populations.Population(20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0)
+    sample = populations.Sample.drawn(population, np.random.default_rng(0))
+    assert set(population.truths) == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
+    for name, measure in (("alpha_nominal", "krippendorff_alpha"), ("gwet_ac1", "gwet_ac1")):
+        assert float(MEASURES[measure](sample.counts("nominal")).value) == pytest.approx(population.truths[name], abs=0.02)
+    right = (sample.codes == (sample.codes.mean(1, keepdims=True) > 0.5)).mean(0)
+    assert right.std() > 0.02
+
+
+def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(populations):
+    every = populations.design(360)
+    assert every[:300] == populations.design(300)
+    assert [each.spread > 0 for each in every] == [False] * 300 + [True] * 60
+    for factor, levels in (("n", 3), ("raters", 3), ("categories", 2), ("commonest", 2), ("spread", 3)):
+        counts = np.unique([str(getattr(each, factor)) for each in every[300:]], return_counts=True)[1]
+        assert len(counts) == levels
+        assert abs(counts - 60 / levels).max() <= 9
+
+
 SHORT = {"cells": 2, "populations": 3, "draws": 100}
 
 
@@ -149,3 +171,12 @@ def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, po
         found = [estimate("gwet_ac1", sample.counts("nominal"), method="jackknife_t", confidence_level=level) for sample in samples]
         assert getattr(rows["gwet_ac1"], held) == sum(each.interval.low <= population.truths["gwet_ac1"] for each in found)
     assert rows["gwet_ac1"].populations == rows["gwet_ac1"].defined == 5
+
+
+def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, populations, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "design", lambda cells: populations.design(301)[300:])
+    study.study(tmp_path / "table.csv", cells=1, passes=range(1), populations=3, draws=100, methods=list(study.METHODS))
+    rows = study.rows_in(tmp_path / "table.csv")
+    assert {row.method for row in rows} == set(study.AT_LARGE)
+    assert {row.measure for row in rows} == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
+    assert all(row.defined == 3 for row in rows)

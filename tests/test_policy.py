@@ -195,7 +195,7 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
         ({"n_resamples": 1e4}, "n_resamples 10000.0 found"),
         ({"interval_method": "bootstrap"}, "interval method 'bootstrap' found; one of smoothed_bayesian_bootstrap, "),
         ({"interval_method": ["jackknife_t"]}, "interval method .* found; one of"),
-        ({"interval_method": "item_bootstrap"}, "interval_method 'item_bootstrap' found; smoothed_bayesian_bootstrap or two_way_jackknife is required"),
+        ({"interval_method": "item_bootstrap"}, "interval_method 'item_bootstrap' found; smoothed_bayesian_bootstrap or two_way_jackknife_log is required"),
         ({"version": "1"}, "a name and a whole number are required"),
         ({"policy": 3}, "a name and a whole number are required"),
         ({"polcy": "p"}, r"unknown key \['polcy'\] found"),
@@ -239,7 +239,7 @@ def test_the_digest_is_of_all_that_decides_and_not_of_the_description():
         {"admit": ["reliable"]},
         {"confidence_level": 0.95},
         {"n_resamples": 20_000},
-        {"interval_method": "two_way_jackknife"},
+        {"interval_method": "two_way_jackknife_log"},
         {"rules": full()["rules"][:1]},
     ]
     assert len({policy.digest, *(Policy.from_mapping({**full(), **change}).digest for change in changed)}) == 8
