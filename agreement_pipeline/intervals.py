@@ -78,7 +78,8 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
     if scheme.whole:
         return np.asarray(rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size) * (total / mass.sum()))
     gamma = rng.standard_gamma(mass, size=(size, len(mass)))
-    return np.asarray(gamma * (total / gamma.sum(1, keepdims=True)))
+    gamma *= total / gamma.sum(1, keepdims=True)
+    return gamma
 
 
 def _drawn_clusters(rng: np.random.Generator, weights: Array, size: int, clusters: Codes, scheme: Scheme) -> Array:

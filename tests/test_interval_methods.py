@@ -195,6 +195,23 @@ def test_agreement_of_raters_with_themselves_has_the_rater_as_cluster():
     assert tuple(at_large) == (0.0, 1.0)
 
 
+def test_pooled_self_agreement_has_the_variance_of_raters_and_of_items_left_out():
+    rng = np.random.default_rng(12)
+    counts = rng.multinomial(2, [0.5, 0.5], size=120) * (rng.random((120, 1)) < 0.4)
+    counts = np.where(counts.sum(1, keepdims=True) == 0, [[2, 0]], counts)
+    item, rater = np.tile(np.arange(30), 4), np.repeat(np.arange(4), 30)
+    replicates = ReplicateCounts(counts, item, rater, RatingPatterns(np.zeros((30, 4), dtype=int), scale=TWO, raters="abcd"))
+    same = (counts == 2).any(1)
+
+    def squared_error(values):
+        return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()
+
+    items, raters = ([same[places != k].mean() for k in range(places.max() + 1)] for places in (item, rater))
+    found = estimate("self_agreement_unbiased", replicates, method="two_way_jackknife")
+    reach = stats.t.ppf(0.975, 3) * math.sqrt(squared_error(np.array(items)) + squared_error(np.array(raters)))
+    assert tuple(found.interval) == pytest.approx((max(0.0, same.mean() - reach), min(1.0, same.mean() + reach)))
+
+
 def careless(rng, raters, n):
     """Ratings by raters of differing skill, and what alpha would be over all such raters: the mean skill squared."""
     skill = np.clip(rng.normal(0.9, 0.07, size=raters), 0, 1)

@@ -1,9 +1,11 @@
 """The statistics of ratings that fit in memory, with NumPy and pandas."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.values import RatingValues
@@ -35,6 +37,25 @@ def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, Rati
 
 def _recoded(patterns: RatingPatterns, codes: Codes, weights: Codes) -> RatingPatterns:
     return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
+
+
+def clustered_patterns(ratings: Ratings, cluster_of: Mapping[str, str]) -> tuple[RatingPatterns, tuple[str, ...]]:
+    """The panel's first ratings by rater, rows of different clusters apart, and the cluster of each row.
+
+    Raises
+    ------
+    RatingsError
+        An item has no cluster.
+    """
+    items = tuple(sorted(ratings.current["item"][ratings.current["rater"].isin(ratings.raters)].unique()))
+    alone = [item for item in items if item not in cluster_of]
+    if alone:
+        raise RatingsError(f"clusters: items {listed(alone)} without a cluster found; one is required for each of {len(items)} items. Name them.")
+    clusters = tuple(sorted({cluster_of[item] for item in items}))
+    patterns = _item_patterns(ratings, current_panel(ratings), items)
+    place = np.array([clusters.index(cluster_of[item]) for item in items])
+    rows, weights = np.unique(np.column_stack([place, patterns.codes]), axis=0, return_counts=True)
+    return _recoded(patterns, rows[:, 1:], weights), tuple(clusters[place] for place in rows[:, 0])
 
 
 def rating_values(ratings: Ratings) -> RatingValues:
