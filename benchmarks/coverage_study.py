@@ -155,12 +155,13 @@ def append(table: Path, rows: Sequence[Row]) -> None:
         os.close(descriptor)
 
 
-def study(table: Path, *, cells: int, passes: range, populations: int, draws: int, methods: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
-    """Every pass over every cell of this share, methods side by side on the same samples."""
-    every = design(cells)
+def study(table: Path, *, cells: Sequence[int], passes: range, populations: int, draws: int, methods: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
+    """Every pass over those of the cells that are of this share, methods side by side on the same samples."""
+    every = design(CELLS + CELLS_AT_LARGE)
     for number in passes:
         there = done(table)
-        for cell, population in enumerate(every):
+        for cell in cells:
+            population = every[cell]
             studied = AT_LARGE if population.spread else STUDIED
             asked = [method for method in methods if method in studied and (number, cell, method) not in there]
             if cell % share[1] != share[0] or not asked:
@@ -177,14 +178,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--passes", type=int, default=40, help="how many passes over all cells there are to be in the table")
     parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--cells", type=int, default=CELLS + CELLS_AT_LARGE)
+    parser.add_argument("--cells", nargs="+", type=int, default=range(CELLS + CELLS_AT_LARGE), metavar="CELL", help="these cells alone")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
     parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
     parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0")
     parser.add_argument("--short", action="store_true", help="a few small cells, to see that everything runs")
     options = parser.parse_args(arguments)
     part, parts = (int(number) for number in options.share.split("/"))
-    size = (6, range(1), 4, 200) if options.short else (options.cells, range(options.passes), options.populations, options.draws)
+    size = (range(6), range(1), 4, 200) if options.short else (options.cells, range(options.passes), options.populations, options.draws)
     cells, passes, populations, draws = size
     methods = [DEFAULT_METHOD] if options.default_only else options.methods
     study(options.table, cells=cells, passes=passes, populations=populations, draws=draws, methods=methods, share=(part, parts))

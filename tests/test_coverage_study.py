@@ -119,7 +119,7 @@ def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(pop
         assert abs(counts - 60 / levels).max() <= 9
 
 
-SHORT = {"cells": 2, "populations": 3, "draws": 100}
+SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
 def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(study, tmp_path):
@@ -173,9 +173,8 @@ def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, po
     assert rows["gwet_ac1"].populations == rows["gwet_ac1"].defined == 5
 
 
-def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, populations, tmp_path, monkeypatch):
-    monkeypatch.setattr(study, "design", lambda cells: populations.design(301)[300:])
-    study.study(tmp_path / "table.csv", cells=1, passes=range(1), populations=3, draws=100, methods=list(study.METHODS))
+def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, tmp_path):
+    study.study(tmp_path / "table.csv", cells=[300], passes=range(1), populations=3, draws=100, methods=list(study.METHODS))
     rows = study.rows_in(tmp_path / "table.csv")
     assert {row.method for row in rows} == set(study.AT_LARGE)
     assert {row.measure for row in rows} == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
