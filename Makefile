@@ -7,7 +7,7 @@ export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
 export AGREEMENT_ROOT := $(CURDIR)
 export DAGSTER_DISABLE_TELEMETRY := 1
 
-.PHONY: run ui test lint types definitions docs format clean
+.PHONY: run ui test lint types definitions docs pages format clean
 
 run: $(VENV)/.installed
 	@$(BIN)/agreement-pipeline demo
@@ -32,6 +32,13 @@ definitions: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m agreement_pipeline.report.measures_page --check docs/measures.md
+	$(BIN)/python -m agreement_pipeline.report.degenerate_page --check docs/degenerate-inputs.md
+	$(BIN)/python -m agreement_pipeline.report.reproduction_page --check docs/reproduction.md
+
+pages: $(VENV)/.installed
+	$(BIN)/python -m agreement_pipeline.report.measures_page docs/measures.md
+	$(BIN)/python -m agreement_pipeline.report.degenerate_page docs/degenerate-inputs.md
+	$(BIN)/python -m agreement_pipeline.report.reproduction_page docs/reproduction.md
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
@@ -42,5 +49,5 @@ clean:
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[ui,plots,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[ui,plots,s3,dev]"
 	@touch $@

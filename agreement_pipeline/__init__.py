@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import (
     AgreementError,
     ContractError,
@@ -18,16 +19,23 @@ from agreement_pipeline.errors import (
     ReleaseHeldError,
     ReleaseInvalidError,
     StoreError,
+    WaiverError,
 )
 from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.gate import Decision, decide
+from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
-from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
+from agreement_pipeline.waivers import Waiver
 
 if TYPE_CHECKING:
     from agreement_pipeline.orchestration.component import AnnotationProject
@@ -45,13 +53,16 @@ __all__ = [
     "AnnotationProject",
     "CategoryCounts",
     "Coefficient",
+    "ConfidentPatterns",
     "ContractError",
     "Decision",
     "Estimate",
+    "GroupPatterns",
     "Interval",
     "Measure",
     "MissingExtraError",
     "PanelPatterns",
+    "PanelValues",
     "Policy",
     "PolicyError",
     "ProjectError",
@@ -62,11 +73,14 @@ __all__ = [
     "ReleaseHeldError",
     "ReleaseInvalidError",
     "ReplicateCounts",
+    "ReplicateValues",
     "Rule",
     "Scale",
     "Scope",
     "StoreError",
     "Verdict",
+    "Waiver",
+    "WaiverError",
     "decide",
     "estimate",
     "measure",

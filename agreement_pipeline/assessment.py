@@ -3,7 +3,6 @@
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import get_args
 
 from agreement_pipeline import __version__
 from agreement_pipeline.contract import Contract
@@ -12,11 +11,13 @@ from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, E
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, interval_method
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.panel_values import value_against_the_rest
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
-from agreement_pipeline.policy import Policy, ScopeKind
+from agreement_pipeline.policy import SCOPE_KINDS, Policy
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.waivers import NONE, Waivers
 
-SCOPES: tuple[str, ...] = get_args(ScopeKind)
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
@@ -30,15 +31,16 @@ class Assessment:
     decision: Decision
 
 
-def assess(ratings: Ratings, policy: Policy, contract: Contract) -> Assessment:
+def assess(ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE) -> Assessment:
     """Estimate what the policy asks for, and decide.
 
-    Reads nothing but its arguments: the same ratings, policy, contract and version of this package give the same decision.
+    Reads nothing but its arguments: the same ratings, policy, contract, waivers and version of this package give the same decision.
     """
-    found = tuple(estimate for kind in SCOPES for estimate in _judged(ratings, policy, kind))
+    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(ratings, policy, kind))
     decision = decide(
         found,
         policy,
+        waivers=waivers,
         findings=contract.check(ratings),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
@@ -59,11 +61,16 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
     return tuple(name for name, record in MEASURES.items() if record.defined_on(ratings.scale) and question in (None, record.question))
 
 
+def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
+    """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
+    return next((statistic for scope, statistic in _SCOPES[registered(measure).needs](ratings) if scope == ROUND), None)
+
+
 def measure_ratings(
     ratings: Ratings,
     measures: Iterable[str],
     *,
-    scopes: Container[str] = SCOPES,
+    scopes: Container[str] = SCOPE_KINDS,
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
@@ -100,7 +107,7 @@ def survey(
     by a policy are what `assess` finds, to the last digit.
     """
     details = [kind for kind in DETAILS if kind not in judged]
-    for kinds, draws in (([kind for kind in SCOPES if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
+    for kinds, draws in (([kind for kind in SCOPE_KINDS if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
         yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method)
 
 
@@ -140,18 +147,49 @@ def _of_patterns(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
 
 
 def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.scale.continuous:
+        yield from _of_panel_values(ratings)
+        return
     for classifier in ratings.classifiers:
         yield Scope("classifier", classifier), memory.panel_patterns(ratings, classifier)
     patterns = memory.rating_patterns(ratings)
     for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
-        yield Scope("rater", rater), patterns.against_the_rest(rater)
+        yield Scope("rater", rater), against_the_rest(patterns, rater)
+
+
+def _of_groups(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    if ratings.classifiers:
+        yield ROUND, memory.group_patterns(ratings)
+
+
+def _of_panel_values(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), memory.panel_values(ratings, classifier)
+    values = memory.rating_values(ratings)
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("rater", rater), value_against_the_rest(values, rater)
 
 
 def _of_replicates(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
-    replicates = memory.replicate_counts(ratings)
+    replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
     yield ROUND, replicates
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), replicates.of(rater)
 
 
-_SCOPES = {"counts": _of_counts, "patterns": _of_patterns, "panel": _of_panel, "replicates": _of_replicates, "values": _of_values}
+def _of_confidence(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    confident = memory.confident_patterns(ratings)
+    yield ROUND, confident
+    for pair in sorted(combinations(confident.raters, 2), key=sorted):
+        yield Scope("pair", " and ".join(sorted(pair))), confident.only(pair)
+
+
+_SCOPES = {
+    "counts": _of_counts,
+    "patterns": _of_patterns,
+    "panel": _of_panel,
+    "groups": _of_groups,
+    "replicates": _of_replicates,
+    "values": _of_values,
+    "confidence": _of_confidence,
+}

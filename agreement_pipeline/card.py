@@ -31,6 +31,7 @@ def card(project: str, decisions: Mapping[str, Mapping[str, Any]], report: Mappi
         f"# {_safe(project)}",
         f"Rounds: {rounds}. {report['rows']['train']} items have a training label; {report['rows']['unresolved']} are unresolved.",
         *tentative,
+        *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
         _admission(policy),
         _agreement_table(decisions),
@@ -42,6 +43,11 @@ def card(project: str, decisions: Mapping[str, Mapping[str, Any]], report: Mappi
         "from the annotations in here, judges it by the policy in here, and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _waived(waiver: Mapping[str, str]) -> str:
+    verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
+    return f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} until {waiver['until']}: {_safe(waiver['why'])}"
 
 
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
@@ -69,12 +75,15 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
-    value, *limits = (verdict[name] for name in ("value", "low", "high"))
-    interval = " to ".join("no limit" if limit is None else f"{limit:.3f}" for limit in limits)
-    found = ("undefined", "undefined") if value is None else (f"{value:.3f}", interval)
+    value, low, high = (verdict[name] for name in ("value", "low", "high"))
+    found = ("undefined", "undefined") if value is None else (f"{value:.3f}", f"{_limit(low)} to {_limit(high)}")
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (verdict["measure"], verdict["scope"], *found, items, f"{verdict['verdict']}{effect}", verdict["reason"])
+
+
+def _limit(limit: float | None) -> str:
+    return "no limit" if limit is None else f"{limit:.3f}"
 
 
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:

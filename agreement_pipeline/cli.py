@@ -1,25 +1,32 @@
-"""The command line: demo · measure · compare · judge · verify."""
+"""The command line: demo · measure · compare · judge · plan · verify · history."""
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agreement_pipeline import __version__
-from agreement_pipeline.assessment import applicable, assess, survey
-from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.assessment import applicable, assess, basis_of, survey
+from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, PolicyError, StoreError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import Statistic
+from agreement_pipeline.planning import N_ROUNDS, assumed
+from agreement_pipeline.planning import plan as planned
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
-from agreement_pipeline.report.tables import difference_rows, estimate_rows, text_table
+from agreement_pipeline.report.figures import plan_figure
+from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
+from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
+FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
+STORES = Path(".agreement/store")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,7 +76,8 @@ def compare(options: argparse.Namespace) -> int:
 
 def judge(options: argparse.Namespace) -> int:
     """Print the decision on a table under a policy."""
-    decision = assess(_ratings(options), load_policy(options.policy), Contract.default()).decision
+    waivers = Waivers(tuple(load_waiver(path) for path in options.waiver), datetime.now(UTC).date())
+    decision = assess(_ratings(options), load_policy(options.policy), Contract.default(), waivers).decision
     if options.format == "json":
         _say(json.dumps(decision.to_mapping(), indent=2, ensure_ascii=False))
     else:
@@ -84,6 +92,31 @@ def judge(options: argparse.Namespace) -> int:
     return ADMITTED if decision.admitted else HELD
 
 
+def plan(options: argparse.Namespace) -> int:
+    """Print how many items a policy's rules need before they decide."""
+    rules = [rule for rule in load_policy(options.policy).rules if rule.effect == "hold" and rule.scope == "round"]
+    asked = [(rule, population) for rule in rules for population in _populations(options, rule.measure)]
+    settings = {"probability": options.probability, "n_rounds": options.rounds, "confidence_level": load_policy(options.policy).confidence_level}
+    found = [planned(rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings) for rule, population in asked]
+    if not found:
+        raise PolicyError(f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy.")
+    _say(json.dumps([each.to_mapping() for each in found], indent=2) if options.format == "json" else text_table(plan_rows(found)))
+    if options.plot:
+        options.plot.write_bytes(plan_figure(found) or b"")
+    return ADMITTED
+
+
+def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statistic]:
+    """What rounds will be like: as an earlier one was, or as is expected of so many raters."""
+    if options.file is None:
+        yield from (assumed(measure, options.expected, options.prevalence, raters) for raters in options.labels_an_item or (3,))
+        return
+    statistic = basis_of(_ratings(options), measure)
+    if statistic is None or registered(measure).why_undefined(statistic):
+        raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
+    yield statistic
+
+
 def verify(options: argparse.Namespace) -> int:
     """Say whether a release proves, from its own bytes, that it deserves to exist."""
     from agreement_pipeline.errors import ReleaseInvalidError
@@ -96,6 +129,28 @@ def verify(options: argparse.Namespace) -> int:
         return HELD
     _say(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{'; admitted as tentative' if release.tentative else ''}")
     return ADMITTED
+
+
+def history(options: argparse.Namespace) -> int:
+    """Print what happened in a store, once the chain of its log is seen to be whole."""
+    from agreement_pipeline.report.history import event_table
+    from agreement_pipeline.store import Store
+
+    store = Store(options.store or _only_store())
+    found = store.history(options.round)
+    if not found:
+        of_round = f" of round {options.round!r}" if options.round else ""
+        raise StoreError(f"{store.root}: no entry{of_round} found in the log; a store with one is required. Name its folder or URL with --store.")
+    _say(json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else text_table(event_table(found), wrapped="why"))
+    return ADMITTED
+
+
+def _only_store() -> Path:
+    """The store of the projects here, when there is one only."""
+    stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
+    if len(stores) != 1:
+        raise StoreError(f"{STORES}: stores {listed(stores)} found; one is required. Name a folder or URL with --store.")
+    return Path(stores[0])
 
 
 def _ratings(options: argparse.Namespace) -> Ratings:
@@ -120,6 +175,8 @@ def _parser() -> argparse.ArgumentParser:
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
     _compare_options(commands.add_parser("compare", help="print how far the agreement in two tables differs, with intervals; paired by the items they share"))
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
+    _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
+    _history_options(commands.add_parser("history", help="print what was ingested, decided, released and withdrawn, once the log is seen to be whole"))
     _verify_options(commands.add_parser("verify", help="check a release from its own bytes: exit status 0 verified, 1 refused"))
     return parser
 
@@ -146,22 +203,62 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
 def _judge_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
+    parser.add_argument("--waiver", type=Path, action="append", default=[], help="a waiver's YAML file; repeat for more")
     parser.set_defaults(run=judge)
 
 
 def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
-    parser.add_argument("--measure", action="append", choices=sorted(MEASURES), metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
-    parser.add_argument("--confidence-level", type=float, default=CONFIDENCE_LEVEL)
-    parser.add_argument("--n-resamples", type=int, default=N_RESAMPLES)
+    parser.add_argument("--measure", action="append", metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
+    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
+    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
+
+
+def _confidence_level(text: str) -> float:
+    share = float(text)
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"{text} found; a share between 0 and 1 is required. 0.95 is usual.")
+    return share
+
+
+def _draws(text: str) -> int:
+    number = int(text)
+    if not FEWEST_DRAWS <= number <= MOST_DRAWS:
+        raise argparse.ArgumentTypeError(f"{text} found; a whole number from {FEWEST_DRAWS} to {MOST_DRAWS} is required. 10000 is usual.")
+    return number
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", type=Path, help="the folder of a release")
+    parser.add_argument("release", help="the folder or the URL of a release")
     parser.set_defaults(run=verify)
 
 
-def _table_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a CSV, TSV, JSON Lines or Parquet table")
+def _plan_options(parser: argparse.ArgumentParser) -> None:
+    _table_options(parser, required=False)
+    parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
+    parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
+    parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
+    parser.add_argument(
+        "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
+    )
+    parser.add_argument("--probability", type=_confidence_level, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
+    parser.add_argument("--rounds", type=_draws, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
+    parser.set_defaults(run=plan)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(float(share) for share in text.split(","))
+
+
+def _history_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("round", nargs="?", help="a round, or the name of a release of several (default: all)")
+    parser.add_argument("--store", metavar="URL", help=f"a folder or a URL (default: the one store in {STORES})")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=history)
+
+
+def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument("file", type=Path, nargs=None if required else "?", help="a CSV, TSV, JSON Lines or Parquet table")
     parser.add_argument("--layout", choices=("long", "wide"), default="long", help="a row a rating, or a column a rater")
     parser.add_argument("--item", default="item", help="the column of items")
     parser.add_argument("--rater", default="rater", help="the column of raters (long)")

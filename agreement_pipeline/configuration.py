@@ -1,12 +1,13 @@
-"""Reading the YAML files that people write: policies, contracts, projects. Every value keeps its line, so that errors can name it."""
+"""Reading the YAML files that people write: policies, waivers, contracts, projects. Every value keeps its line, so that errors can name it."""
 
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from agreement_pipeline.errors import AgreementError, Place, PolicyError
+from agreement_pipeline.errors import AgreementError, Place, PolicyError, WaiverError
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.waivers import Waiver
 
 LARGEST = 1_000_000
 
@@ -21,6 +22,18 @@ def load_policy(path: Path) -> Policy:
     """
     data, place = read_yaml(path, PolicyError)
     return Policy.from_mapping(data, source=place)
+
+
+def load_waiver(path: Path) -> Waiver:
+    """The waiver in a YAML file.
+
+    Raises
+    ------
+    WaiverError
+        The file cannot be read, or the waiver is not one; the message names file and line.
+    """
+    data, place = read_yaml(path, WaiverError)
+    return Waiver.from_mapping(data, source=place)
 
 
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:

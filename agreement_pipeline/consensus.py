@@ -37,7 +37,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
         - `votes`: the ratings in each category;
         - `n_raters`: how many raters rated it;
         - `entropy_bits`: -Σ p log2 p of the soft label, 0 to log2 K;
-        - `resolution`: *unanimous* (two ratings or more, all equal), *majority* (one category leads), *mean* (interval and ratio scales),
+        - `resolution`: *unanimous* (two ratings or more, all equal), *plurality* (one category leads), *mean* (interval and ratio scales),
           *tie* (several lead; none is chosen) or *single* (one rating only). The last two are unresolved.
 
         A continuous scale has no categories, and then there is no `soft_label`, `votes` or `entropy_bits`.
@@ -47,7 +47,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
     >>> from agreement_pipeline import Ratings, Scale
     >>> frame = pd.DataFrame({"item": ["i1", "i1", "i1", "i2", "i2"], "rater": list("abcab"), "label": ["yes", "yes", "no", "no", "yes"]})
     >>> consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))[["id", "label", "votes", "resolution"]].to_dict("list")
-    {'id': ['i1', 'i2'], 'label': ['yes', None], 'votes': [[1, 2], [1, 1]], 'resolution': ['majority', 'tie']}
+    {'id': ['i1', 'i2'], 'label': ['yes', None], 'votes': [[1, 2], [1, 1]], 'resolution': ['plurality', 'tie']}
     """
     rated = _panel_ratings(ratings)
     item, items = pd.factorize(rated["item"], sort=True)
@@ -101,7 +101,7 @@ def _leaders(votes: Codes, scale: Scale) -> tuple[list[str], list[str]]:
     """The first category with most votes, and how it came by them."""
     most, total = votes.max(1), votes.sum(1)
     leading = (votes == most[:, None]).sum(1)
-    resolution = np.select([total == 1, most == total, leading > 1], ["single", "unanimous", "tie"], "majority")
+    resolution = np.select([total == 1, most == total, leading > 1], ["single", "unanimous", "tie"], "plurality")
     return np.array(scale.names, dtype=object)[votes.argmax(1)].tolist(), resolution.tolist()
 
 

@@ -4,6 +4,7 @@ Where both sides rest on the same items, both are drawn with the same weights: w
 that does not blur how far they differ. Whether two intervals overlap is never asked; it is no test of a difference.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
 from agreement_pipeline.evidence import affordable
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import BLOCK_CELLS, NO_LIMITS, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, percentile_interval, resampled
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -60,6 +61,16 @@ class Difference:
     draws: Array | None = field(default=None, repr=False, compare=False)
 
     @property
+    def low(self) -> float | None:
+        """The lower limit as plain data; None where it is without limit, or there is no difference."""
+        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as plain data; None where it is without limit, or there is no difference."""
+        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
+
+    @property
     def probability_greater(self) -> float | None:
         """The probability that one is truly greater than other: the share of draws in which it is, undefined ones not."""
         return None if self.draws is None else float(np.mean(self.draws > 0))
@@ -70,7 +81,8 @@ class Difference:
             "one": self.one,
             "other": self.other,
             "difference": self.value,
-            **(self.interval.plain if self.interval else NO_LIMITS),
+            "low": self.low,
+            "high": self.high,
             "confidence_level": self.confidence_level,
             "probability_greater": self.probability_greater,
             "n_shared": self.n_shared,
@@ -108,7 +120,7 @@ def difference(
     PolicyError
         A measure is not registered.
     AgreementError
-        Sides that share items do not have the same rows.
+        Sides that share items do not have the same rows; or a measure of items that every rater rated meets others.
 
     Examples
     --------
@@ -119,6 +131,8 @@ def difference(
     (0.0024, True)
     """
     records = registered(one.measure), registered(other.measure)
+    for side, record in zip((one, other), records, strict=True):
+        _refuse_left_out(side, record)
     undefined = [
         f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := record.why_undefined(_basis(record, side.statistic)))
     ]
@@ -133,6 +147,12 @@ def difference(
     interval = percentile_interval(draws, confidence_level, bounds).including(value)
     method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}; {'drawn apart' if shared is None else 'paired by item'}"
     return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
+
+
+def _refuse_left_out(side: Side, record: Measure) -> None:
+    """Items that one side leaves out have no row to be paired with."""
+    if record.crossed and side.statistic.crossed() is not side.statistic:
+        raise AgreementError(f"{side.name}: items with missing ratings found; none is required of a measure of items that every rater rated. Leave them out.")
 
 
 def _reader(record: Measure, seen: Any) -> Callable[[Any], Array]:

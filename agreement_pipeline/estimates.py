@@ -1,8 +1,8 @@
 """A measure's value with its uncertainty, what it rests on, and why it has none."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
-from agreement_pipeline.intervals import NO_LIMITS, Interval
+from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.patterns import Array, Codes, Statistic
 
@@ -45,19 +45,24 @@ class Estimate:
     measure, scope
         The registry name, and what it speaks of.
     value, interval
-        None where undefined; the interval holds the true value with `confidence_level`.
+        None where undefined; the interval holds the true value with `confidence_level`. A limit is infinite where too many draws are undefined
+        for a measure without a bound to give one.
     confidence_level, method
         Of the interval.
     observed, expected
         The coefficient's parts.
     n_items, n_raters, n_ratings
         What it rests on.
-    n_dropped
-        Items on which agreement could not be read: only one rater rated them.
+    dropped
+        Items on which agreement could not be read: how many, by what they have.
     lowest
         For a measure of every category, the category whose value the round's own value is.
     undefined
         Why there is no value; None where there is one.
+    convention, categories
+        How the measure counts missing ratings, and the categories in order; none on a continuous scale.
+    raters_left_out
+        The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
     draws
         The resampled values.
     """
@@ -75,7 +80,10 @@ class Estimate:
     expected: float | None = None
     lowest: str | None = None
     undefined: str | None = None
-    n_dropped: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict, hash=False)
+    convention: str = ""
+    categories: tuple[str, ...] = ()
+    raters_left_out: tuple[str, ...] = ()
     draws: Array | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -85,9 +93,24 @@ class Estimate:
             raise ValueError(f"estimate of {self.measure}: value {self.value} found; a finite number is required.")
 
     @property
+    def n_dropped(self) -> int:
+        """Items on which agreement could not be read."""
+        return sum(self.dropped.values())
+
+    @property
     def n_used(self) -> int:
         """Items on which agreement was read."""
         return self.n_items - self.n_dropped
+
+    @property
+    def low(self) -> float | None:
+        """The lower limit as plain data; None where it is without limit, or there is no value."""
+        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as plain data; None where it is without limit, or there is no value."""
+        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`: the share of draws that are, undefined ones included."""
@@ -99,17 +122,22 @@ class Estimate:
             "measure": self.measure,
             "scope": str(self.scope),
             "value": self.value,
-            **(self.interval.plain if self.interval else NO_LIMITS),
+            "low": self.low,
+            "high": self.high,
             "confidence_level": self.confidence_level,
             "method": self.method,
             "n_items": self.n_items,
             "n_dropped": self.n_dropped,
+            "dropped": dict(self.dropped),
             "n_raters": self.n_raters,
             "n_ratings": self.n_ratings,
             "observed": self.observed,
             "expected": self.expected,
             "lowest": self.lowest,
+            "convention": self.convention,
+            "categories": list(self.categories),
             "undefined": self.undefined,
+            "raters_left_out": list(self.raters_left_out),
         }
 
 
@@ -151,31 +179,37 @@ def estimates(
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same draws; of a measure of every category and the round also the value of each.
 
+    A measure asked for under two names is computed once.
+
     `method` names one of `METHODS`. One that speaks of raters at large asks for a statistic that names its raters; patterns will do for a measure
     that forgets them. `clusters` names the cluster of each row (the document an item is of, or its batch) and keeps its items together; rows of
     different clusters must then be rows of their own.
 
-    Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then
-    uncertain by about a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of
-    real-valued ratings, is given as many as 100,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on
-    those alone, and `method` says how many are left out.
+    Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
+    a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
+    is given as many as 100,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on those alone, and
+    `method` says how many are left out.
 
     Raises
     ------
     PolicyError
         A measure or a method is not registered; clusters are not one a row; or raters at large are asked about where raters are forgotten.
     """
-    records = [registered(name) for name in measures]
+    asked = [registered(name) for name in measures]
+    records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     how = interval_method(method)
     places = None if clusters is None else _places(clusters, statistic, records)
     points = points_of(records, statistic, places)
     evidence = gathered(points, statistic, how, Asked(n_resamples, seed, confidence_level, places))
-    found: list[Estimate] = []
-    for record, base, point in points:
-        make = _Maker(record, base, how, confidence_level, n_resamples, places is not None)
-        of_record = _by_category if record.per_category else _of_scope
-        found += of_record(make, scope, point, evidence.get(record.name))
-    return found
+    found: dict[str, list[Estimate]] = {}
+    for point in points:
+        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, places is not None)
+        if point.undefined is not None:
+            found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
+        else:
+            of_record = _by_category if point.record.per_category else _of_scope
+            found[point.record.name] = of_record(make, scope, point.found, evidence[point.record.name])
+    return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
 
 
 def _places(clusters: ArrayLike, statistic: Any, records: Sequence[Measure]) -> Codes:
@@ -200,8 +234,8 @@ def registered(name: str) -> Measure:
         from difflib import get_close_matches
 
         near = get_close_matches(str(name), MEASURES, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Use one of the registered names."
-        raise PolicyError(f"measure {name!r} found; one of {', '.join(sorted(MEASURES))} is required. {hint}")
+        hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
+        raise PolicyError(f"measure {name!r} found; one of the {len(MEASURES)} registered measures is required. {hint}")
     return MEASURES[name]
 
 
@@ -217,9 +251,10 @@ class _Maker:
     clustered: bool
 
     def __call__(self, scope: Scope, point: Coefficient, evidence: Evidence | None, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
-        reason = self.record.why_undefined(self.statistic) or undefined
-        value = None if reason is not None or evidence is None else float(point.value)
+        rests_on = self.record.rests_on
+        dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
         draws = evidence.draws if evidence is not None and len(evidence.draws) else None
+        value = float(point.value) if evidence is not None and undefined is None else None
         return Estimate(
             measure=self.record.name,
             scope=scope,
@@ -227,14 +262,17 @@ class _Maker:
             interval=None if value is None or evidence is None else self.how.limits(evidence, self.confidence_level, self.record.bounds).including(value),
             confidence_level=self.confidence_level,
             method=self._method(point, 0 if draws is None else len(draws)),
-            n_items=self.statistic.n_items,
+            n_items=rests_on.among(self.statistic),
             n_raters=self.statistic.n_raters,
             n_ratings=self.statistic.n_ratings,
             observed=_number(point.observed),
             expected=_number(point.expected),
             lowest=lowest,
-            undefined=reason,
-            n_dropped=self.statistic.n_items - self.statistic.n_used,
+            undefined=undefined,
+            dropped={rests_on.others: dropped} if dropped else {},
+            convention=self.record.convention,
+            categories=self.statistic.scale.names,
+            raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
             draws=None if value is None else draws,
         )
 
@@ -245,15 +283,13 @@ class _Maker:
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:
-            said.append(f"value from random simplices, standard error {point.monte_carlo_error:.1g}")
+            said.append(f"value from random sampling, standard error {point.monte_carlo_error:.1g}")
         return "; ".join(said)
 
 
-def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence | None) -> list[Estimate]:
+def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
     """The lowest over the categories that have a value; then, of the round, each category."""
     names = make.statistic.scale.names
-    if evidence is None:
-        return [make(scope, point, None)]
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))
     of_all = make(scope, _category(point, lowest), evidence.at(lambda values: values[..., used].min(-1)), lowest=names[lowest])
@@ -268,7 +304,7 @@ def _of_category(make: _Maker, point: Coefficient, evidence: Evidence, k: int, u
     return make(scope, _category(point, k), evidence.at(lambda values: values[..., k]), undefined=undefined)
 
 
-def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence | None) -> list[Estimate]:
+def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
     return [make(scope, point, evidence)]
 
 

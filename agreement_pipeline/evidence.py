@@ -16,13 +16,16 @@ N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 100_000_000
 
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
+
 
 class Point(NamedTuple):
-    """A measure, what of the statistic it rests on, and what it is there."""
+    """A measure, what of the statistic it rests on, what it is there, or why it has no value."""
 
     record: Measure
     statistic: Any
     found: Coefficient
+    undefined: str | None = None
 
 
 class Asked(NamedTuple):
@@ -40,7 +43,13 @@ def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None
     forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
     counts = _compact(statistic.counts(), clusters) if forgotten else statistic
     bases = [crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records]
-    return [Point(record, base, record(base)) for record, base in zip(records, bases, strict=True)]
+    return [_point(record, base) for record, base in zip(records, bases, strict=True)]
+
+
+def _point(record: Measure, statistic: Any) -> Point:
+    """The measure there; computed only where no condition is declared to hold."""
+    why = record.why_undefined(statistic)
+    return Point(record, statistic, record(statistic) if why is None else NOTHING, why)
 
 
 def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
@@ -50,22 +59,23 @@ def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
 
 def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
     """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
-    groups: dict[tuple[int, bool, int], list[Point]] = {}
+    groups: dict[tuple[int, bool, int, int], list[Point]] = {}
     for point in points:
-        if point.record.why_undefined(point.statistic) is None:
+        if point.undefined is None:
             n = min(asked.n_resamples, affordable(point.record, point.statistic))
-            groups.setdefault((id(point.statistic), point.record.expensive, n), []).append(point)
+            items = point.record.rests_on.items(point.statistic) if method.leaves_out else 0
+            groups.setdefault((id(point.statistic), point.record.expensive, items, n), []).append(point)
     found: dict[str, Evidence] = {}
-    for (*_, n), group in groups.items():
-        found |= _of_group(group, method, asked._replace(n_resamples=n))
+    for (*_, items, n), group in groups.items():
+        found |= _of_group(group, items, method, asked._replace(n_resamples=n))
     return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
 
 
 def _with_raters(found: dict[str, Evidence], statistic: Any, clusters: Codes | None) -> dict[str, Evidence]:
     """The evidence with the values without each rater."""
     others = [points_of([MEASURES[name] for name in found], other, clusters) for other in without_raters(statistic)]
-    values = {name: np.stack([points[place].found.value for points in others]) for place, name in enumerate(found)}
-    return {name: replace(each, without_rater=values[name]) for name, each in found.items()}
+    values = {name: [np.broadcast_to(points[place].found.value, np.shape(found[name].value)) for points in others] for place, name in enumerate(found)}
+    return {name: replace(each, without_rater=np.stack(values[name])) for name, each in found.items()}
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
@@ -75,15 +85,15 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1])))
 
 
-def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
-    """The evidence on measures of one basis, without what is left of it when raters are left out."""
+def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on measures read on `items` items of one basis, without what is left of it when raters are left out."""
     base, records = group[0].statistic, [point.record for point in group]
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
         drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
-    n = base.n_used if asked.clusters is None else int(asked.clusters.max()) + 1
+    n = items if asked.clusters is None else int(asked.clusters.max()) + 1
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []

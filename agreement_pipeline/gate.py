@@ -8,6 +8,7 @@ from typing import Any
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.policy import Policy, Verdict
+from agreement_pipeline.waivers import NONE, Waiver, Waivers
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Decision:
         May the ratings become training data?
     verdicts, findings
         What the policy and the data contract said.
+    unmet
+        The verdicts that hold the release.
+    waived, refused
+        The waivers that turned a verdict; and, in words, those that were written and do not hold.
     ratings_digest, policy_digest, contract_digest, code_version
         What it was decided on, by what, and by which version of this package.
     tentative
@@ -64,6 +69,9 @@ class Decision:
     admitted: bool
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
+    unmet: tuple[Verdict, ...]
+    waived: tuple[Waiver, ...]
+    refused: tuple[str, ...]
     ratings_digest: str
     policy_digest: str
     contract_digest: str
@@ -83,9 +91,14 @@ class Decision:
     def reasons(self) -> tuple[str, ...]:
         """Why it is held, or on what it is admitted, one sentence each."""
         if self.admitted:
-            return tuple(verdict.reason for verdict in self.holding)
+            return (*(verdict.reason for verdict in self.holding), *map(str, self.waived), *self.refused)
         broken = [f"contract: {finding.description}" for finding in self.findings if finding.holds]
-        return (*broken, *(verdict.reason for verdict in self.holding if verdict.kind != "reliable"))
+        return (*broken, *(verdict.reason for verdict in self.unmet), *self.refused)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The stable names of all that holds it, which `docs/reasons.md` lists; none when it is admitted."""
+        return () if self.admitted else _codes(self)
 
     @property
     def digest(self) -> str:
@@ -97,7 +110,9 @@ class Decision:
         return {
             "decision": "admitted" if self.admitted else "held",
             "tentative": self.tentative,
+            "codes": list(self.codes),
             "reasons": list(self.reasons),
+            "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
@@ -115,21 +130,33 @@ def decide(
     ratings_digest: str,
     contract_digest: str,
     code_version: str,
+    waivers: Waivers = NONE,
 ) -> Decision:
     """Judge estimates by a policy.
 
-    Admitted when every rule that holds gives a verdict the policy admits, and no finding of the contract holds. No verdict at all, an
-    undefined value, an inconclusive interval and a missing estimate hold.
+    Admitted when every rule that holds gives a verdict the policy admits, or one that a waiver turns, and no finding of the contract holds.
+    No verdict at all, an undefined value, an inconclusive interval and a missing estimate hold.
     """
     verdicts = policy.judge(estimates)
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
-    met = bool(holding) and all(verdict.kind in policy.admit for verdict in holding)
+    short = [verdict for verdict in holding if verdict.kind not in policy.admit]
+    waived, refused = waivers.sorted_out(short, policy, ratings_digest)
+    unmet = tuple(verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived))
     return Decision(
-        admitted=met and not any(finding.holds for finding in findings),
+        admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
         verdicts=verdicts,
         findings=tuple(findings),
+        unmet=unmet,
+        waived=waived,
+        refused=refused,
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
         contract_digest=contract_digest,
         code_version=code_version,
     )
+
+
+def _codes(decision: Decision) -> tuple[str, ...]:
+    broken = [f"contract:{finding.check}" for finding in decision.findings if finding.holds]
+    unmet = [verdict.code for verdict in decision.unmet]
+    return tuple(dict.fromkeys([*broken, *unmet])) or ("no_rule",)

@@ -5,7 +5,6 @@ With many items the draws are those of the Bayesian bootstrap of items; with few
 round in which everybody happened to agree from being certain of it. Nothing that resamples the data alone can do that.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -18,8 +17,6 @@ BLOCK_CELLS = 2_000_000
 
 S = TypeVar("S", bound=Statistic)
 
-NO_LIMITS: dict[str, float | None] = {"low": None, "high": None}
-
 
 class Interval(NamedTuple):
     """A lower and an upper limit."""
@@ -30,11 +27,6 @@ class Interval(NamedTuple):
     def including(self, value: float) -> "Interval":
         """The same interval, wide enough to hold `value`: what was not seen pulls the draws off a value at the edge of what is possible."""
         return Interval(min(self.low, value), max(self.high, value))
-
-    @property
-    def plain(self) -> dict[str, float | None]:
-        """The limits as plain data: None where the measure has no bound and the interval no limit."""
-        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 
 
 class Scheme(NamedTuple):

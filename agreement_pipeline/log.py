@@ -1,58 +1,164 @@
-"""The store's log: one line an event, each carrying the digest of the line before it."""
+"""The store's log: a file an event, each carrying the digest of the one before it, and a seal beside it.
+
+::
+
+    log/<number>.json              what happened
+    seals/<number>-<digest>        that it is kept: an empty file, written after the entry, whose name holds the entry's SHA-256
+
+An entry is there or it is not: no half of one can be read, and none is ever written over. The last may lack its seal, when its writer was
+killed between the two; the next writer puts it.
+"""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from agreement_pipeline import files
 from agreement_pipeline.errors import StoreError, listed
+from agreement_pipeline.storage import Storage
 
+ENTRIES, SEALS = "log", "seals"
 SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release", "withdrawn": "release"}
 DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version")
+NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 OWN = ("number", "time", "event", "round", "previous")
 
-
-def entries(path: Path) -> tuple[dict[str, Any], ...]:
-    """All entries, in order.
-
-    Raises
-    ------
-    StoreError
-        An entry was edited, moved or removed.
-    """
-    return tuple(_checked(path, _lines(path)))
+Entry = dict[str, Any]
 
 
-def append(path: Path, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-    """Add an entry, unless the last one on the same subject says the same.
+class _Line(NamedTuple):
+    """An entry as it was written, its digest, and what it says."""
 
-    A decision is the same when what it rests on is: names and words follow from that.
+    data: bytes
+    digest: str
+    entry: Entry
 
-    Raises
-    ------
-    StoreError
-        The event is unknown, a fact has a name of the log's own, or the log was edited.
-    """
-    _refuse_unknown(event, facts)
-    lines = _lines(path)
-    before = _checked(path, lines)
-    told = json.loads(json.dumps(dict(facts), allow_nan=False))
-    if _said_before(before, event, round_name, told):
-        return
-    entry = {
-        "number": len(lines) + 1,
-        "time": datetime.now(UTC).isoformat(),
-        "event": event,
-        "round": round_name,
-        **told,
-        "previous": files.digest_of(lines[-1]) if lines else "",
-    }
-    _note_end(path, lines)
-    lines.append(json.dumps(entry, ensure_ascii=False).encode())
-    files.write(path, b"".join(line + b"\n" for line in lines))
-    _note_end(path, lines)
+
+@dataclass(eq=False)
+class Log:
+    """What happened in a store, in order."""
+
+    storage: Storage
+    _read: list[_Line] = field(default_factory=list, repr=False)
+    _held: list[_Line] | None = field(default=None, repr=False)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries, in order.
+
+        Raises
+        ------
+        StoreError
+            An entry was edited, moved or removed.
+        """
+        return tuple(line.entry for line in self._lines())
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """From here on, entries follow those that stand here now, and none that another writes meanwhile. The storage must be locked."""
+        if self._held is not None:
+            yield
+            return
+        self._held = list(self._lines())
+        try:
+            yield
+        finally:
+            self._held = None
+
+    def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
+        """Add an entry, unless the last one on the same subject says the same. The log must be held.
+
+        A decision is the same when what it rests on is: names and words follow from that.
+
+        Raises
+        ------
+        StoreError
+            The event is unknown, a fact has a name of the log's own, the log was edited, or another wrote to it meanwhile.
+        """
+        _refuse_unknown(event, facts)
+        told = json.loads(json.dumps(dict(facts), allow_nan=False))
+        if not _said_before(self.entries(), event, round_name, told):
+            self._add({"event": event, "round": round_name, **told})
+
+    def _add(self, said: Entry) -> None:
+        lines = self._lines()
+        number, previous = len(lines) + 1, lines[-1].digest if lines else ""
+        entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said, "previous": previous}
+        line = _line((json.dumps(entry, ensure_ascii=False) + "\n").encode())
+        if lines:
+            self._keep_seal(number - 1, previous)
+        if not self.storage.keep(f"{ENTRIES}/{_name(number)}", line.data):
+            raise StoreError(f"{self._place}: entry {number} was written by another meanwhile; the log as it stood at the start is required. Run this again.")
+        self._keep_seal(number, line.digest)
+        lines.append(line)
+
+    def _keep_seal(self, number: int, digest: str) -> None:
+        self.storage.keep(f"{SEALS}/{_seal(number, digest)}", b"")
+
+    def _lines(self) -> list[_Line]:
+        """The entries read and checked; while the log is held, those that stood there at the start and those added since.
+
+        Seals are listed first: each is put after its entry, so that none of those listed can lack one.
+        """
+        if self._held is not None:
+            return self._held
+        seals = {name for name in self.storage.names(SEALS) if SEAL.fullmatch(name)}
+        found = self._followed(self._entries())
+        self._refuse_other(found, seals)
+        self._read = found
+        return found
+
+    def _entries(self) -> list[bytes | None]:
+        """The entries as they stand there, to the highest number. A listing may miss what came while it was made; a look at the name does not."""
+        found = self.storage.contents(ENTRIES)
+        last = max((int(name[:8]) for name in found if NAME.fullmatch(name)), default=0)
+        return [found.get(_name(number)) or self.storage.read(f"{ENTRIES}/{_name(number)}") for number in range(1, last + 1)]
+
+    def _followed(self, entries: list[bytes | None]) -> list[_Line]:
+        """The entries, each of them following the one before it; those that were read before are not parsed again."""
+        found: list[_Line] = []
+        for number, (data, known) in enumerate(zip_longest(entries, self._read[: len(entries)]), 1):
+            line = known if known and known.data == data else _line(data or b"")
+            if line.entry.get("number") != number or line.entry.get("previous") != (found[-1].digest if found else ""):
+                raise self._broken(f"entry {number} does not follow the one before it")
+            found.append(line)
+        return found
+
+    def _refuse_other(self, found: list[_Line], seals: set[str]) -> None:
+        wanted = [_seal(number, line.digest) for number, line in enumerate(found, 1)]
+        other = sorted(seals.difference(wanted))
+        if other and int(other[-1][:8]) > len(found):
+            raise self._broken(f"{len(found)} entries found where {int(other[-1][:8])} were written")
+        missing = [seal for seal in wanted[:-1] if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None]
+        if other or missing:
+            raise self._broken(f"entry {int(min(other + missing)[:8])} is not the one that was written")
+
+    @property
+    def _place(self) -> str:
+        return f"{self.storage.root}/{ENTRIES}"
+
+    def _broken(self, found: str) -> StoreError:
+        return StoreError(f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.")
+
+
+def _name(number: int) -> str:
+    return f"{number:08}.json"
+
+
+def _seal(number: int, digest: str) -> str:
+    return f"{number:08}-{digest}"
+
+
+def _line(data: bytes) -> _Line:
+    try:
+        entry = json.loads(data)
+    except (ValueError, RecursionError):
+        entry = None
+    return _Line(data, files.digest_of(data), entry if isinstance(entry, dict) else {})
 
 
 def _refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
@@ -63,58 +169,10 @@ def _refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
         raise StoreError(f"log: facts called {listed(taken)} found; these names are the log's own. Rename the facts.")
 
 
-def _said_before(before: list[dict[str, Any]], event: str, round_name: str, told: dict[str, Any]) -> bool:
+def _said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
     same_subject = [entry for entry in before if entry["round"] == round_name and SUBJECTS[entry["event"]] == SUBJECTS[event]]
     if not same_subject or same_subject[-1]["event"] != event:
         return False
     last = {name: value for name, value in same_subject[-1].items() if name not in OWN}
     names = DECIDING if event == "decided" else {*last, *told}
     return all(last.get(name) == told.get(name) for name in names)
-
-
-def _lines(path: Path) -> list[bytes]:
-    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-
-
-def _checked(path: Path, lines: list[bytes]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    previous = ""
-    for number, line in enumerate(lines, 1):
-        entry = _entry(line)
-        if entry.get("number") != number or entry.get("previous") != previous:
-            raise _broken(path, f"entry {number} does not follow the one before it")
-        previous = files.digest_of(line)
-        found.append(entry)
-    _refuse_other_end(path, lines)
-    return found
-
-
-def _entry(line: bytes) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return {}
-    return entry if isinstance(entry, dict) else {}
-
-
-def _refuse_other_end(path: Path, lines: list[bytes]) -> None:
-    """The end is noted after the entry, so that it may be one behind."""
-    number, _, digest = _end(path).read_text(encoding="utf-8").strip().partition(" ") if _end(path).exists() else ("0", "", "")
-    if number not in (str(len(lines)), str(len(lines) - 1)):
-        raise _broken(path, f"{len(lines)} entries found where {number} were written")
-    if int(number) and files.digest_of(lines[int(number) - 1]) != digest:
-        raise _broken(path, f"entry {number} is not the one that was written")
-
-
-def _note_end(path: Path, lines: list[bytes]) -> None:
-    """Note the number and digest of the last entry: without them, nobody would miss it."""
-    if lines:
-        files.write(_end(path), f"{len(lines)} {files.digest_of(lines[-1])}\n".encode())
-
-
-def _end(path: Path) -> Path:
-    return path.with_suffix(".end")
-
-
-def _broken(path: Path, found: str) -> StoreError:
-    return StoreError(f"{path}: {found}; every entry as it was written is required. Restore the log, with its .end file, from a backup.")

@@ -14,13 +14,14 @@ from typing import Any, Literal, get_args
 from agreement_pipeline.errors import Place, PolicyError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope, registered
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
-from agreement_pipeline.intervals import NO_LIMITS, Interval
+from agreement_pipeline.intervals import Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 Effect = Literal["hold", "warn"]
 ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier"]
+SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ class Rule:
         The cut-offs that the lower limit must reach. A rule that holds a release may not set either under 0.667.
     min_items, min_raters
         Under these counts the estimate is not evaluated.
+    every_rater
+        Is an estimate not evaluated when it leaves out a rater of the round, whose replicates, or confidence, are missing or show nothing?
     effect
-        hold: the release waits for this rule. warn: it is shown and holds nothing.
+        hold: the release waits for this rule. warn: it is shown and holds nothing, which is all that some measures may.
 
     Raises
     ------
     PolicyError
-        The measure is not registered, or a cut-off is outside its bounds.
+        The measure is not registered or may not hold a release, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
+        none could be left out.
     """
 
     measure: str
@@ -52,11 +56,13 @@ class Rule:
     tentative: float = TENTATIVE
     min_items: int = 2
     min_raters: int = 1
+    every_rater: bool = False
     effect: Effect = "hold"
 
     def __post_init__(self) -> None:
-        _one_of("scope", self.scope, get_args(ScopeKind))
+        _one_of("scope", self.scope, SCOPE_KINDS)
         _one_of("effect", self.effect, get_args(Effect))
+        self._check_effect()
         floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
         ceiling = registered(self.measure).bounds[1]
         for name in ("tentative", "reliable"):
@@ -72,6 +78,19 @@ class Rule:
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
+        self._check_every_rater()
+
+    def _check_effect(self) -> None:
+        why = registered(self.measure).cannot_hold
+        if why and self.effect == "hold":
+            raise PolicyError(f"effect hold of {self.measure} found; warn is required, since {why}.")
+
+    def _check_every_rater(self) -> None:
+        if not isinstance(self.every_rater, bool):
+            raise PolicyError(f"every_rater {self.every_rater!r} found; true or false is required. Correct it.")
+        if self.every_rater and (registered(self.measure).needs not in ("replicates", "confidence") or self.scope not in ("round", "category")):
+            need = "a measure of replicates or confidence, of the round or category, is required"
+            raise PolicyError(f"every_rater of {self.measure} of the {self.scope} found; {need}. Leave it out.")
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
@@ -88,6 +107,11 @@ class Rule:
             if found < least:
                 reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
                 return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
+        if self.every_rater and estimate.raters_left_out:
+            evidence = "replicates" if registered(self.measure).needs == "replicates" else "statements of confidence"
+            who = f"it leaves out {listed(estimate.raters_left_out)}, of whom {evidence} are missing or show nothing, and the policy asks for every rater"
+            reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
+            return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
         reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate.n_used, estimate.value, estimate.interval.low, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
@@ -101,9 +125,9 @@ class Rule:
         return "unreliable" if high < self.tentative else "inconclusive"
 
     def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
-        low, high = interval
         q = estimate.miss_probability(self.reliable)
-        found = f"{_subject(estimate)} {estimate.value:.3f}, {100 * estimate.confidence_level:g}% interval {low:.3f} to {high:.3f} on {_items(estimate)}"
+        limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
+        found = f"{_subject(estimate)} {estimate.value:.3f}, {limits} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
             "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
@@ -159,7 +183,8 @@ class Verdict:
             "code": self.code,
             "reason": self.reason,
             "value": found.value if found else None,
-            **(found.interval.plain if found and found.interval else NO_LIMITS),
+            "low": found.low if found else None,
+            "high": found.high if found else None,
             "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
             "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
@@ -266,8 +291,14 @@ def _subject(estimate: Estimate) -> str:
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
 
 
+def _limit(limit: float) -> str:
+    return f"{limit:.3f}" if math.isfinite(limit) else "no limit"
+
+
 def _items(estimate: Estimate) -> str:
-    return f"{estimate.n_used} items" if not estimate.n_dropped else f"{estimate.n_used} of {estimate.n_items} items (the others have one rating)"
+    others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
+    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}"
+    return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
 
 
 def _rule(data: object, place: Place) -> Rule:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.scale import Scale, category_text, numbers_of
+from agreement_pipeline.scale import LARGEST, Scale, category_text, numbers_of
 
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
@@ -29,7 +29,7 @@ class Ratings:
         One row a rating, sorted by item, rater and occurrence: `item` and `rater` (text), `label` (a category, as the scale writes it; a
         number where the scale has none, a tuple of them on a multivariate interval scale),
         `occurrence` (1, 2, … when the rater met the item again), `earlier` (did an earlier round give it? then it speaks for intra-rater
-        agreement only) and, where known, `confidence` and `timestamp`.
+        agreement only) and, where known, `confidence` (a number from 0 to 1, nan where none was stated) and `timestamp`.
     scale
         What the labels may be.
     classifiers
@@ -76,8 +76,8 @@ class Ratings:
         Raises
         ------
         RatingsError
-            A column is missing or there twice, nothing is rated, a name is empty, a label is not on the scale, a flag is neither yes nor no, or
-            one (item, rater, occurrence) has two labels.
+            A column is missing or there twice, nothing is rated, a name is empty, a label is not on the scale, a flag is neither yes nor no, a
+            confidence is no number from 0 to 1, or one (item, rater, occurrence) has two labels.
 
         Examples
         --------
@@ -95,7 +95,8 @@ class Ratings:
                 "label": _labels(table["label"], scale, where),
                 "occurrence": _occurrences(table, where),
                 "earlier": _flags(table, "earlier", where),
-                **{name: table[name] for name in ("confidence", "timestamp") if name in table},
+                **({"confidence": _confidences(table, where)} if "confidence" in table else {}),
+                **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
             }
         )
         _refuse_repeats(table, where)
@@ -236,13 +237,14 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 
 def _numbers(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     numbers = pd.to_numeric(labels, errors="coerce").astype(float)
-    known = np.isfinite(numbers) & (numbers.isin(scale.categories) if scale.categories else True)
+    known = (numbers.abs() <= LARGEST) & (numbers.isin(scale.categories) if scale.categories else True)
     bad = numbers.index[~known | ((numbers < 0) if scale.level == "ratio" else False)]
     if len(bad):
         need = f"one of {listed(scale.names, 12)}" if scale.categories else f"a finite {'non-negative ' if scale.level == 'ratio' else ''}number"
+        most = "" if scale.categories else f", none beyond {LARGEST:g} in size"
         raise RatingsError(
             f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{need} is required on the {scale.level} level. Correct the label, or use level nominal or ordinal for names."
+            f"{need} is required on the {scale.level} level{most}. Correct the label, or use level nominal or ordinal for names."
         )
     return numbers
 
@@ -253,7 +255,8 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{scale.dimensions} finite numbers are required on the {scale.level} level, as {'|'.join('1' * scale.dimensions)}. Correct the label."
+            f"{scale.dimensions} finite numbers are required on the {scale.level} level, none beyond {LARGEST:g} in size, "
+            f"as {'|'.join('1' * scale.dimensions)}. Correct the label."
         )
     return vectors.astype(object)
 
@@ -280,6 +283,19 @@ def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     if len(bad):
         raise RatingsError(f"{where.at(bad, name)}: {listed(table[name][bad].tolist())} found; yes or no (true, false, 1, 0) is required. Correct it.")
     return said.map(FLAGS).eq(True)
+
+
+def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
+    """Numbers from 0 to 1; nan where none was stated."""
+    said = table["confidence"].map(lambda value: None if isinstance(value, str) and not value.strip() else value)
+    numbers = pd.to_numeric(said, errors="coerce").astype(float)
+    bad = numbers.index[said.notna() & ~((numbers >= 0) & (numbers <= 1))]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, 'confidence')}: {listed(table['confidence'][bad].tolist())} found; a number from 0 to 1, or nothing, is required. "
+            "Divide by the highest confidence that could be stated, or leave the column out."
+        )
+    return numbers
 
 
 def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:

@@ -4,12 +4,9 @@ Nothing here asks anybody else whether it may. A round is read again from its co
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from agreement_pipeline import files
@@ -17,13 +14,16 @@ from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, StoreError
 from agreement_pipeline.gate import Decision
+from agreement_pipeline.log import DECIDING
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release_contents import MANIFEST, WITHDRAWN, Member, as_json, contents, identity
+from agreement_pipeline.release_contents import MANIFEST, WITHDRAWN, Member, as_json, contents
 from agreement_pipeline.release_proof import Release, prove, read_folder
+from agreement_pipeline.storage import Folder, folder_at
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.withdrawal import reconcile, withdraw_versions
 
-__all__ = ["Release", "current_release", "open_release", "release_dataset", "release_round", "verify_release", "withdraw"]
+__all__ = ["Release", "current_release", "judge_round", "open_release", "release_dataset", "release_round", "verify_release"]
 
 
 def release_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, project: str) -> Release:
@@ -60,41 +60,40 @@ def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contrac
     return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), policy, contract, project)
 
 
-def withdraw(store: Store, round_name: str, reasons: Iterable[str]) -> bool:
-    """Withdraw every release that contains the round, its own and those of several rounds.
+def judge_round(store: Store, round_name: str, policy: Policy, contract: Contract) -> tuple[Decision, bool]:
+    """Judge a round anew, record the decision, and withdraw what is no longer admitted.
 
-    The data stay where they are, so that whoever reads them finds the reasons; in these, raters have their pseudonyms.
+    When the round is held, that is every release that contains it. When it is admitted, it is those of its former versions which the policy
+    would hold today.
 
     Returns
     -------
-    bool
-        Was there one?
+    (Decision, bool)
+        The decision, and whether anything was withdrawn.
+
+    Raises
+    ------
+    StoreError
+        The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
-    check_round_name(round_name)
-    said = list(reasons)
-    with store.locked():
-        found = [path for path in store.release_folders() if _in_force(path) and round_name in _rounds(_manifest(path))]
-        notice = {"round": round_name, "reasons": _without_names(store, round_name, said), "time": datetime.now(UTC).isoformat()}
-        for path in found:
-            files.write(path / WITHDRAWN, as_json(notice))
-        if found:
-            store.record("withdrawn", round_name, releases=[_called(path) for path in found], reasons=said)
-    return bool(found)
+    judged, withdrawn = _decide(store, [round_name], policy, contract)
+    return judged[0].decision, withdrawn
 
 
-def current_release(store: Store, round_name: str) -> Path | None:
+def current_release(store: Store, round_name: str) -> Folder | None:
     """The folder of the round's latest release that is in force."""
-    released = [entry["release"].split("/") for entry in store.history(round_name) if entry["event"] == "released"]
-    return next((path for name, version in reversed(released) if _in_force(path := store.release_folder(name, version))), None)
+    check_round_name(round_name)
+    found = (entry["release"] for entry in reversed(store.in_force()) if entry["round"] == round_name)
+    return next((store.root / "releases" / called for called in found if _stands(store, called)), None)
 
 
-def open_release(path: Path | str, *, require: Policy | None = None) -> Release:
+def open_release(path: Folder | str, *, require: Policy | None = None) -> Release:
     """A release for training, verified first.
 
     Parameters
     ----------
     path
-        Its folder.
+        Its folder, or the URL of one.
     require
         A policy that its annotations must meet too, whatever it was released under.
 
@@ -111,7 +110,7 @@ def open_release(path: Path | str, *, require: Policy | None = None) -> Release:
     return release
 
 
-def verify_release(path: Path | str) -> Release:
+def verify_release(path: Folder | str) -> Release:
     """A release, once everything in it has been derived again from its annotations, its policy and its contract.
 
     This shows that the training rows follow from the annotations and that the policy admits these. It does not show who made the annotations:
@@ -122,7 +121,8 @@ def verify_release(path: Path | str) -> Release:
     ReleaseInvalidError
         It has no manifest, was withdrawn, a file is missing, extra or changed, something comes out otherwise, or a round is not admitted.
     """
-    return prove(read_folder(Path(path)), Path(path))
+    folder = folder_at(path)
+    return prove(read_folder(folder), folder)
 
 
 def _refuse_unmet(release: Release, policy: Policy) -> None:
@@ -145,22 +145,61 @@ class _Judged:
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], policy: Policy, contract: Contract, project: str) -> Release:
+    """Judge, make the release ready, and let it out if nothing has changed since: what is expensive is done while others may write."""
     check_round_name(project, "project")
     if not rounds:
         raise ReleaseHeldError(f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted.")
-    judged = [_judge(store, round_name, policy, contract) for round_name in rounds]
+    judged, _ = _decide(store, rounds, policy, contract)
+    _refuse_held(judged)
+    members = [_member(store, each, policy, contract) for each in judged]
+    data = contents(project, members, policy, contract)
+    ready = prove(data, store.release_folder(name, _version(name, members, policy)))
     with store.locked():
         _refuse_replaced(store, judged)
+        _refuse_redecided(store, judged)
+        return _let_out(store, name, ready, data)
+
+
+def _decide(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract) -> tuple[list[_Judged], bool]:
+    """Judge the rounds as they are now, record the decisions, and withdraw what these and the former versions of the rounds do not bear."""
+    judged = [_judge(store, store.present(round_name), policy, contract) for round_name in rounds]
+    former = {version: _held_since(store, version, policy, contract) for version in _released_before(store, judged)}
+    with store.locked():
+        reconcile(store)
+        _refuse_replaced(store, judged)
+        _refuse_released(store, judged, former)
         for each in judged:
             store.record("decided", each.version.round, **each.decision.to_mapping())
-        _refuse_held(store, judged)
-        return _released(store, name, [_member(store, each, policy, contract) for each in judged], policy, contract, project)
+        outdated = [withdraw_versions(store, version.round, [version], reasons) for version, reasons in former.items() if reasons]
+        held = [
+            withdraw_versions(store, each.version.round, store.versions(each.version.round), each.decision.reasons)
+            for each in judged
+            if not each.decision.admitted
+        ]
+    return judged, any(outdated + held)
 
 
-def _judge(store: Store, round_name: str, policy: Policy, contract: Contract) -> _Judged:
-    version = store.present(round_name)
+def _judge(store: Store, version: RoundVersion, policy: Policy, contract: Contract) -> _Judged:
     ratings = store.ratings_of(version)
     return _Judged(version, ratings, assess(ratings, policy, contract).decision)
+
+
+def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersion]:
+    """The former versions of the rounds that are in a release in force, one for each digest."""
+    released = {found for entry in store.in_force() for found in entry["rounds"].items()} - {
+        (each.version.round, each.version.ratings_digest) for each in judged
+    }
+    former = {(version.round, version.ratings_digest): version for each in judged for version in store.versions(each.version.round)}
+    return [version for known, version in former.items() if known in released]
+
+
+def _held_since(store: Store, version: RoundVersion, policy: Policy, contract: Contract) -> Sequence[str]:
+    """Why a former version is not admitted today; nothing if it is. One that cannot be read is not admitted."""
+    try:
+        decision = _judge(store, version, policy, contract).decision
+    except StoreError as cause:
+        return [str(cause)]
+    return () if decision.admitted else decision.reasons
 
 
 def _member(store: Store, judged: _Judged, policy: Policy, contract: Contract) -> Member:
@@ -179,27 +218,44 @@ def _member(store: Store, judged: _Judged, policy: Policy, contract: Contract) -
 def _refuse_replaced(store: Store, judged: Iterable[_Judged]) -> None:
     for each in judged:
         if store.present(each.version.round) != each.version:
-            raise StoreError(f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Release it again.")
+            raise StoreError(f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Judge it again.")
 
 
-def _refuse_held(store: Store, judged: Iterable[_Judged]) -> None:
+def _refuse_released(store: Store, judged: Iterable[_Judged], former: Container[RoundVersion]) -> None:
+    for version in _released_before(store, judged):
+        if version not in former:
+            raise StoreError(f"round {version.round}: a release of a former version found, made meanwhile; none is required. Judge the round again.")
+
+
+def _refuse_redecided(store: Store, judged: Iterable[_Judged]) -> None:
+    for each in judged:
+        last = [entry for entry in store.history(each.version.round) if entry["event"] == "decided"][-1]
+        decision = each.decision.to_mapping()
+        if any(last[name] != decision[name] for name in DECIDING):
+            raise StoreError(f"round {each.version.round}: another decision found, taken meanwhile; the one it is released on is required. Release it again.")
+
+
+def _refuse_held(judged: Iterable[_Judged]) -> None:
     held = [each for each in judged if not each.decision.admitted]
-    for each in held:
-        withdraw(store, each.version.round, each.decision.reasons)
     if held:
         said = "; ".join(f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}" for each in held)
         raise ReleaseHeldError(f"{said}; an admitted decision is required for training data. Mend what the reasons name, and ingest the round again.")
 
 
-def _released(store: Store, name: str, members: Sequence[Member], policy: Policy, contract: Contract, project: str) -> Release:
-    path = _place(store, name, _version(name, members, policy), identity(project, members, policy, contract))
-    if path.exists():
-        release = verify_release(path)
-    else:
-        data = contents(project, members, policy, contract)
-        release = prove(data, path)
-        files.write_folder(path, data)
-    store.record("released", name, release=_called(path), rounds=list(release.rounds), tentative=release.tentative)
+def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes]) -> Release:
+    """Enter the release into the log, and then let it be seen: nothing is ever seen that the log does not know.
+
+    Whoever was killed between the two leaves an entry without a release, and the next run puts it there.
+    """
+    called = _place(store, name, ready.path.name, data)
+    release = replace(ready, path=store.root / "releases" / called)
+    standing = store.storage.contents(f"releases/{called}")
+    if MANIFEST in standing and standing != data:
+        release = verify_release(release.path)
+    digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
+    store.record("released", name, release=called, rounds=digests, tentative=release.tentative)
+    if MANIFEST not in standing and not store.storage.keep_folder(f"releases/{called}", data):
+        raise StoreError(f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again.")
     return release
 
 
@@ -209,16 +265,21 @@ def _version(name: str, members: Sequence[Member], policy: Policy) -> str:
     return f"{(members[0].ratings.digest if name == members[0].round else together)[:12]}-{policy.digest[:12]}"
 
 
-def _place(store: Store, name: str, version: str, this: Mapping[str, Any]) -> Path:
+def _place(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> str:
     """The first folder of that version that is free, or holds this release and is in force."""
-    folders = (store.release_folder(name, version if number == 1 else f"{version}-{number}") for number in count(1))
-    return next(path for path in folders if not path.exists() or not _another(path, this))
+    names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
+    return next(called for called in names if called not in store.withdrawn() and not _another(store.storage.contents(f"releases/{called}"), data))
 
 
-def _another(path: Path, this: Mapping[str, Any]) -> bool:
-    """Was it withdrawn, or is it of other rounds, another project or contract? One that cannot be read is not: verifying it says why."""
-    manifest = _manifest(path)
-    return (path / WITHDRAWN).exists() or (bool(manifest) and _decisive(manifest) != _decisive(this))
+def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
+    """Was it withdrawn, is it of other rounds, another project or contract, or a part of something else?
+
+    One whose manifest cannot be read is not: verifying it says why.
+    """
+    if WITHDRAWN in standing or MANIFEST not in standing:
+        return any(data.get(name) != content for name, content in standing.items())
+    manifest = _manifest(standing[MANIFEST])
+    return bool(manifest) and _decisive(manifest) != _decisive(json.loads(data[MANIFEST]))
 
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -226,33 +287,17 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     return (manifest["project"], manifest["policy_digest"], manifest["contract_digest"], rounds)
 
 
-def _in_force(path: Path) -> bool:
-    return (path / MANIFEST).is_file() and not (path / WITHDRAWN).exists()
-
-
-def _manifest(path: Path) -> dict[str, Any]:
-    """The manifest; empty where there is none that can be read, and then the release cannot be verified either."""
+def _manifest(data: bytes) -> dict[str, Any]:
+    """The manifest; empty where it cannot be read, and then the release cannot be verified either."""
     try:
-        found: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
+        found: dict[str, Any] = json.loads(data)
         _decisive(found)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return {}
     return found
 
 
-def _rounds(manifest: Mapping[str, Any]) -> list[str]:
-    return [entry["round"] for entry in manifest.get("rounds", [])]
-
-
-def _called(path: Path) -> str:
-    return f"{path.parent.name}/{path.name}"
-
-
-def _without_names(store: Store, round_name: str, reasons: Iterable[str]) -> list[str]:
-    """The reasons with the raters' pseudonyms in place of their names."""
-    try:
-        pseudonyms = store.pseudonyms(store.ratings(round_name))
-    except StoreError:
-        return ["the round can no longer be read from the store, whose log has the reasons"]
-    names = "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
-    return [re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason) for reason in reasons]
+def _stands(store: Store, called: str) -> bool:
+    """Is a release there, and no notice in it?"""
+    names = store.storage.names(f"releases/{called}")
+    return MANIFEST in names and WITHDRAWN not in names

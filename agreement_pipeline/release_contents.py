@@ -182,7 +182,7 @@ def _annotations(members: Sequence[Member]) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
             f"rounds {listed([member.round for member in members])}: columns of different kinds found ({cause}); one kind is required in all of them. "
-            "Ingest them again with confidence as numbers and timestamps as times."
+            "Ingest them again with timestamps as times."
         ) from None
 
 

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
@@ -39,6 +38,7 @@ from agreement_pipeline.release_contents import (
     report_of,
 )
 from agreement_pipeline.scale import Scale
+from agreement_pipeline.storage import Folder, storage_at
 from agreement_pipeline.tables import EXTRAS, parquet_table, ratings_of
 
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
@@ -68,7 +68,7 @@ class Release:
         The ratings of each round, under the same pseudonyms.
     """
 
-    path: Path
+    path: Folder
     project: str
     rounds: tuple[str, ...]
     policy: Policy
@@ -84,7 +84,7 @@ class Release:
         return any(decision["tentative"] for decision in self.decisions.values())
 
 
-def read_folder(path: Path) -> dict[str, bytes]:
+def read_folder(path: Folder) -> dict[str, bytes]:
     """The files of a release by name, once they are seen to be those that its manifest lists.
 
     Raises
@@ -92,24 +92,25 @@ def read_folder(path: Path) -> dict[str, bytes]:
     ReleaseInvalidError
         There is no manifest, the release was withdrawn, or a file is missing, extra or changed.
     """
-    if not (path / MANIFEST).is_file():
+    storage = storage_at(path)
+    found = set(storage.names())
+    if WITHDRAWN in found:
+        raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
+    manifest = storage.read(MANIFEST)
+    if manifest is None:
         raise ReleaseInvalidError(f"{path}: no {MANIFEST} found; a release has one, written last. Ask for the complete folder.")
-    if (path / WITHDRAWN).exists():
-        raise _withdrawn(path)
-    data = {MANIFEST: (path / MANIFEST).read_bytes()}
-    promised = _json(data, MANIFEST, path).get("files")
+    promised = _json({MANIFEST: manifest}, MANIFEST, path).get("files")
     if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
-    found = {file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_symlink() or not file.is_dir()} - {MANIFEST}
-    _refuse_other_files(path, set(promised), found)
-    data |= {name: (path / name).read_bytes() for name in found}
-    changed = sorted(name for name in found if promised[name] != {"sha256": files.digest_of(data[name]), "bytes": len(data[name])})
+    _refuse_other_files(path, set(promised), found - {MANIFEST})
+    data = {name: storage.read(name) or b"" for name in sorted(promised)}
+    changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
         raise ReleaseInvalidError(f"{path}: other bytes in {listed(changed)} found; those that were released are required. Fetch the release again.")
-    return data
+    return {MANIFEST: manifest, **data}
 
 
-def prove(data: Mapping[str, bytes], path: Path) -> Release:
+def prove(data: Mapping[str, bytes], path: Folder) -> Release:
     """Derive the decisions, the report and the training rows again from the annotations, and compare.
 
     Raises
@@ -142,7 +143,7 @@ def prove(data: Mapping[str, bytes], path: Path) -> Release:
 
 
 def _derived(
-    data: Mapping[str, bytes], manifest: Mapping[str, Any], by: tuple[Policy, Contract, Scale], path: Path
+    data: Mapping[str, bytes], manifest: Mapping[str, Any], by: tuple[Policy, Contract, Scale], path: Folder
 ) -> tuple[pa.Table, list[Member], pd.DataFrame]:
     annotations = _table(data, ANNOTATIONS, path)
     try:
@@ -165,7 +166,7 @@ def _member(annotations: pa.Table, entry: Mapping[str, Any], policy: Policy, con
     return Member.assessed(entry["round"], entry["original_digest"], ratings, policy, contract)
 
 
-def _judged_by(data: Mapping[str, bytes], path: Path) -> tuple[Policy, Contract, Scale]:
+def _judged_by(data: Mapping[str, bytes], path: Folder) -> tuple[Policy, Contract, Scale]:
     found = _json(data, POLICY, path)
     try:
         return Policy.from_mapping(found["policy"]), Contract.from_mapping(found["contract"]), Scale.from_mapping(found["scale"])
@@ -173,23 +174,24 @@ def _judged_by(data: Mapping[str, bytes], path: Path) -> tuple[Policy, Contract,
         raise ReleaseInvalidError(f"{path / POLICY}: not readable ({cause}); a policy, a contract and a scale are required. Fetch the release again.") from None
 
 
-def _withdrawn(path: Path) -> ReleaseInvalidError:
-    notice = _json({WITHDRAWN: (path / WITHDRAWN).read_bytes()}, WITHDRAWN, path)
-    reasons = "; ".join(map(str, notice.get("reasons", [])))
+def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
+    notice = _json({WITHDRAWN: data}, WITHDRAWN, path)
+    said = notice.get("reasons")
+    reasons = "; ".join(map(str, said)) if isinstance(said, list) else str(said)
     return ReleaseInvalidError(
         f"{path}: withdrawn on {notice.get('time')}, for round {notice.get('round')} ({reasons}); a release in force is required. "
         "Do not train on it; ask for the next release."
     )
 
 
-def _refuse_other_files(path: Path, promised: set[str], found: set[str]) -> None:
+def _refuse_other_files(path: Folder, promised: set[str], found: set[str]) -> None:
     if promised - found:
         raise ReleaseInvalidError(f"{path}: no file {listed(sorted(promised - found))} found; the manifest lists it. Fetch the release again.")
     if found - promised:
         raise ReleaseInvalidError(f"{path}: extra file {listed(sorted(found - promised))} found; only what the manifest lists is required. Remove it.")
 
 
-def _refuse_held(path: Path, members: list[Member]) -> None:
+def _refuse_held(path: Folder, members: list[Member]) -> None:
     for member in members:
         decision = member.assessment.decision
         if not decision.admitted:
@@ -198,7 +200,7 @@ def _refuse_held(path: Path, members: list[Member]) -> None:
             )
 
 
-def _refuse_other(path: Path, name: str, found: object, derived: object) -> None:
+def _refuse_other(path: Folder, name: str, found: object, derived: object) -> None:
     difference = _difference(found, derived, name)
     if difference:
         raise ReleaseInvalidError(
@@ -207,7 +209,7 @@ def _refuse_other(path: Path, name: str, found: object, derived: object) -> None
         )
 
 
-def _refuse_other_rows(path: Path, name: str, found: pa.Table, derived: pa.Table) -> None:
+def _refuse_other_rows(path: Folder, name: str, found: pa.Table, derived: pa.Table) -> None:
     if not _same_rows(found, derived):
         raise ReleaseInvalidError(
             f"{path}: rows of {name} found that the consensus of the annotations does not give; exactly those are required. Fetch the release again."
@@ -243,14 +245,14 @@ def _difference(found: object, derived: object, at: str) -> str | None:
     return None if found == derived else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
 
 
-def _table(data: Mapping[str, bytes], name: str, path: Path) -> pa.Table:
+def _table(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:
     try:
         return parquet_table(data[name])
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def _json(data: Mapping[str, bytes], name: str, path: Path) -> dict[str, Any]:
+def _json(data: Mapping[str, bytes], name: str, path: Folder) -> dict[str, Any]:
     try:
         found = json.loads(data[name])
     except ValueError as cause:

@@ -15,6 +15,7 @@ Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interva
 LEVELS: tuple[Level, ...] = get_args(Level)
 UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MOST_CATEGORIES = 64
+LARGEST = 1e150  # the squares of such numbers, and the sums of many of them, are finite still
 Category = str | float
 MISSING = -1  # the code of a missing rating, where codes are positions among the categories
 
@@ -27,18 +28,21 @@ class Scale:
     ----------
     categories
         At least two, all different. Text on a nominal or ordinal scale, where an ordinal scale reads them from the
-        lowest to the highest; finite numbers on an interval or ratio scale. `None` on any level but the nominal: any
-        finite number may occur (any vector of them on a multivariate interval scale), and no list of categories exists.
+        lowest to the highest; finite numbers up to 1e150 in size on an interval or ratio scale. `None` on any level but the nominal:
+        any such number may occur (any vector of them on a multivariate interval scale), and no list of categories exists.
     level
         nominal, ordinal, interval, ratio or multivariate interval.
     dimensions
         How many numbers make a label: two or more on a multivariate interval scale, else one.
+    declared
+        Did the team name the categories? Where they were read off the ratings, nobody knows which others there could have been, nor how far
+        apart the scale's ends are.
 
     Raises
     ------
     RatingsError
-        Fewer than two categories, one twice, a missing one, text on an interval or ratio scale, a negative number on a ratio scale,
-        a number of dimensions that the level does not have.
+        Fewer than two categories, one twice, a missing one, text or a number beyond 1e150 on an interval or ratio scale, a negative number on a
+        ratio scale, a number of dimensions that the level does not have.
 
     Examples
     --------
@@ -53,6 +57,7 @@ class Scale:
     categories: tuple[Category, ...] | None
     level: Level = "nominal"
     dimensions: int = 1
+    declared: bool = True
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
@@ -93,14 +98,14 @@ class Scale:
             raise RatingsError(
                 f"scale: category {value!r} found on the {self.level} level; numbers are required there. Use level nominal or ordinal for names."
             ) from None
-        if not math.isfinite(number) or (self.level == "ratio" and number < 0):
+        if not abs(number) <= LARGEST or (self.level == "ratio" and number < 0):
             sign = "non-negative " if self.level == "ratio" else ""
-            raise RatingsError(f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers. Correct it.")
+            raise RatingsError(f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers up to {LARGEST:g} in size. Correct it.")
         return number
 
     @classmethod
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
-        """The scale that the labels themselves suggest.
+        """The scale that the labels themselves suggest, its categories not declared.
 
         Nominal: the labels in text order. Ordinal: numbers in numeric order; words have no order that could be read off
         them, so they must be named. Interval and ratio: the distinct numbers, or any number where there are more than
@@ -111,9 +116,9 @@ class Scale:
         distinct = {frozenset(label) if isinstance(label, set) else label for label in labels if present(label)}
         if level in ("interval", "ratio"):
             numbers = sorted({cls(None, level).number(label) for label in distinct})
-            return cls(None if len(numbers) > MOST_CATEGORIES else tuple(numbers), level)
+            return cls(None, level) if len(numbers) > MOST_CATEGORIES else cls(tuple(numbers), level, declared=False)
         if level == "nominal":
-            return cls(tuple(sorted({category_text(label) for label in distinct})), level)
+            return cls(tuple(sorted({category_text(label) for label in distinct})), level, declared=False)
         try:
             ordered = sorted({category_text(label) for label in distinct}, key=_rank)
         except ValueError:
@@ -121,7 +126,7 @@ class Scale:
                 f"scale: labels {listed(sorted(map(str, distinct)))} found on the ordinal level; words have no order of their own. "
                 "Name the categories from the lowest to the highest (--categories low,middle,high)."
             ) from None
-        return cls(tuple(ordered), level)
+        return cls(tuple(ordered), level, declared=False)
 
     @property
     def numeric(self) -> bool:
@@ -164,13 +169,20 @@ class Scale:
     def to_mapping(self) -> dict[str, object]:
         """The scale as plain data."""
         categories = None if self.categories is None else list(self.categories)
-        return {"level": self.level, "categories": categories} | ({"dimensions": self.dimensions} if self.dimensions > 1 else {})
+        dimensions: dict[str, object] = {"dimensions": self.dimensions} if self.dimensions > 1 else {}
+        declared: dict[str, object] = {} if self.declared else {"declared": False}
+        return {"level": self.level, "categories": categories, **dimensions, **declared}
 
     @classmethod
     def from_mapping(cls, data: dict[str, object]) -> "Scale":
         """The scale that `to_mapping` wrote."""
         categories = data["categories"]
-        return cls(None if categories is None else tuple(categories), data["level"], data.get("dimensions", 1))  # type: ignore[arg-type]
+        return cls(
+            None if categories is None else tuple(categories),  # type: ignore[arg-type]
+            data["level"],  # type: ignore[arg-type]
+            data.get("dimensions", 1),  # type: ignore[arg-type]
+            data.get("declared", True),  # type: ignore[arg-type]
+        )
 
 
 def _rank(text: str) -> tuple[float, str]:
@@ -208,7 +220,7 @@ def category_text(value: object) -> str:
 
 
 def numbers_of(label: object) -> tuple[float, ...]:
-    """The finite numbers of a vector: a tuple, a list, an array, or text with `|` between them; none where it is anything else.
+    """The numbers of a vector, each finite and up to 1e150 in size: a tuple, a list, an array, or text with `|` between them; none where it is anything else.
 
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
@@ -218,4 +230,4 @@ def numbers_of(label: object) -> tuple[float, ...]:
         numbers = tuple(float(part) for part in parts)
     except (TypeError, ValueError):
         return ()
-    return numbers if all(map(math.isfinite, numbers)) else ()
+    return numbers if all(abs(number) <= LARGEST for number in numbers) else ()

@@ -6,7 +6,8 @@ import numpy as np
 
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope
 from agreement_pipeline.intervals import percentile_interval
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 MEASURE = "self_agreement_unbiased"
 ONE_RATER = "fewer than two raters met an item twice, so there is no pool"

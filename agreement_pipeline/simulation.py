@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.files import write
 from agreement_pipeline.patterns import Codes
 
 CATEGORIES = ("safe", "offensive", "hateful")
@@ -171,5 +170,8 @@ def _text(number: int) -> str:
 
 
 def _written(path: Path, frame: pd.DataFrame) -> Path:
-    write(path, frame.to_csv(index=False, lineterminator="\n").encode())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}")
+    partial.write_bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+    partial.replace(path)
     return path

@@ -1,12 +1,14 @@
-"""Content-addressed rounds in a folder: what was delivered, what was decided and what was released, none of it ever overwritten.
+"""Content-addressed rounds in a folder or a bucket: what was delivered, decided and released, none of it ever overwritten.
 
 ::
 
     originals/<digest>/<name>                       the files as delivered
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
-    present/<round>.json                            which of them a round is now
-    log.jsonl                                       what happened, in order
+    log/, seals/                                    what happened, in order: what a round is now is what was ingested last
     releases/<name>/<version>/                      the training data
+
+Bytes come first and the entry that speaks of them last, so that a writer killed at any point has changed nothing, or everything. Training data
+alone come after their entry: none is ever seen that the log does not know.
 """
 
 import hmac
@@ -15,20 +17,23 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline import files, log
+from agreement_pipeline import files
 from agreement_pipeline.errors import RatingsError, StoreError, listed
+from agreement_pipeline.log import Log
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
+from agreement_pipeline.storage import Folder, folder_at, storage_at
 from agreement_pipeline.tables import parquet_bytes, parquet_table, ratings_of, ratings_table
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+SALT = "salt"
 SCALE = b"agreement_pipeline.scale"
 RESTORE = "what was ingested is required. Restore it, or remove it and ingest again."
-UNSTABLE = "the digest of the ratings given is required. Give confidence as numbers and timestamps as times of one kind."
+UNSTABLE = "the digest of the ratings given is required. Give timestamps as times of one kind."
 
 
 def check_round_name(name: str, what: str = "round") -> str:
@@ -70,30 +75,34 @@ class RoundVersion:
     table_digest: str
 
 
-@dataclass(frozen=True, eq=False)
 class Store:
     """The rounds, decisions and releases of a project.
 
     Parameters
     ----------
     root
-        The folder that holds them; made when first written to.
+        The folder or the URL (`s3://bucket/folder`) that holds them; made when first written to.
     salt
-        The key of the raters' pseudonyms; drawn once and kept in the folder when omitted.
+        The key of the raters' pseudonyms; drawn once and kept in the store when omitted.
+
+    Attributes
+    ----------
+    root
+        The folder.
+    storage
+        What writes to it and reads from it.
     """
 
-    root: Path
-    salt: bytes | None = field(default=None, repr=False)
-    _lock: files.Lock = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "root", Path(self.root))
-        object.__setattr__(self, "_lock", files.Lock(self.root / ".lock"))
+    def __init__(self, root: Folder | str, salt: bytes | None = None) -> None:
+        self.root = folder_at(root)
+        self.storage = storage_at(root)
+        self._salt = salt
+        self._log = Log(self.storage)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every other writer waiting."""
-        with self._lock.held():
+        """Keep every other writer waiting, and the log as it stands but for what is added here."""
+        with self.storage.locked(), self._log.held():
             yield
 
     def ingest(self, round_name: str, ratings: Ratings, original: Path) -> RoundVersion:
@@ -109,40 +118,37 @@ class Store:
         check_round_name(round_name)
         data = _bytes(ratings)
         _refuse_changed(_ratings(data, f"ratings of round {round_name}"), ratings.digest, f"ratings of round {round_name}", UNSTABLE)
+        source = Path(os.path.abspath(original))
+        if not source.exists():
+            raise StoreError(f"{source}: no such file found; the original is required. Check the path.")
+        delivered = files.contents_of(source)
+        version = RoundVersion(round_name, ratings.digest, files.digest_of(delivered), source.name, files.digest_of(data))
         with self.locked():
-            source = Path(os.path.abspath(original))
-            version = RoundVersion(round_name, ratings.digest, self._keep_original(source), source.name, files.digest_of(data))
+            self._keep_original(version, delivered)
             self._keep_table(version, data)
-            self._point_to(version)
+            self.record("ingested", round_name, **{name: value for name, value in asdict(version).items() if name != "round"})
         return version
 
     def rounds(self) -> tuple[str, ...]:
         """The rounds, by name."""
-        return tuple(sorted(path.stem for path in (self.root / "present").glob("*.json") if NAME.fullmatch(path.stem)))
+        return tuple(sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"}))
 
     def present(self, round_name: str) -> RoundVersion:
-        """What a round is now.
+        """What a round is now: what was ingested last.
 
         Raises
         ------
         StoreError
             The store does not hold the round.
         """
-        pointer = self._pointer(round_name)
-        if not pointer.exists():
+        versions = self._arrived(check_round_name(round_name))
+        if not versions:
             raise StoreError(f"{self.root}: no round {round_name!r} among {listed(self.rounds())}; a round that was ingested is required. Ingest it first.")
-        try:
-            version = RoundVersion(**json.loads(pointer.read_bytes()))
-        except (ValueError, TypeError):
-            version = None
-        if version is None or version.round != round_name:
-            raise StoreError(f"{pointer}: no version of round {round_name} found in it; what ingesting wrote is required. Ingest the round again.")
-        return version
+        return versions[-1]
 
     def versions(self, round_name: str) -> tuple[RoundVersion, ...]:
         """What a round has been, in the order of arrival; each version once."""
-        arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
-        return tuple(dict.fromkeys(RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__}) for entry in arrived))
+        return tuple(dict.fromkeys(self._arrived(round_name)))
 
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of a round, read again from their bytes.
@@ -156,10 +162,9 @@ class Store:
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         """The ratings of a version of a round; errors as for `ratings`."""
-        path = self._table(version)
-        if not path.exists():
+        path, data = self.root / self._table(version), self.storage.read(self._table(version))
+        if data is None:
             raise StoreError(f"{path}: no such file found; the ratings of round {version.round} are required. Restore it, or ingest the round again.")
-        data = path.read_bytes()
         if files.digest_of(data) != version.table_digest:
             raise StoreError(f"{path}: other bytes than those stored found, so the ratings were edited; {RESTORE}")
         ratings = _ratings(data, str(path))
@@ -180,7 +185,7 @@ class Store:
         """
         check_round_name(round_name)
         with self.locked():
-            log.append(self.root / "log.jsonl", event, round_name, facts)
+            self._log.append(event, round_name, facts)
 
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log's entries, of one round or of all, in order.
@@ -190,65 +195,50 @@ class Store:
         StoreError
             An entry was edited or removed.
         """
-        every = log.entries(self.root / "log.jsonl")
+        every = self._log.entries()
         return every if round_name is None else tuple(entry for entry in every if entry["round"] == round_name)
 
-    def release_folder(self, name: str, version: str) -> Path:
+    def in_force(self) -> tuple[dict[str, Any], ...]:
+        """The entries of the releases that were let out and not withdrawn since, in order."""
+        withdrawn = self.withdrawn()
+        return tuple(entry for entry in self.history() if entry["event"] == "released" and entry["release"] not in withdrawn)
+
+    def withdrawn(self) -> dict[str, dict[str, Any]]:
+        """The releases that were withdrawn, each with the entry that says so."""
+        return {called: entry for entry in self.history() if entry["event"] == "withdrawn" for called in entry["releases"]}
+
+    def release_folder(self, name: str, version: str) -> Folder:
         """Where a version of a release has its place."""
         return self.root / "releases" / check_round_name(name, "release") / check_round_name(version, "version")
-
-    def release_folders(self) -> tuple[Path, ...]:
-        """Every release there is, withdrawn ones included."""
-        return tuple(sorted(path.parent for path in (self.root / "releases").glob("[!.]*/[!.]*/manifest.json")))
 
     def pseudonyms(self, ratings: Ratings) -> dict[str, str]:
         """What the raters of the panel are called outside the store: the same rater the same in every round, and no way back without the salt."""
         return {name: f"rater-{hmac.digest(self._key(), name.encode(), 'sha256').hex()[:12]}" for name in ratings.raters}
 
     def _key(self) -> bytes:
-        if self.salt is not None:
-            return self.salt
-        path = self.root / "salt"
-        with self.locked():
-            if not path.exists():
-                files.write(path, os.urandom(32), mode=0o600)
-            return path.read_bytes()
+        return self._salt or self.storage.read(SALT) or self._drawn_key()
 
-    def _keep_original(self, source: Path) -> str:
-        if not source.exists():
-            raise StoreError(f"{source}: no such file found; the original is required. Check the path.")
-        partial = self.root / "originals" / ".partial"
-        try:
-            files.copy(source, partial)
-            digest = files.digest_at(partial)
-            kept = self.root / "originals" / digest / source.name
-            if not kept.exists():
-                files.into_place(partial, kept)
-            elif files.digest_at(kept) != digest:
-                raise StoreError(f"{kept}: other bytes than those kept found, so the original was edited; {RESTORE}")
-        finally:
-            files.remove(partial)
-        return digest
+    def _drawn_key(self) -> bytes:
+        drawn = os.urandom(32)
+        with self.locked():
+            return drawn if self.storage.keep(SALT, drawn, secret=True) else self._key()
+
+    def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
+        arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
+        return tuple(RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__}) for entry in arrived)
+
+    def _keep_original(self, version: RoundVersion, delivered: bytes | dict[str, bytes]) -> None:
+        name = f"originals/{version.original_digest}/{version.source}"
+        kept = self.storage.keep(name, delivered) if isinstance(delivered, bytes) else self.storage.keep_folder(name, delivered)
+        if not kept:
+            raise StoreError(f"{self.root / name}: other bytes than those kept found, so the original was edited; {RESTORE}")
 
     def _keep_table(self, version: RoundVersion, data: bytes) -> None:
-        if self._table(version).exists():
+        if not self.storage.keep(self._table(version), data):
             self.ratings_of(version)
-        else:
-            files.write(self._table(version), data)
 
-    def _point_to(self, version: RoundVersion) -> None:
-        pointer, data = self._pointer(version.round), json.dumps(asdict(version), indent=2, sort_keys=True).encode()
-        if pointer.exists() and pointer.read_bytes() == data:
-            return
-        facts = asdict(version)
-        self.record("ingested", facts.pop("round"), **facts)
-        files.write(pointer, data)
-
-    def _table(self, version: RoundVersion) -> Path:
-        return self.root / "rounds" / version.ratings_digest / f"{version.table_digest}.parquet"
-
-    def _pointer(self, round_name: str) -> Path:
-        return self.root / "present" / f"{check_round_name(round_name)}.json"
+    def _table(self, version: RoundVersion) -> str:
+        return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
 
 
 def _bytes(ratings: Ratings) -> bytes:

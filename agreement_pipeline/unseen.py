@@ -50,12 +50,42 @@ def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Arra
     return rows
 
 
+def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
+    """The splits of `category_splits` in cells of `sizes` or fewer, shape (size + 1, C, K), for what a rater says of an item she meets again.
+
+    A cell that holds both categories, and twice as many labels as there are categories in use, holds each other one once: who chooses at random
+    names them all in so many, and a cell without one of them would say that she never does.
+    """
+    others = np.flatnonzero(used > 0)
+    others = others[~np.isin(others, pair)]
+    first = np.rint(np.arange(size, -1, -1)[:, None] * sizes / size)
+    mixed = (first > 0) & (first < sizes) & (sizes >= 2 * (2 + len(others)))
+    dealt = 1 + np.rint((first - 1) * (sizes - 2 - len(others)) / np.maximum(sizes - 2, 1))
+    rows = np.zeros((*first.shape, len(used)))
+    rows[..., others] = mixed[..., None]
+    rows[..., pair[0]] = np.where(mixed, dealt, first)
+    rows[..., pair[1]] = sizes - rows.sum(-1)
+    return rows
+
+
 def rater_splits(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     """The same splits as codes by rater, each turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
     first, second = pair
     rows = [[first] * n + [second] * (size - n) + [MISSING] * (n_raters - size) for n in range(size, -1, -1)]
     turns = min(n_raters, MAX_TURNS)
     return np.array([np.roll(row, turn * n_raters // turns) for row in rows for turn in range(turns)])
+
+
+def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
+    """The raters who meet an unseen item again: as many as meet a typical one, turned through all who met any.
+
+    Were it all of them, what is not known of each would weigh as often as there are raters, however few meet each item again.
+    """
+    items, n_raters = np.unique(item, return_counts=True)
+    typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
+    raters = np.unique(rater)
+    turns = -(-len(raters) // typical)
+    return [np.roll(raters, -(turn * len(raters) // turns))[:typical] for turn in range(turns)]
 
 
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:

@@ -3,18 +3,21 @@
 Where any number may occur no two items need be alike, so the rows are the items themselves, each of weight 1.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import Array, RatingPatterns, _extended, _weights
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.patterns import Array, RatingPatterns
+from agreement_pipeline.rows import changed, checked_weights, extended
+from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,9 @@ class RatingValues:
     def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], left_out: int = 0) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        _check(rows, scale, len(raters))
+        _check(rows, scale, raters)
         object.__setattr__(self, "values", rows)
-        object.__setattr__(self, "weights", _weights(weights, len(rows)))
+        object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "left_out", left_out)
@@ -105,19 +108,32 @@ class RatingValues:
         return round(float((self.weights * self.sizes).sum()))
 
     def reweighted(self, weights: Array) -> Self:
-        """The same rows under other weights."""
-        return replace(self, weights=weights)
+        """The same rows under other weights, with what is known of them."""
+        copy = changed(self, weights=weights)
+        vars(copy).update({name: getattr(self, name) for name in ("rated", "sizes", "pairable", "_kept")})
+        return copy
+
+    def kept(self, read: Callable[["RatingValues"], T]) -> T:
+        """What `read` finds in the values, whatever the weights: read once, and known to every reweighted copy."""
+        if read not in self._kept:
+            self._kept[read] = read(self)
+        return self._kept[read]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _kept(self) -> dict[Callable[["RatingValues"], Any], Any]:
+        return {}
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values, each turned through the raters, `mass` in all.
 
         In each dimension they are the values of the two-valued rating with the mean, the variance and the skewness of all
-        ratings: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
+        ratings that meet another: on ratings of 0 and 1, 0 and 1; where a few ratings hold most of the variance, far apart. In the next
         dimension a split is turned by one rater more, so that the ratings do not lie on one line.
         """
-        low, high = _two_values(self.values, self.weights)
-        rows = _splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high)
-        return replace(self, values=np.concatenate([self.values, rows]), weights=_extended(self.weights, mass, len(rows)))
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = two_values(meeting.values, meeting.weights)
+        rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
+        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""
@@ -128,8 +144,13 @@ class RatingValues:
         return replace(self.at(complete), left_out=left_out)
 
     def at(self, rows: NDArray[np.bool_]) -> "RatingValues":
-        """Some of the rows."""
-        return replace(self, values=self.values[rows], weights=self.weights[..., rows])
+        """Some of the rows; of the same rows under other weights what is known is known again."""
+        if rows.all():
+            return self
+        known = self.kept(_Rows)
+        if known.rows is None or not np.array_equal(known.rows, rows):
+            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())))
+        return known.values.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> "RatingValues":
         """The columns of some raters."""
@@ -148,24 +169,36 @@ class RatingValues:
         return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
 
 
-def _check(values: Array, scale: Scale, n_raters: int) -> None:
+class _Rows:
+    """The rows that `RatingValues.at` took last."""
+
+    def __init__(self, values: RatingValues) -> None:
+        self.rows: NDArray[np.bool_] | None = None
+        self.values = values
+
+
+def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
     if not scale.numeric:
         raise RatingsError(f"rating values: a {scale.level} scale with categories found; a scale of numbers is required. Use rating patterns.")
-    if values.ndim != 3 or values.shape[1:] != (n_raters, scale.dimensions):
+    if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
         raise RatingsError(
-            f"rating values: shape {values.shape} found; (N, {n_raters}, {scale.dimensions}) is required by the raters and the scale. "
+            f"rating values: shape {values.shape} found; (N, {len(raters)}, {scale.dimensions}) is required by the raters and the scale. "
             "Give a value for every rater and dimension, nan where missing."
         )
     missing = np.isnan(values)
-    if (missing.any(-1) != missing.all(-1)).any() or np.isinf(values).any() or (scale.level == "ratio" and (values < 0).any()):
+    impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
+    bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
+    if len(bad):
+        row, column = bad[0]
         raise RatingsError(
-            "rating values: a rating with some numbers missing, infinite or negative found; "
-            f"all finite{' and non-negative' if scale.level == 'ratio' else ''}, or all nan, are required on the {scale.level} level. Correct the rating."
+            f"rating values: row {row + 1}, column {raters[column]!r}: {values[row, column].tolist()} found ({len(bad)} such ratings in all); "
+            f"finite {'non-negative ' if scale.level == 'ratio' else ''}numbers up to {LARGEST:g} in size, or nan in all dimensions, are required "
+            f"on the {scale.level} level. Correct the rating."
         )
 
 
-def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
-    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings."""
+def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
+    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension; they never lie outside the ratings, rounding included."""
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)
@@ -173,14 +206,22 @@ def _two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     spread = np.sqrt(each @ apart**2)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
-    return each @ numbers + spread * (skewness - gap) / 2, each @ numbers + spread * (skewness + gap) / 2
+    nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
+    low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
+    return low, high
 
 
-def _splits(size: int, n_raters: int, low: Array, high: Array) -> Array:
-    """Items of `size` ratings with k high ones in each dimension, k from all to none, each turned through the raters; shape (…, R, D)."""
+def splits(size: int, places: int, low: Array, high: Array) -> Array:
+    """Rows of `size` ratings in the first places, with k high ones in each dimension, k from all to none; shape (size + 1, places, D)."""
     place = np.arange(size)[:, None] + np.arange(len(low))
-    rows = np.full((size + 1, n_raters, len(low)), np.nan)
+    rows = np.full((size + 1, places, len(low)), np.nan)
     rows[:, :size] = np.where(place % max(1, size) < np.arange(size, -1, -1)[:, None, None], high, low)
+    return rows
+
+
+def _turned(rows: Array) -> Array:
+    """Each row turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
+    n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate([np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)])
 
@@ -192,4 +233,4 @@ def _columns(values: RatingValues, raters: Sequence[str]) -> Array:
     return columns
 
 
-__all__ = ["RatingValues"]
+__all__ = ["RatingValues", "splits", "two_values"]

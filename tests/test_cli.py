@@ -5,6 +5,12 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.readers.table import Columns, read_ratings
+from agreement_pipeline.release import release_round
+from agreement_pipeline.store import Store
+from agreement_pipeline.withdrawal import withdraw
 
 ROOT = Path(__file__).parents[1]
 SEROLOGY = ROOT / "configs/rounds/serology/williams-1976.csv"
@@ -38,6 +44,16 @@ def test_measure_reproduces_krippendorffs_example_at_every_level(capsys, level, 
     found = measured(capsys, str(OBSERVERS), "--level", level, "--measure", "krippendorff_alpha")
 
     assert of(found, "krippendorff_alpha")["value"] == pytest.approx(alpha, abs=5e-6)
+
+
+def test_a_limit_that_is_none_is_null_in_json(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [(item, rater, "abc"[(item + (place if item < 6 else 0)) % 3]) for item in range(7) for place, rater in enumerate(("r", "s", "t", "model"))]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    assert main(["measure", str(path), "--classifier", "model", "--measure", "shah_s", "--n-resamples", "1000", "--format", "json"]) == 0
+    printed = capsys.readouterr().out
+    assert "Infinity" not in printed
+    assert of(json.loads(printed), "shah_s", "classifier model")["low"] is None
 
 
 def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
@@ -84,6 +100,18 @@ def test_a_measure_that_the_level_forbids_is_refused(capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
+def test_a_misspelt_measure_is_answered_with_the_name_that_was_meant(capsys):
+    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--measure", "fleis_kappa"]) == 2
+    assert "Did you mean 'fleiss_kappa'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--confidence-level", "95"), ("--confidence-level", "0"), ("--n-resamples", "0"), ("--n-resamples", "-1")])
+def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
+    with pytest.raises(SystemExit, match="2"):
+        main(["measure", str(SEROLOGY), *option])
+    assert "is required" in capsys.readouterr().err
+
+
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
     assert "refused" in capsys.readouterr().out
@@ -111,3 +139,51 @@ def test_measure_takes_an_interval_method(capsys):
     found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife_log", "--measure", "shah_kappa_s")
 
     assert of(found, "shah_kappa_s")["method"].endswith("raters at large")
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A store, in the place where projects have theirs, with a round that was admitted, released and withdrawn."""
+    monkeypatch.chdir(tmp_path)
+    store = Store(tmp_path / ".agreement/store/demo")
+    store.ingest("r1", read_ratings(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
+    release_round(store, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
+    withdraw(store, "r1", ["a mistake in the guideline"])
+    return store
+
+
+def test_history_prints_every_entry(stored, capsys):
+    assert main(["history"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["entry", "time", "event", "round", "what", "why"]
+    assert [line.split()[:5:3] for line in lines[2:] if line[0] != " "] == [["1", "ingested"], ["2", "decided"], ["3", "released"], ["4", "withdrawn"]]
+    assert "table.csv" in lines[2]
+    assert lines[-1].endswith("a mistake in the guideline")
+
+
+def test_history_of_one_round_as_json_is_what_the_log_says(stored, capsys):
+    stored.ingest("r2", stored.ratings("r1"), Path("table.csv"))
+    for name, numbers in (("r1", [1, 2, 3, 4]), ("r2", [5])):
+        assert main(["history", name, "--store", str(stored.root), "--format", "json"]) == 0
+        assert [entry["number"] for entry in json.loads(capsys.readouterr().out)] == numbers
+
+
+def test_history_of_an_edited_log_is_refused(stored, capsys):
+    path = stored.root / "log" / "00000004.json"
+    path.write_text(path.read_text().replace("mistake", "success"))
+    assert main(["history"]) == 2
+    said = capsys.readouterr()
+    assert "entry 4 is not the one that was written" in said.err
+    assert not said.out
+
+
+def test_history_names_what_is_missing(stored, tmp_path, capsys):
+    for arguments, found in (
+        (["history", "r9"], "no entry of round 'r9' found"),
+        (["history", "--store", str(tmp_path / "nothing")], "no entry found in the log"),
+    ):
+        assert main(arguments) == 2
+        assert found in capsys.readouterr().err
+    (tmp_path / ".agreement/store/another").mkdir()
+    assert main(["history"]) == 2
+    assert "another" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Which statistics two rounds, classifiers, raters and measures are compared on."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -50,7 +51,7 @@ def numbered(round_):
 
 def test_rounds_of_other_items_are_drawn_apart(clean):
     other = ratings("x", careless=("ana",))
-    for measure in ("krippendorff_alpha", "self_agreement_unbiased"):
+    for measure in ("krippendorff_alpha", "self_agreement_unbiased", "cross_kappa"):
         found = between_rounds(clean, other, measure, **FEW)
         assert found.value == pytest.approx(value(clean, measure) - value(other, measure))
         assert (found.n_shared, "drawn apart" in found.method) == (None, True)
@@ -71,7 +72,11 @@ def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
 
 @pytest.mark.parametrize(
     ("measure", "words"),
-    [("shah_s", "one of the whole round is required"), ("self_agreement", "120 shared items found; a measure of first labels")],
+    [
+        ("shah_s", "one of the whole round is required"),
+        ("self_agreement", "120 shared items found; a measure of first labels"),
+        ("cross_kappa", "120 shared items"),
+    ],
 )
 def test_what_cannot_be_compared_over_rounds_is_refused(clean, worse, measure, words):
     with pytest.raises(AgreementError, match=words):
@@ -108,6 +113,55 @@ def test_measures_of_numbers_are_compared_on_the_same_items():
     assert found.value == pytest.approx(value(numbers, "krippendorff_alpha") - value(numbers, "icc_1_1"))
 
 
+@pytest.fixture(scope="module")
+def numbers():
+    """Numbers of any size from three raters and two models, who meet every third item again."""
+    error = {"ana": 0.3, "ben": 0.5, "cleo": 0.2, "good": 0.1, "bad": 1.5}
+    rng = np.random.default_rng(8)
+    rows = [
+        (f"i{i}", rater, i % 7 + rng.normal(0, error[rater]), occurrence)
+        for i in range(40)
+        for rater in error
+        for occurrence in (1, 2)[: 1 + (i % 3 == 0)]
+        if (i + len(rater)) % 11
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    return Ratings.from_frame(frame, Scale(None, "interval"), classifiers=("good", "bad"))
+
+
+def test_classifiers_are_compared_in_numbers(numbers):
+    found = between_classifiers(numbers, "alpha_gain", "good", "bad", **FEW)
+    assert found.value == pytest.approx(value(numbers, "alpha_gain", "classifier good") - value(numbers, "alpha_gain", "classifier bad"))
+    current = numbers.current
+    assert found.n_shared == len(set(current[current["rater"] == "good"]["item"]) & set(current[current["rater"] == "bad"]["item"]))
+    assert "paired by item" in found.method
+
+
+@pytest.mark.parametrize("measure", ["alpha_gain", "test_retest_alpha"])
+def test_raters_are_compared_in_numbers(numbers, measure):
+    found = between_raters(numbers, measure, "cleo", "ben", **FEW)
+    assert found.value == pytest.approx(value(numbers, measure, "rater cleo") - value(numbers, measure, "rater ben"))
+
+
+def test_measures_of_raters_with_themselves_are_compared_in_numbers_with_their_like(numbers):
+    found = between_measures(numbers, "test_retest_alpha", "test_retest_icc", **FEW)
+    assert found.value == pytest.approx(value(numbers, "test_retest_alpha") - value(numbers, "test_retest_icc"))
+    with pytest.raises(AgreementError, match="both of replicates, or neither, is required"):
+        between_measures(numbers, "test_retest_alpha", "krippendorff_alpha")
+
+
+def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
+    with pytest.raises(AgreementError, match="items with missing ratings found"):
+        between_measures(numbers, "berry_mielke_r", "krippendorff_alpha")
+
+
+def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
+    panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
+    alone = Ratings.from_frame(panel.assign(item="other " + panel["item"]), clean.scale)
+    with pytest.raises(AgreementError, match="a measure of groups, and 0 classifiers, found"):
+        between_rounds(clean, alone, "cross_kappa")
+
+
 @pytest.mark.parametrize(
     ("function", "arguments", "words"),
     [
@@ -117,6 +171,8 @@ def test_measures_of_numbers_are_compared_on_the_same_items():
         (between_raters, ("schouten_kappa", "ana", "nobody"), "two different names of ana, ben"),
         (between_raters, ("gwet_ac1", "ana", "ben"), "one of panel, replicates is required"),
         (between_measures, ("gwet_ac1", "shah_s"), "a measure of panel found"),
+        (between_measures, ("gwet_ac1", "cross_kappa"), "a measure of groups found"),
+        (between_measures, ("gwet_ac1", "icc_1_1"), "icc_1_1: level nominal found; one of interval, ratio is required"),
     ],
 )
 def test_what_cannot_be_compared_within_a_round_is_refused(clean, function, arguments, words):

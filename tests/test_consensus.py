@@ -25,8 +25,8 @@ def row(ratings, item):
     ("labels", "resolution", "label"),
     [
         (["yes", "yes", "yes"], "unanimous", "yes"),
-        (["yes", "no", "yes"], "majority", "yes"),
-        (["yes", "no", "yes", "maybe"], "majority", "yes"),
+        (["yes", "no", "yes"], "plurality", "yes"),
+        (["yes", "no", "yes", "maybe"], "plurality", "yes"),
         (["yes", "no"], "tie", None),
         (["yes", "no", "maybe"], "tie", None),
         (["yes"], "single", None),

@@ -9,7 +9,8 @@ from agreement_pipeline.differences import Difference, Side, difference
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns, merged
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))

@@ -6,17 +6,113 @@ import pytest
 
 from agreement_pipeline import errors
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.orchestration.project import ColumnSettings, ProjectSettings
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.measures_page import main, measures_page
+from agreement_pipeline.report import degenerate_page, measures_page, reproduction_page
+from agreement_pipeline.scale import Scale
 
 DOCS = Path(__file__).parents[1] / "docs"
+GENERATED = {"measures.md": measures_page, "degenerate-inputs.md": degenerate_page, "reproduction.md": reproduction_page}
+PAGES = [*DOCS.rglob("*.md"), DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"]
+WORDS = {"rater", "pair", "measure", "measures"}
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
+every_generated_page = pytest.mark.parametrize(("name", "module"), GENERATED.items(), ids=list(GENERATED))
 
 
-def test_the_page_of_measures_is_what_the_registry_says(tmp_path, capsys):
-    assert main(["--check", str(DOCS / "measures.md")]) == 0
-    (tmp_path / "stale.md").write_text(measures_page() + "more")
-    assert main(["--check", str(tmp_path / "stale.md")]) == 1
+@every_generated_page
+def test_a_page_is_what_the_code_says(name, module):
+    assert module.main(["--check", str(DOCS / name)]) == 0
+
+
+@every_generated_page
+def test_a_page_that_somebody_changed_is_stale_until_it_is_written_again(name, module, tmp_path, capsys):
+    path = tmp_path / name
+    path.write_text((DOCS / name).read_text().replace("<!-- end of measures -->", "more <!-- end of measures -->") + ("more" * (name != "measures.md")))
+    assert module.main(["--check", str(path)]) == 1
+    assert f"Run python -m {module.__name__} {path}" in capsys.readouterr().err
+    assert module.main([str(path)]) == 0
+    assert module.main(["--check", str(path)]) == 0
+    assert path.read_text() == (DOCS / name).read_text()
+
+
+def test_the_page_of_a_family_that_is_gone_must_go_too(tmp_path, capsys):
+    path = tmp_path / "measures.md"
+    path.write_text((DOCS / "measures.md").read_text())
+    measures_page.main([str(path)])
+    (tmp_path / "measures" / "gone.md").write_text("# Gone")
+    assert measures_page.main(["--check", str(path)]) == 1
+    assert "gone.md" in capsys.readouterr().err
+
+
+def test_a_page_without_a_place_for_the_list_of_measures_is_refused(tmp_path):
+    (tmp_path / "measures.md").write_text("# Measures")
+    with pytest.raises(ValueError, match="both are required around the list"):
+        measures_page.main([str(tmp_path / "measures.md")])
+
+
+def test_every_measure_is_in_the_list_and_on_the_page_of_its_family():
+    listed = measures_page.list_of_measures("measures")
+    of_families = "".join(measures_page.family_pages().values())
+    assert [name for name in MEASURES if f"`{name}`" not in listed or not re.search(rf"(## |`){name}\b", of_families)] == []
+
+
+@every_page
+def test_a_page_holds_nothing_that_only_sphinx_would_render(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r":\w+:`|^\.\. \w+::|(?<!`)``(?!`)", text, flags=re.MULTILINE) == []
+
+
+@every_page
+def test_no_inline_formula_holds_what_markdown_would_take_for_its_own(page):
+    """Before it sees a formula, Markdown drops the backslash of an escaped sign, ends a table's cell at a bar, and takes a leading underscore for emphasis."""
+    text = re.sub(r"^```.*?^```|\$`[^`\n]*`\$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    formulas = re.findall(r"\$([^$\n]+)\$", text)
+    in_tables = re.findall(r"\$([^$\n]+)\$", "".join(re.findall(r"^\|.*\n", text, flags=re.MULTILINE)))
+    assert [formula for formula in formulas if re.search(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_", formula)] == []
+    assert [formula for formula in in_tables if "|" in formula] == []
+
+
+def test_the_guide_to_measures_names_measures_that_exist():
+    guide = (DOCS / "measures.md").read_text().split("## All measures")[0]
+    named = set(re.findall(r"`([a-z][a-z0-9_]*)`", guide))
+    assert named - set(MEASURES) <= WORDS
+
+
+def test_the_guide_names_every_measure_of_the_items_that_all_rated():
+    (line,) = re.findall(r"^Some use only the items that every rater rated.*$", (DOCS / "measures.md").read_text(), flags=re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", line)) == {name for name, record in MEASURES.items() if record.crossed}
+
+
+def pitfalls():
+    guide = (DOCS / "measures.md").read_text()
+    tables = re.findall(r"^\| table \|(.+)\|\n\|[ -|]+\n((?:\| \d.+\n)+)", guide, flags=re.MULTILINE)
+    return [(head, row) for head, rows in tables for row in rows.splitlines()]
+
+
+@pytest.mark.parametrize(("head", "row"), pitfalls())
+def test_a_pitfall_has_the_values_that_the_measures_give(head, row):
+    table, *printed = (cell.strip() for cell in row.strip("|").split("|"))
+    patterns = RatingPatterns([(0, 0), (0, 1), (1, 0), (1, 1)], [int(n) for n in re.findall(r"\d+", table)], scale=Scale(("no", "yes")), raters="ab")
+    records = [MEASURES[name.strip()] for name in head.split("|")]
+    ours = [float(record(patterns.counts() if record.needs == "counts" else patterns).value) for record in records]
+    assert [float(value) for value in printed] == pytest.approx(ours, abs=5e-4)
+
+
+def test_the_guide_shows_pitfalls():
+    assert len(pitfalls()) == 4
+
+
+@pytest.mark.parametrize(("name", "of", "family"), [("conger_kappa", "shah_kappa_s", "fixed_panel"), ("brennan_prediger", "bennett_s", "bennett")])
+def test_another_name_of_a_measure_is_one_line_under_it(name, of, family):
+    section = measures_page.family_pages()[family].split(f"## {of}\n")[1].split("\n## ")[0]
+    assert len(re.findall(rf"^- `{name}`: another name of `{of}`; ", section, re.MULTILINE)) == 1
+
+
+def test_a_weighted_measure_says_how_its_categories_are_weighted():
+    weighted = re.findall(r"^- `(\w+)`: .*\$d_\{xy\} = .+\$", "".join(measures_page.family_pages().values()), re.MULTILINE)
+    assert set(weighted) == {record.name for record in MEASURES.values() if record.weighting not in (None, IDENTITY) and record.alias_of is None}
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
@@ -48,7 +144,13 @@ def test_the_tree_of_exceptions_is_drawn_in_full():
 
 
 def test_links_between_pages_lead_somewhere():
-    pages = [*DOCS.glob("*.md"), DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"]
-    links = [(page, link.split("#")[0]) for page in pages for link in re.findall(r"\]\(([^)#]+[^)]*)\)", page.read_text()) if "://" not in link]
+    links = [(page, link.split("#")[0]) for page in PAGES for link in re.findall(r"\]\(([^)#]+[^)]*)\)", page.read_text()) if "://" not in link]
 
     assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_links_into_pages_lead_to_a_heading():
+    links = [(page, *link) for page in PAGES for link in re.findall(r"\]\(([^)#:]+)#([^)]+)\)", page.read_text())]
+
+    assert len(links) > 20
+    assert [f"{page.name}: {path}#{name}" for page, path, name in links if not re.search(rf"^#+ {name}$", (page.parent / path).read_text(), re.MULTILINE)] == []

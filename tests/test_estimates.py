@@ -10,7 +10,10 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
 from agreement_pipeline.intervals import Interval, percentile_interval, resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts, PanelPatterns, RatingPatterns, merged
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 THREE = Scale(("a", "b", "c"))
@@ -49,6 +52,52 @@ def test_an_estimate_says_what_it_is_and_what_it_rests_on():
     assert json.loads(json.dumps(found.to_mapping()))["low"] == found.interval.low
 
 
+def test_an_estimate_says_what_was_dropped_and_why_and_what_its_categories_and_convention_are():
+    said = estimate("fleiss_kappa", SEEN).to_mapping()
+    assert (said["n_items"], said["n_dropped"], said["dropped"]) == (85, 5, {"one rating": 5})
+    assert said["categories"] == ["a", "b", "c"]
+    assert said["convention"] == MEASURES["fleiss_kappa"].convention
+
+
+def panel_of_single_ratings_and_five_pairs():
+    """100 labelled items, of which two of the panel rated five; a third rater rated items without a label."""
+    codes = [[0, -1, -1]] * 48 + [[1, -1, -1]] * 47 + [[0, 0, -1]] * 3 + [[1, 1, -1]] * 2 + [[-1, -1, 0]] * 30
+    labels = [0] * 48 + [1] * 47 + [0] * 3 + [1] * 2 + [-1] * 30
+    return PanelPatterns(RatingPatterns(codes, scale=THREE, raters="xyz"), labels, "model")
+
+
+@pytest.mark.parametrize("name", ["shah_s", "williams_index", "advantage_probability", "alpha_gain"])
+def test_a_measure_of_pairs_of_the_panel_rests_on_the_items_that_have_one(name):
+    found = estimate(name, panel_of_single_ratings_and_five_pairs(), scope=Scope("classifier", "model"), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.n_raters) == (100, 5, 2)
+    assert found.dropped == {"one rating of the panel": 95}
+    (said,) = Rule(name, scope="classifier", min_items=30, effect="warn").judge([found])
+    assert said.code == "too_few_items"
+
+
+def test_what_rests_on_single_ratings_drops_none_of_them():
+    found = estimate("vanbelle_albert_kappa", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (100, 100, {})
+
+
+def test_against_the_majority_items_without_one_are_dropped():
+    panel = RatingPatterns([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
+    found = estimate("consensus_kappa", PanelPatterns(panel, [0, 1, 1], "model"), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (12, 9, {"no majority of the panel": 3})
+
+
+def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
+    first = RatingPatterns([[0, 0, -1], [1, 1, 1], [0, -1, 0]], [5, 4, 3], scale=Scale(("no", "yes")), raters="xyz")
+    found = estimate("campagner_cabitza_rho", ReplicateCounts([[3, 1], [1, 3]], [0, 1], [0, 1], first), n_resamples=1000)
+    assert (found.n_items, found.n_used) == (12, 9)
+    assert list(found.dropped) == ["fewer than two ratings of raters whose replicates show guessing"]
+
+
+def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
+    found = estimate("alpha_influence", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
+
+
 def test_the_interval_is_that_of_the_measure_over_the_draws():
     draws = np.concatenate([MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)])
     found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
@@ -75,6 +124,25 @@ def test_several_measures_share_their_draws_and_none_changes_another():
         alone = estimate(name, SEEN, seed=7)
         assert together[name, ROUND] == alone
         assert (together[name, ROUND].draws == alone.draws).all()
+
+
+def test_a_measure_asked_for_under_two_names_is_computed_once(monkeypatch):
+    patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
+    calls = []
+
+    def counted(statistic):
+        calls.append(statistic)
+        return record.function(statistic)
+
+    record = MEASURES["shah_kappa_s"]
+    monkeypatch.setitem(MEASURES, "shah_kappa_s", replace(record, function=counted))
+    alone = estimate("conger_kappa", patterns)
+    once = len(calls)
+    conger, light, shah = estimates(["conger_kappa", "light_kappa", "shah_kappa_s"], patterns)
+    assert len(calls) == 2 * once > 0
+    assert [e.measure for e in (conger, light, shah)] == ["conger_kappa", "light_kappa", "shah_kappa_s"]
+    assert replace(shah, measure="conger_kappa") == conger == alone
+    assert (conger.draws == shah.draws).all()
 
 
 def test_of_a_measure_by_category_the_lowest_stands_for_the_round_and_each_has_its_own():
@@ -111,7 +179,7 @@ def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_unde
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("fleis_kappa", "Did you mean 'fleiss_kappa'"), ("zzz", "Use one of the registered names"), (["a"], "Use one"), (7, "Use one")],
+    [("fleis_kappa", "Did you mean 'fleiss_kappa'"), ("zzz", "docs/measures.md lists them"), (["a"], "lists them"), (7, "lists them")],
 )
 def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name, hint):
     with pytest.raises(PolicyError, match=hint):

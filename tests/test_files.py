@@ -1,72 +1,40 @@
-"""One writer at a time, and never half a file."""
+"""Bytes known by their digest."""
 
-import signal
 import subprocess
-import sys
-import threading
 
 import pytest
 
 from agreement_pipeline import files
-from agreement_pipeline.store import Store
 
 
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store")
+def test_the_digest_of_bytes_is_that_of_sha256sum(tmp_path):
+    (tmp_path / "file").write_bytes(b"bytes")
+    said = subprocess.run(["sha256sum", tmp_path / "file"], capture_output=True, text=True, check=True).stdout
+    assert files.digest_of(b"bytes") == said.split()[0]
 
 
-def test_a_file_is_seen_as_it_was_until_the_new_one_is_whole(tmp_path, monkeypatch):
-    path = tmp_path / "deep" / "file"
-    files.write(path, b"old")
-
-    def fail(_):
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(files.os, "fsync", fail)
-    with pytest.raises(OSError, match="the disk is full"):
-        files.write(path, b"new")
-    assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [("file", b"old")]
+def test_the_digest_of_a_folder_knows_names_and_bytes_and_no_order():
+    assert files.digest_of({"a": b"1", "b/c": b"2"}) == files.digest_of({"b/c": b"2", "a": b"1"})
+    different = [{"a": b"1"}, {"b": b"1"}, {"a": b"2"}, {"a": b"1", "b": b""}, {"a/b": b"1"}, {}]
+    assert len({files.digest_of(each) for each in different}) == len(different)
 
 
-def test_a_folder_is_seen_when_all_its_files_are_in_it(tmp_path, monkeypatch):
-    real, seen = files.put, []
-    monkeypatch.setattr(files, "put", lambda *arguments: (seen.append((tmp_path / "folder").exists()), real(*arguments)))
-    files.write_folder(tmp_path / "folder", {"a/b": b"1", "last": b"2"})
-    assert seen == [False, False]
-    assert (tmp_path / "folder" / "a" / "b").read_bytes() == b"1"
+def test_every_file_is_found_and_a_link_is_a_file_wherever_it_leads(tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "empty").mkdir()
+    (tmp_path / "in" / "deep" / "a").write_bytes(b"1")
+    (tmp_path / "in" / ".b").write_bytes(b"2")
+    assert files.contents_of(tmp_path / "in") == {".b": b"2", "deep/a": b"1"}
+    for name, target in (("to_folder", tmp_path), ("to_nothing", tmp_path / "nothing")):
+        (tmp_path / "in" / name).symlink_to(target)
+    assert files.names_in(tmp_path / "in") == (".b", "deep/a", "to_folder", "to_nothing")
+    assert files.names_in(tmp_path / "nothing") == ()
 
 
-def test_what_a_killed_writer_left_behind_is_in_nobodys_way(tmp_path):
-    (tmp_path / ".folder.partial").mkdir()
-    (tmp_path / ".folder.partial" / "stale").write_bytes(b"")
-    files.write_folder(tmp_path / "folder", {"fresh": b""})
-    assert [each.name for each in (tmp_path / "folder").iterdir()] == ["fresh"]
+def test_a_folder_that_cannot_be_listed_is_no_empty_one(tmp_path, monkeypatch):
+    def denied(_):
+        raise PermissionError("denied")
 
-
-def test_writers_wait_for_each_other(tmp_path):
-    def write(writer):
-        store = Store(tmp_path / "store")
-        for number in range(10):
-            store.record("decided", f"r{writer}", ratings_digest=str(number))
-
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [entry["number"] for entry in Store(tmp_path / "store").history()] == list(range(1, 41))
-
-
-def test_the_lock_dies_with_its_holder(store):
-    holder = "import sys, time; from agreement_pipeline.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"held\n"
-        waiting = threading.Thread(target=store.record, args=("decided", "r"), daemon=True)
-        waiting.start()
-        waiting.join(0.3)
-        assert waiting.is_alive()
-        process.send_signal(signal.SIGKILL)
-        waiting.join(30)
-    assert not waiting.is_alive()
-    assert len(store.history()) == 1
+    monkeypatch.setattr(files.os, "scandir", denied)
+    with pytest.raises(PermissionError):
+        files.names_in(tmp_path)

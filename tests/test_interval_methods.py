@@ -11,7 +11,8 @@ from agreement_pipeline.estimates import estimate, estimates
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))

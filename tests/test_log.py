@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agreement_pipeline import StoreError
+from agreement_pipeline import StoreError, files
+from agreement_pipeline.storage import local
 from agreement_pipeline.store import Store
 
 
@@ -65,8 +66,12 @@ def test_unknown_events_and_names_that_the_log_uses_itself_are_refused(store):
 def test_an_edited_moved_or_removed_entry_breaks_the_chain(store, edit, found):
     for digest in "abc":
         store.record("decided", "r", decision="held", ratings_digest=digest)
-    path = store.root / "log.jsonl"
-    path.write_text("".join(f"{line}\n" for line in edit(path.read_text().splitlines())))
+    paths = sorted((store.root / "log").iterdir())
+    edited = edit([path.read_text() for path in paths])
+    for path in paths:
+        path.unlink()
+    for number, text in enumerate(edited, 1):
+        (store.root / "log" / f"{number:08}.json").write_text(text)
     for step in (store.history, lambda: store.record("decided", "r", decision="admitted")):
         with pytest.raises(StoreError, match=found):
             step()
@@ -74,6 +79,81 @@ def test_an_edited_moved_or_removed_entry_breaks_the_chain(store, edit, found):
 
 def test_a_log_that_is_gone_altogether_is_missed(store):
     store.record("decided", "r", decision="held")
-    (store.root / "log.jsonl").unlink()
+    (store.root / "log" / "00000001.json").unlink()
     with pytest.raises(StoreError, match="0 entries found where 1 were written"):
+        store.history()
+
+
+def test_a_hole_in_the_log_is_seen(store):
+    for digest in "abc":
+        store.record("decided", "r", ratings_digest=digest)
+    (store.root / "log" / "00000002.json").unlink()
+    with pytest.raises(StoreError, match="entry 2 does not follow"):
+        store.history()
+
+
+def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
+    for digest in "abc":
+        store.record("decided", "r", decision="held", ratings_digest=digest)
+    path, seal = store.root / "log" / "00000001.json", next(store.root.glob("seals/00000001-*"))
+    path.write_text(path.read_text().replace("held", "admitted"))
+    seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
+    with pytest.raises(StoreError, match="entry 2 does not follow"):
+        store.history()
+
+
+def test_the_last_seal_may_be_missing_and_no_other(store):
+    for digest in "abc":
+        store.record("decided", "r", ratings_digest=digest)
+    first, _, last = sorted((store.root / "seals").iterdir())
+    last.unlink()
+    assert len(store.history()) == 3
+    store.record("decided", "r", ratings_digest="d")
+    assert last.exists()
+    first.unlink()
+    with pytest.raises(StoreError, match="entry 1 is not the one that was written"):
+        store.history()
+
+
+def test_no_entry_is_ever_written_over(store, monkeypatch):
+    """Where locks are not honoured, say on a network disk, the number of the next entry still goes to one writer only."""
+    monkeypatch.setattr(local.fcntl, "flock", lambda *_: None)
+    other = Store(store.root)
+    store.record("decided", "r", ratings_digest="a")
+    with other.locked():
+        store.record("decided", "r", ratings_digest="b")
+        with pytest.raises(StoreError, match="entry 2 was written by another meanwhile"):
+            other.record("decided", "r", ratings_digest="c")
+    assert [entry["ratings_digest"] for entry in store.history()] == ["a", "b"]
+
+
+def test_readers_see_what_other_stores_write(store):
+    other = Store(store.root)
+    for number in range(3):
+        (store, other)[number % 2].record("decided", "r", ratings_digest=str(number))
+        assert len(store.history()) == len(other.history()) == number + 1
+
+
+def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch):
+    for digest in "abc":
+        store.record("decided", "r", ratings_digest=digest)
+    found = store.storage.contents("log")
+    del found["00000002.json"]
+    monkeypatch.setattr(type(store.storage), "contents", lambda *_: found)
+    assert [entry["ratings_digest"] for entry in store.history()] == ["a", "b", "c"]
+
+
+def test_other_files_beside_the_log_are_in_nobodys_way(store):
+    store.record("decided", "r", ratings_digest="a")
+    for name in ("log/.DS_Store", "log/00000009.json~", "seals/00000009", "seals/desktop.ini"):
+        (store.root / name).write_text("")
+    store.record("decided", "r", ratings_digest="b")
+    assert len(store.history()) == 2
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[]", "1", "\ud800", '{"number": 1e999}'])
+def test_an_entry_that_is_none_is_refused(store, text):
+    store.record("decided", "r", ratings_digest="a")
+    (store.root / "log" / "00000001.json").write_bytes(text.encode(errors="surrogatepass"))
+    with pytest.raises(StoreError, match="entry 1 does not follow"):
         store.history()

@@ -15,7 +15,7 @@ LOOK = """
 import json, sys
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.report.measures_page import measures_page
+from agreement_pipeline.report.measures_page import family_pages, list_of_measures
 from agreement_pipeline.orchestration.component import load_project, project_definitions
 from agreement_pipeline.orchestration.project import Project
 import agreement_pipeline
@@ -24,7 +24,7 @@ Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "unanimi
 print(json.dumps({
     "package": agreement_pipeline.__file__,
     "registered": "unanimity" in MEASURES,
-    "page": "### unanimity" in measures_page(),
+    "page": "## unanimity" in family_pages()["unanimity"] and "unanimity.md#unanimity" in list_of_measures("measures"),
     "checks": sorted({check.name for asset in definitions.assets for check in asset.check_specs}),
 }))
 """

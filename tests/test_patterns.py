@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.patterns import MISSING, CategoryCounts, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.patterns import MISSING, CategoryCounts, RatingPatterns, merged, merged_codes
 from agreement_pipeline.scale import Scale
 
 TWO, THREE = Scale(("no", "yes")), Scale(("a", "b", "c"))
@@ -26,16 +26,13 @@ def patterns(codes, weights=None, raters="xyz", scale=TWO):
         (lambda: CategoryCounts([[1, 2]], [1, 1], scale=TWO), r"weights: shape \(2,\) found; \(..., 1\) is required"),
         (lambda: CategoryCounts([[1, 2]], [-1], scale=TWO), "weights: a negative or non-finite number found"),
         (lambda: patterns([[0, 2]]), "codes from 0 to 2 found; -1 to 1 are required by the scale"),
+        (lambda: patterns([[0.9, 1.2]]), "codes: a fraction or no number found; whole numbers from -1 to 1 are required"),
+        (lambda: patterns([[0, np.nan]]), "codes: a fraction or no number found"),
         (lambda: patterns([[0, -2]]), "codes from -2 to 0 found"),
         (lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x",)), r"shape \(1, 2\) found; \(P, 1\) is required by the raters"),
         (lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x", "x")), r"raters \['x', 'x'\] found; each name is required once"),
-        (lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"), r"labels of shape \(2,\) found; \(1,\) is required"),
-        (lambda: ReplicateCounts([[1, 0]], [0], [0], patterns([[0]])), "a cell of fewer than two ratings found"),
-        (lambda: ReplicateCounts([[2, 0]], [1], [0], patterns([[0]])), "item positions .* found; one from 0 to 0 is required for each of 1 cells"),
-        (lambda: ReplicateCounts([[2, 0]], [0], [0, 0], patterns([[0]])), r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells"),
         (lambda: CategoryCounts([[1, 1]], scale=TWO) + CategoryCounts([[1, 1, 1]], scale=THREE), "cannot add over different scales"),
         (lambda: patterns([[0]]) + patterns([[0]], scale=THREE), "cannot add over different scales"),
-        (lambda: PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n"), "classifiers 'm' and 'n' found; one is required"),
     ],
 )
 def test_an_impossible_statistic_is_refused_in_words(make, words):
@@ -47,10 +44,6 @@ def test_statistics_know_what_they_rest_on():
     rated = patterns([[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4])
     for table in (rated, rated.counts()):
         assert (table.n_items, table.n_used, table.n_raters, table.n_ratings) == (9, 5, 3, 17)
-    panel = PanelPatterns(rated, [0, 1, -1, 1], "m")
-    assert (panel.n_items, panel.n_used, panel.n_raters, panel.n_ratings) == (6, 6, 3, 8)
-    again = ReplicateCounts([[2, 0], [1, 2]], [0, 2], [1, 1], rated)
-    assert (again.n_items, again.n_used, again.n_raters, again.n_ratings) == (5, 5, 1, 2 * 2 + 3 * 3)
 
 
 def test_equal_rows_are_made_one_in_lexicographic_order_whatever_the_number_of_raters():
@@ -73,15 +66,6 @@ def test_patterns_of_two_rounds_add_by_the_names_of_raters():
     assert dict(zip(map(tuple, both.codes.tolist()), both.weights.tolist(), strict=True)) == {(0, 1, -1): 2, (0, -1, 1): 3}
 
 
-def test_replicates_of_two_rounds_add_by_the_names_of_raters():
-    one = ReplicateCounts([[2, 0]], [0], [1], patterns([[0, 0]], raters="xy"))
-    other = ReplicateCounts([[0, 3]], [0], [0], patterns([[1, 1]], raters="yz"))
-    both = one + other
-    assert both.raters == ("x", "y", "z")
-    assert both.patterns.codes.tolist() == [[0, 0, -1], [-1, 1, 1]]
-    assert (both.item.tolist(), both.rater.tolist()) == ([0, 1], [1, 1])
-
-
 def test_one_category_against_the_rest_keeps_the_number_of_ratings():
     counts = CategoryCounts([[2, 1, 0], [0, 1, 2], [1, 0, 2]], [1, 2, 3], scale=THREE, n_raters=9)
     of = counts.one_vs_rest(2)
@@ -89,17 +73,11 @@ def test_one_category_against_the_rest_keeps_the_number_of_ratings():
     assert (of.n_ratings, of.n_raters) == (counts.n_ratings, 9)
 
 
-def test_one_rater_is_set_apart_from_the_rest():
-    apart = patterns([[0, 1, -1], [1, 0, 1]], [1, 2]).against_the_rest("y")
-    assert (apart.classifier, apart.labels.tolist()) == ("y", [1, 0])
-    assert (apart.panel.raters, apart.panel.codes.tolist()) == (("x", "z"), [[0, -1], [1, 1]])
-
-
-def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories():
+def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories_of_ratings_that_meet():
     seen = CategoryCounts([[0, 3, 0], [0, 0, 3], [1, 0, 0]], [5, 4, 90], scale=THREE)
     possible = seen.with_unseen(3.0)
     assert possible.counts[:3].tolist() == seen.counts.tolist()
-    assert possible.counts[3:].tolist() == [[3, 0, 0], [2, 1, 0], [1, 2, 0], [0, 3, 0]]  # a and b, 90 and 15 times; an item has 3 ratings, where any meet
+    assert possible.counts[3:].tolist() == [[0, 3, 0], [0, 2, 1], [0, 1, 2], [0, 0, 3]]  # b and c, 15 and 12 times; no rating meets an a
     assert possible.weights.tolist() == [5, 4, 90, 0.75, 0.75, 0.75, 0.75]
 
 
@@ -119,30 +97,6 @@ def test_unseen_rows_by_rater_hold_the_same_splits_and_put_every_rater_in_every_
     for category in (0, 1, MISSING):
         by_rater = (mass[:, None] * (unseen == category)).sum(0)
         assert by_rater == pytest.approx([by_rater[0]] * 3)
-
-
-def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
-    panel = PanelPatterns(patterns([[0, 0], [1, 1]]), [0, 1], "m")
-    possible = panel.with_unseen(3.0)
-    mass = possible.weights[2:]
-    assert mass.sum() == pytest.approx(3)
-    assert mass[possible.labels[2:] == 0].sum() == mass[possible.labels[2:] == 1].sum() == pytest.approx(1.5)
-
-
-def test_unseen_replicates_are_split_within_raters_and_between_them():
-    first = patterns([[0, 0, 0], [1, 1, 1]])
-    seen = ReplicateCounts([[2, 0], [2, 0], [0, 2]], [0, 0, 1], [0, 2, 2], first)
-    possible = seen.with_unseen(3.0)
-    assert possible.weights[2:].tolist() == [1, 1, 1]
-    assert possible.counts[3:].tolist() == [[2, 0], [2, 0], [1, 1], [1, 1], [0, 2], [0, 2]]
-    assert possible.rater[3:].tolist() == [0, 2] * 3
-    assert possible.item[3:].tolist() == [2, 2, 3, 3, 4, 4]
-    assert possible.patterns.codes[2:].tolist() == [[0, -1, 0], [0, -1, 1], [1, -1, 1]]
-
-
-def test_without_replicates_nothing_is_added():
-    none = ReplicateCounts(np.empty((0, 2)), [], [], patterns([[0, 0]]))
-    assert none.with_unseen(3.0) is none
 
 
 def test_there_are_no_more_patterns_than_ways_to_share_the_ratings_out():

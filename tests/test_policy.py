@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from agreement_pipeline import MEASURES, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import Interval, percentile_interval
@@ -59,10 +60,34 @@ def test_a_perfect_interval_on_too_little_evidence_is_not_evaluated(rule, code, 
 
 
 def test_items_with_one_rating_are_no_evidence():
-    said = verdict(Rule("krippendorff_alpha", min_items=50), replace(found(0.9, 1.0), n_dropped=60))
+    said = verdict(Rule("krippendorff_alpha", min_items=50), replace(found(0.9, 1.0), dropped={"one rating": 60}))
     assert (said.kind, said.code) == ("not_evaluated", "too_few_items")
     assert "it rests on 40 items and the policy asks for 50" in said.reason
-    assert "on 40 of 100 items (the others have one rating)" in verdict(ALPHA, replace(found(0.9, 1.0), n_dropped=60)).reason
+    assert "on 40 of 100 items (the others have one rating)" in verdict(ALPHA, replace(found(0.9, 1.0), dropped={"one rating": 60})).reason
+
+
+def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rater():
+    some = replace(found(0.9, 1.0, measure="self_agreement"), raters_left_out=("ben", "esra"))
+    said = verdict(Rule("self_agreement"), some)
+    assert said.kind == "reliable"
+    assert "on 100 items, leaving out ['ben', 'esra']" in said.reason
+    held = verdict(Rule("self_agreement", every_rater=True), some)
+    assert (held.kind, held.code) == ("not_evaluated", "raters_left_out")
+    assert "it leaves out ['ben', 'esra'], of whom replicates are missing or show nothing, and the policy asks for every rater" in held.reason
+    assert verdict(Rule("self_agreement", every_rater=True), replace(some, raters_left_out=())).kind == "reliable"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"measure": "self_agreement", "every_rater": 1}, "every_rater 1 found; true or false is required"),
+        ({"measure": "self_agreement", "every_rater": True, "scope": "rater"}, "every_rater of self_agreement of the rater found"),
+        ({"measure": "krippendorff_alpha", "every_rater": True}, "a measure of replicates or confidence, of the round or category, is required"),
+    ],
+)
+def test_every_rater_may_be_asked_for_where_one_can_be_left_out(arguments, words):
+    with pytest.raises(PolicyError, match=words):
+        Rule(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +179,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
         ({"reliable": 0.7, "tentative": 0.75}, "tentative cut-off 0.75 above reliable 0.7 found"),
         ({"effect": "warn", "tentative": -1.5}, "tentative cut-off -1.5 found; -1 to 1 is required of krippendorff_alpha. Correct"),
         ({"scope": "everything"}, "scope 'everything' found; one of round, category, rater, without, pair, classifier is required"),
+        ({"measure": "alpha_with_classifier", "scope": "classifier"}, "effect hold of alpha_with_classifier found; warn is required, since .* Use alpha_gain"),
         ({"effect": "block"}, "effect 'block' found; one of hold, warn is required"),
         ({"min_items": 0}, "min_items 0 found; a whole number from 1 is required"),
         ({"min_items": 2.5}, "min_items 2.5 found"),
@@ -249,3 +275,22 @@ def test_a_policy_gives_the_verdicts_of_all_its_rules():
     policy = Policy.from_mapping(full())
     pair = found(0.95, 1.0, measure="gwet_ac1", scope=Scope("pair", "ana and ben"))
     assert [(v.rule.measure, v.kind) for v in policy.judge([found(0.7, 0.9), pair])] == [("krippendorff_alpha", "tentative"), ("gwet_ac1", "reliable")]
+
+
+OF_ASSOCIATION = ("information_agreement", "information_agreement_c", "yule_y")
+
+
+@pytest.mark.parametrize("measure", OF_ASSOCIATION)
+def test_a_measure_of_association_may_warn_and_not_hold(measure):
+    assert Rule(measure, effect="warn").effect == "warn"
+    with pytest.raises(PolicyError, match=rf"effect hold of {measure} found; warn is required, since it sees .* and not agreement.* Use .*krippendorff_alpha"):
+        Rule(measure)
+
+
+@pytest.mark.parametrize("measure", OF_ASSOCIATION)
+def test_raters_who_always_contradict_each_other_would_be_admitted_by_it(measure):
+    opposite = RatingPatterns([[0, 1], [1, 0]], [200, 200], scale=Scale(("no", "yes")), raters=("a", "b"))
+    mostly = RatingPatterns([[0, 0], [0, 1], [1, 1]], [100, 150, 150], scale=Scale(("no", "yes")), raters=("a", "b"))
+    of = mostly if measure == "yule_y" else opposite
+    assert float(MEASURES[measure](of).value) == pytest.approx(1)
+    assert float(MEASURES["cohen_kappa"](of).value) < 0.5

@@ -59,6 +59,7 @@ def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_
         (Scale((1, 2), "interval"), 3, r"label \[3\] found; one of \['1', '2'\] is required on the interval level"),
         (Scale(None, "interval"), "two", r"label \['two'\] found; a finite number is required"),
         (Scale(None, "interval"), float("inf"), "a finite number is required"),
+        (Scale(None, "interval"), -1.1e150, r"ratings: row 1, column 'label': label \[-1.1e\+150\] found; .* none beyond 1e\+150 in size"),
         (Scale(None, "ratio"), -1, "a finite non-negative number is required"),
     ],
 )

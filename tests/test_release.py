@@ -1,17 +1,22 @@
 """The lock: what it lets out, what it holds, what it takes back."""
 
 import json
+import shutil
 from functools import partial
-from itertools import count
 
 import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, files, release
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, release
+from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.release import current_release, release_dataset, release_round, verify_release, withdraw
+from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
+from agreement_pipeline.report.figures import history_figure, interval_figure
+from agreement_pipeline.report.history import round_table, round_text
+from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.store import Store
+from agreement_pipeline.withdrawal import withdraw
 
 SCALE = Scale(("no", "yes", "<b>|maybe|</b>"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -180,6 +185,42 @@ def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
     assert (alone.path / "data" / "train-00000-of-00001.parquet").exists()
 
 
+def beside_a_model(n_items):
+    """Of the seven items the model labelled the panel agrees on one, on all others always: in many draws S has nothing to reach."""
+    rows = [(f"i{i:03}", rater, SCALE.names[(i + (place if i < 6 else 0)) % 3]) for i in range(n_items) for place, rater in enumerate(RATERS)]
+    rows += [(f"i{i:03}", "model", SCALE.names[i % 3]) for i in range(7)]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), SCALE, classifiers=("model",))
+
+
+def test_an_interval_without_limit_is_told_and_a_round_with_one_is_released_held_and_withdrawn(store, original):
+    policy = Policy("p", 1, (Rule("krippendorff_alpha"), Rule("shah_s", scope="classifier", effect="warn")), n_resamples=1000)
+    store.ingest("r1", beside_a_model(400), original)
+    found = released(store, policy)
+    (said,) = (verdict for verdict in found.decisions["r1"]["verdicts"] if verdict["measure"] == "shah_s")
+    assert (said["value"], said["low"], said["high"]) == (1.0, None, 1.0)
+    assert "interval no limit to 1.000" in said["reason"]
+    assert "| 1.000 | no limit to 1.000 |" in (found.path / "README.md").read_text()
+    store.ingest("r1", beside_a_model(20), original)
+    with pytest.raises(ReleaseHeldError):
+        released(store, policy)
+    with pytest.raises(ReleaseInvalidError, match="withdrawn"):
+        verify_release(found.path)
+    assert not any(b"Infinity" in entry.read_bytes() for entry in (store.root / "log").iterdir())
+
+
+def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, original):
+    ratings = beside_a_model(400)
+    store.ingest("r1", ratings, original)
+    with pytest.raises(ReleaseHeldError, match=r"interval no limit to 1\.000"):
+        released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
+    rounds = round_table(store)
+    assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]
+    estimates = list(measure_ratings(ratings, ["shah_s"], scopes=("classifier",), n_resamples=1000))
+    assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
+    assert history_figure(rounds).startswith("data:image/png")
+    assert interval_figure(estimates).startswith("data:image/png")
+
+
 def test_withdrawing_says_whether_there_was_a_release_and_hides_the_raters_names(store, original):
     store.ingest("r1", make_ratings(), original)
     assert not withdraw(store, "r1", ["nothing there"])
@@ -197,7 +238,8 @@ def test_a_release_nobody_can_read_is_in_no_others_way(store, original, manifest
     store.ingest("r1", make_ratings(), original)
     path = released(store).path
     broken = store.release_folder("broken", "v") / "manifest.json"
-    files.write(broken, manifest.encode())
+    broken.parent.mkdir(parents=True)
+    broken.write_text(manifest)
     assert withdraw(store, "r1", ["a mistake"])
     assert (path / "WITHDRAWN.json").exists()
     assert not (broken.parent / "WITHDRAWN.json").exists()
@@ -267,31 +309,110 @@ def test_names_that_could_be_paths_are_refused(store, name):
             step()
 
 
-def test_a_crash_at_any_write_leaves_no_release_or_a_whole_one(tmp_path, original, monkeypatch):
-    monkeypatch.setattr(Contract, "check", lambda *_: ())
-    for crash in count(1):
-        store = Store(tmp_path / f"store{crash}", salt=b"a salt for tests")
-        store.ingest("r1", make_ratings(), original)
-        steps = count(1)
+STRICTER = Policy("stricter", 1, (Rule("krippendorff_alpha", reliable=0.94, tentative=0.9),), n_resamples=1000)
 
-        def crashing(real, steps=steps, crash=crash):
-            def step(*arguments):
-                if next(steps) == crash:
-                    raise KeyboardInterrupt
-                return real(*arguments)
 
-            return step
+def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    assert judge_round(store, "r1", POLICY, CONTRACT)[0].admitted
+    assert current_release(store, "r1") == path
+    decision, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
+    assert (decision.admitted, withdrawn, current_release(store, "r1")) == (False, True, None)
+    assert judge_round(store, "r1", STRICTER, CONTRACT) == (decision, False)
+    assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released", "decided", "withdrawn"]
 
-        with monkeypatch.context() as patch:
-            patch.setattr(files, "put", crashing(files.put))
-            patch.setattr(files, "into_place", crashing(files.into_place))
-            try:
-                released(store)
-            except KeyboardInterrupt:
-                seen = list((store.root / "releases").glob("*/*"))
-            else:
-                break
-        assert not list(store.root.rglob("*.partial"))
-        assert seen in ([], [released(store).path]), "what is seen is whole, for it is verified before it is returned"
-        assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released"]
-    assert crash > 20, "nine files of a release, its folder, and two entries of the log were to be written"
+
+@pytest.mark.parametrize("act", [lambda store: judge_round(store, "r1", STRICTER, CONTRACT), lambda store: released(store, STRICTER)])
+def test_a_stricter_policy_withdraws_the_release_of_a_former_version_although_the_present_one_is_admitted(store, original, act):
+    store.ingest("r1", make_ratings(disagreements=3), original)
+    store.ingest("r2", make_ratings(prefix="r2"), original)
+    old, together = released(store).path, release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo").path
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    new = released(store).path
+    assert verify_release(old).rounds == ("r1",), "a former version that the policy admits stays in force"
+    act(store)
+    for path in (old, together):
+        with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
+            verify_release(path)
+    assert verify_release(new).rounds == ("r1",)
+    assert current_release(store, "r1").name.startswith(make_ratings(disagreements=0).digest[:12])
+
+
+def test_the_release_of_a_former_version_that_cannot_be_read_any_more_is_withdrawn(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    next(store.root.glob("rounds/*/*.parquet")).unlink()
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    assert judge_round(store, "r1", POLICY, CONTRACT)[1]
+    with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
+        verify_release(path)
+
+
+def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text(json.dumps({"round": "r1", "reasons": ["a mistake"], "time": "2026-11-01"}))
+    assert current_release(store, "r1") is None
+    judge_round(store, "r1", POLICY, CONTRACT)
+    last = store.history()[-1]
+    assert (last["event"], last["round"], last["releases"], last["reasons"]) == ("withdrawn", "r1", [f"r1/{path.name}"], ["a mistake"])
+    assert released(store).path.name == f"{path.name}-2"
+
+
+@pytest.mark.parametrize("notice", ["", "[]", '{"round": "../r9", "reasons": []}', '{"round": 1, "reasons": 2}'])
+def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text(notice)
+    judge_round(store, "r1", POLICY, CONTRACT)
+    assert (store.history()[-1]["event"], store.history()[-1]["round"]) == ("withdrawn", "r1")
+    with pytest.raises(ReleaseInvalidError):
+        verify_release(path)
+
+
+def test_a_notice_that_somebody_removed_is_put_back_and_the_release_is_never_used_again(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    withdraw(store, "r1", ["a mistake"])
+    (path / "WITHDRAWN.json").unlink()
+    assert current_release(store, "r1") is None
+    assert released(store).path.name == f"{path.name}-2"
+    with pytest.raises(ReleaseInvalidError, match=r"withdrawn on .*the store's log has the reasons"):
+        verify_release(path)
+
+
+def test_a_round_decided_otherwise_while_its_release_is_made_is_not_released(store, original, monkeypatch):
+    store.ingest("r1", make_ratings(), original)
+    real = release.contents
+
+    def meanwhile(*arguments):
+        judge_round(store, "r1", STRICTER, CONTRACT)
+        return real(*arguments)
+
+    monkeypatch.setattr(release, "contents", meanwhile)
+    with pytest.raises(StoreError, match="round r1: another decision found, taken meanwhile"):
+        released(store)
+    assert not (store.root / "releases").exists()
+
+
+def test_a_folder_that_holds_a_part_of_a_release_is_refused(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "manifest.json").unlink()
+    with pytest.raises(StoreError, match=r"a part of a release found.*Remove the folder"):
+        released(store)
+    shutil.rmtree(path)
+    assert released(store).path == path
+
+
+def test_a_round_whose_former_release_is_withdrawn_is_shown_as_released(store, original):
+    store.ingest("r1", make_ratings(disagreements=3), original)
+    released(store)
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    released(store)
+    judge_round(store, "r1", STRICTER, CONTRACT)
+    assert store.history()[-1]["event"] == "withdrawn"
+    assert round_table(store)["release"].tolist() == ["released"]
+    withdraw(store, "r1", ["a mistake"])
+    assert round_table(store)["release"].tolist() == ["withdrawn"]

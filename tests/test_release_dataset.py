@@ -104,8 +104,8 @@ def test_one_item_with_two_texts_is_refused_since_one_would_be_lost(store, inges
 
 
 def test_columns_of_different_kinds_are_refused(store, ingest):
-    ingest("r1", range(60), confidence=0.5)
-    ingest("r2", range(60), confidence="high")
+    ingest("r1", range(60), timestamp=pd.Timestamp("2026-11-01", tz="UTC"))
+    ingest("r2", range(60), timestamp="yesterday")
     with pytest.raises(ReleaseHeldError, match="columns of different kinds found"):
         dataset(store, ["r1", "r2"])
 

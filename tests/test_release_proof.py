@@ -7,10 +7,11 @@ import shutil
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, files, open_release, verify_release
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, open_release, verify_release
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release_contents import Member, contents
+from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
 from agreement_pipeline.tables import parquet_bytes, parquet_table
 
@@ -211,7 +212,7 @@ def test_a_row_put_among_the_unresolved_is_refused(copy):
 def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
     """As somebody would make it who has the code and leaves out the lock."""
     held = Member.assessed("r1", "0" * 64, make_ratings(disagreements=60), POLICY, CONTRACT)
-    files.write_folder(tmp_path / "forged", contents("demo", [held], POLICY, CONTRACT))
+    LocalStorage(tmp_path).keep_folder("forged", contents("demo", [held], POLICY, CONTRACT))
     refused(tmp_path / "forged", r"round r1 is not admitted \(krippendorff_alpha 0\.\d+.*an admitted one is required")
 
 

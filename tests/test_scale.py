@@ -18,6 +18,7 @@ from agreement_pipeline.scale import Scale, category_text
         ((1, "1", 2), "nominal", r"categories \['1'\] found twice"),
         (("low", "high"), "interval", "category 'low' found on the interval level; numbers are required there"),
         ((1, float("inf")), "interval", "category inf found; the interval level requires finite numbers"),
+        ((1, -2e150), "interval", r"category -2e\+150 found; the interval level requires finite numbers up to 1e\+150 in size"),
         ((1, -1), "ratio", "category -1 found; the ratio level requires finite non-negative numbers"),
         (("yes", None), "nominal", "category None found; a name or a number is required"),
         ((1, float("nan")), "ordinal", "category nan found; a name or a number is required"),
@@ -61,13 +62,23 @@ def test_a_scale_read_off_labels_puts_names_in_text_order_and_numbers_in_numeric
     assert Scale.from_labels(["10", "9", "2"], "ordinal").names == ("2", "9", "10")
 
 
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_categories_read_off_labels_are_not_declared_and_so_make_another_scale(level):
+    read_off, named = Scale.from_labels([1, 2], level), Scale((1, 2), level)
+    assert (read_off.declared, named.declared) == (False, True)
+    assert read_off.categories == named.categories
+    assert read_off != named
+
+
 @pytest.mark.parametrize("labels", [["low", "high"], ["1", "nan"], ["1", "inf"]])
 def test_an_order_of_words_is_not_guessed(labels):
     with pytest.raises(RatingsError, match=r"words have no order of their own. Name the categories from the lowest to the highest"):
         Scale.from_labels(labels, "ordinal")
 
 
-@pytest.mark.parametrize("scale", [Scale(("no", "yes")), Scale((1, 2), "ordinal"), Scale((0.5, 1), "ratio"), Scale(None, "interval")])
+@pytest.mark.parametrize(
+    "scale", [Scale(("no", "yes")), Scale((1, 2), "ordinal"), Scale((0.5, 1), "ratio"), Scale(None, "interval"), Scale.from_labels([1, 2], "ratio")]
+)
 def test_plain_data_make_the_same_scale_again(scale):
     assert Scale.from_mapping(scale.to_mapping()) == scale
 

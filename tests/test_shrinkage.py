@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.shrinkage import shrunken_self_agreement
 

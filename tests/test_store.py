@@ -1,13 +1,13 @@
-"""What the store keeps, what it refuses, and what is left after a crash."""
+"""What the store keeps, what it refuses, and what it mends."""
 
 import json
 import subprocess
-from itertools import count
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale, StoreError, files
+from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
 from agreement_pipeline.tables import parquet_bytes, parquet_table
 
@@ -71,8 +71,8 @@ def test_all_that_is_known_of_ratings_and_items_is_read_back(store, original):
 
 
 def test_ratings_that_would_be_read_back_otherwise_are_refused(store, original):
-    frame = make_ratings().table.assign(confidence=pd.Series([1, 0.5, 1, 1], dtype=object))
-    with pytest.raises(StoreError, match=r"ratings of round r: digest \w+ instead of \w+ found when read back.*Give confidence as numbers"):
+    frame = make_ratings().table.assign(timestamp=pd.Series([1, 0.5, 1, 1], dtype=object))
+    with pytest.raises(StoreError, match=r"ratings of round r: digest \w+ instead of \w+ found when read back.*Give timestamps as times"):
         store.ingest("r", Ratings.from_frame(frame, Scale(("no", "yes"))), original)
     assert store.rounds() == ()
 
@@ -152,14 +152,14 @@ def test_edited_ratings_are_refused(store, original):
             step()
 
 
-def test_edited_ratings_are_refused_even_where_the_pointer_was_edited_with_them(store, original):
+def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(store, original):
     store.ingest("r", make_ratings(), original)
-    path = stored_table(store)
+    path, entry, seal = stored_table(store), store.root / "log" / "00000001.json", next(store.root.glob("seals/*"))
     table = parquet_table(path.read_bytes())
     edited = parquet_bytes(table.set_column(3, "label", [["no"] * len(table)]))
     (path.parent / f"{files.digest_of(edited)}.parquet").write_bytes(edited)
-    pointer = store.root / "present" / "r.json"
-    pointer.write_text(json.dumps({**json.loads(pointer.read_text()), "table_digest": files.digest_of(edited)}))
+    entry.write_text(json.dumps({**json.loads(entry.read_text()), "table_digest": files.digest_of(edited)}))
+    seal.rename(seal.with_name(f"00000001-{files.digest_of(entry.read_bytes())}"))
     with pytest.raises(StoreError, match=r"digest \w+ instead of \w+ found when read back"):
         store.ratings("r")
 
@@ -172,51 +172,39 @@ def test_an_edited_rater_name_is_refused_although_the_digest_forgets_names(store
         store.ratings("r")
 
 
-def test_missing_ratings_an_edited_original_and_a_broken_pointer_are_refused(store, original):
+def test_missing_ratings_and_an_edited_original_are_refused_and_mended_by_ingesting_again(store, original):
     version = store.ingest("r", make_ratings(), original)
-    (store.root / "originals" / version.original_digest / original.name).write_bytes(b"edited")
+    kept = store.root / "originals" / version.original_digest / original.name
+    kept.write_bytes(b"edited")
     with pytest.raises(StoreError, match="the original was edited"):
         store.ingest("r", make_ratings(), original)
     stored_table(store).unlink()
     with pytest.raises(StoreError, match="no such file found; the ratings of round r are required"):
         store.ratings("r")
-    for broken in ("{}", "[]", "", json.dumps({**vars(version), "round": "another"})):
-        (store.root / "present" / "r.json").write_text(broken)
-        with pytest.raises(StoreError, match="no version of round r found"):
-            store.present("r")
-    (store.root / "originals" / version.original_digest / original.name).unlink()
+    kept.unlink()
     assert store.ingest("r", make_ratings(), original) == version == store.present("r")
     assert store.ratings("r").digest == make_ratings().digest
+    assert len(store.history()) == 1
 
 
-def test_a_crash_at_any_write_leaves_the_old_state_or_the_new_one(tmp_path, original, monkeypatch):
-    real = files.into_place
-    for crash in count(1):
-        store = Store(tmp_path / f"store{crash}")
-        original.write_bytes(b"one")
-        old = store.ingest("r", make_ratings(), original)
-        original.write_bytes(b"two")
-        steps = count(1)
+def test_an_original_that_is_gone_is_named(store, tmp_path):
+    with pytest.raises(StoreError, match=r"gone\.csv: no such file found; the original is required"):
+        store.ingest("r", make_ratings(), tmp_path / "gone.csv")
+    assert not store.root.exists()
 
-        def crashing(partial, path, steps=steps, crash=crash):
-            if next(steps) == crash:
-                raise KeyboardInterrupt
-            real(partial, path)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(files, "into_place", crashing)
-            try:
-                new = store.ingest("r", make_ratings("no"), original)
-            except KeyboardInterrupt:
-                assert store.present("r") == old
-                assert store.ratings("r").digest == make_ratings().digest
-            else:
-                break
-        assert not list(store.root.rglob("*.partial"))
-        new = store.ingest("r", make_ratings("no"), original)
-        assert store.present("r") == new
-        assert [entry["ratings_digest"] for entry in store.history()] == [old.ratings_digest, new.ratings_digest]
-    assert crash == 7, "the original, the table, the log with its end noted before and after it, and the pointer were to be written"
+def test_deleting_the_delivered_file_changes_nothing_that_was_ingested(store, original):
+    version = store.ingest("r", make_ratings(), original)
+    before = everything(store)
+    original.unlink()
+    assert (store.present("r"), store.ratings("r").digest) == (version, make_ratings().digest)
+    assert everything(store) == before
+
+
+def test_a_second_writer_draws_no_second_salt(tmp_path, monkeypatch):
+    names, read, blind = Store(tmp_path).pseudonyms(make_ratings()), LocalStorage.read, [True]
+    monkeypatch.setattr(LocalStorage, "read", lambda storage, name: None if blind and blind.pop() else read(storage, name))
+    assert Store(tmp_path).pseudonyms(make_ratings()) == names
 
 
 def test_pseudonyms_are_the_same_in_every_round_and_need_the_salt(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import MAX_TURNS, category_splits, first_labels, rater_splits, split_between, typical_size
+from agreement_pipeline.unseen import MAX_TURNS, category_splits, cell_splits, first_labels, met_again, rater_splits, split_between, typical_size
 
 FIVE = (1, 2, 3, 4, 10)
 
@@ -65,3 +65,20 @@ def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_eac
 def test_first_labels_are_split_as_the_raters_own_labels_are():
     assert first_labels(2, (0, 1), 4).tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
     assert (first_labels(6, (0, 1), 3) == 0).sum(1).tolist() == [3, 3, 2, 2, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("n_raters", "typical", "turns"), [(1, 1, 1), (5, 1, 5), (4, 2, 2), (5, 2, 3), (3, 3, 1), (20, 7, 3)])
+def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_turn_beside_another(n_raters, typical, turns):
+    rater, item = np.arange(n_raters * typical) % n_raters, np.repeat(np.arange(n_raters), typical)
+    found = met_again(rater, item, np.ones(n_raters))
+    times = np.bincount(np.concatenate(found), minlength=n_raters)
+    assert [len(raters) for raters in found] == [typical] * turns
+    assert times.min() == 1
+    assert times.max() <= 2
+
+
+def test_cells_are_split_alike_whatever_their_size_and_a_long_mixed_one_names_every_category_in_use():
+    of_six, of_three = np.moveaxis(cell_splits(6, np.array([6, 3]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0)
+    assert of_six.tolist() == [[0, 0, 6, 0], [1, 1, 4, 0], [2, 1, 3, 0], [2, 1, 3, 0], [3, 1, 2, 0], [4, 1, 1, 0], [6, 0, 0, 0]]
+    assert of_three.tolist() == [[0, 0, 3, 0], [1, 0, 2, 0], [1, 0, 2, 0], [1, 0, 2, 0], [2, 0, 1, 0], [3, 0, 0, 0], [3, 0, 0, 0]]
+    assert cell_splits(3, np.array([3]), (1, 0), np.ones(2))[:, 0].tolist() == category_splits(3, (1, 0), 2).tolist()

@@ -64,7 +64,7 @@ def test_another_number_in_a_vector_gives_another_digest():
     assert one != other
 
 
-@pytest.mark.parametrize("label", ["71", "71|tall", "71|", (1, 2, 3), (1, np.inf), 4.0])
+@pytest.mark.parametrize("label", ["71", "71|tall", "71|", (1, 2, 3), (1, np.inf), (1, -2e150), 4.0])
 def test_a_label_that_is_not_a_vector_is_refused_with_its_row(label):
     table = pd.DataFrame({"item": ["i1", "i1"], "rater": ["a", "b"], "label": pd.Series(["1|2", label], dtype=object)})
     with pytest.raises(RatingsError, match=r"row 2, column 'label'.*2 finite numbers are required"):
@@ -111,10 +111,11 @@ def test_codes_become_the_numbers_they_stand_for():
 @pytest.mark.parametrize(
     ("values", "scale", "message"),
     [
-        ([[1.0, np.inf]], INTERVAL, "infinite"),
-        ([[1.0, -1.0]], Scale(None, "ratio"), "non-negative"),
+        ([[1.0, 2.0], [1.0, np.inf]], INTERVAL, r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); finite numbers up to 1e\+150 in size"),
+        ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': \[-1.1e\+150\] found"),
+        ([[1.0, -1.0]], Scale(None, "ratio"), r"column 'b': \[-1.0\] found .* finite non-negative numbers"),
         ([[1.0, 2.0, 3.0]], INTERVAL, r"shape \(1, 3, 1\) found; \(N, 2, 1\) is required"),
-        ([[(1.0, np.nan), (1.0, 2.0)]], PLANE, "some numbers missing"),
+        ([[(1.0, np.nan), (1.0, 2.0)]], PLANE, r"column 'a': \[1.0, nan\] found .* or nan in all dimensions"),
         ([[1.0, 2.0]], Scale(("low", "high"), "ordinal"), "a scale of numbers is required"),
     ],
 )
@@ -155,6 +156,13 @@ def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater(
     assert values.with_unseen(3.0).weights[200:].sum() == pytest.approx(3)
 
 
+def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings_by_rounding():
+    x = 0.9340435159562497
+    seen = RatingValues([[x, x], [x, 0.0], [0.0, x], [x, 0.0], [0.0, x]], scale=Scale(None, "ratio"), raters="ab")
+    unseen = seen.with_unseen(3.0).values[5:]
+    assert (unseen.min(), unseen.max()) == (0.0, x)
+
+
 def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_all_ratings():
     rng = np.random.default_rng(1)
     numbers, weights = rng.lognormal(size=(50, 4)), rng.integers(1, 4, 50)
@@ -166,6 +174,14 @@ def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_a
     for power in (2, 3):
         assert sum(p * (x - every.mean()) ** power for x, p in two) == pytest.approx(((every - every.mean()) ** power).mean())
     assert every.min() < low < high < every.max()
+
+
+def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
+    rng = np.random.default_rng(3)
+    for _ in range(400):
+        numbers = np.where(rng.random((12, 3)) < rng.random(), rng.lognormal(), 0.0)
+        unseen = RatingValues(numbers, scale=Scale(None, "ratio"), raters="abc").with_unseen(3.0).values[12:]
+        assert numbers.min() <= unseen.min() <= unseen.max() <= numbers.max()
 
 
 def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():
@@ -220,3 +236,19 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
     assert "percent_agreement" not in assessment.applicable(ratings)
     found = {(e.measure, str(e.scope)) for e in assessment.measure_ratings(ratings, ["krippendorff_alpha", "um_phi"], n_resamples=100)}
     assert found == {("um_phi", "round"), ("krippendorff_alpha", "round"), *(("krippendorff_alpha", f"without {rater}") for rater in "abc")}
+
+
+def test_what_is_read_off_the_values_is_read_once_for_all_weights_and_anew_for_other_rows():
+    def ranges(values):
+        read.append(values.values.shape)
+        return np.ptp(values.values)
+
+    read = []
+    values = RatingValues([[1.0, 2.0], [4.0, 9.0], [3.0, 3.0]], scale=INTERVAL, raters=("a", "b"))
+    other = values.reweighted(np.full((2, 3), 0.5))
+    assert values.kept(ranges) == other.kept(ranges) == other.reweighted(np.zeros(3)).kept(ranges) == 8
+    assert read == [(3, 2, 1)]
+    first, last = np.array([True, False, False]), np.array([False, False, True])
+    assert [values.at(first).kept(ranges), other.at(first).kept(ranges), other.at(last).kept(ranges), values.at(first).kept(ranges)] == [1, 1, 0, 1]
+    assert other.at(last).weights.tolist() == [[0.5], [0.5]]
+    assert values.at(np.ones(3, dtype=bool)) is values

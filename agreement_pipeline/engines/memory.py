@@ -5,15 +5,32 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts, merged, merged_codes
+from agreement_pipeline.groups import GroupPatterns, grouped
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
+from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPatterns, merged, merged_codes
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
 
 def category_counts(ratings: Ratings) -> CategoryCounts:
     """The panel's first ratings as counts by category."""
     return merged(_item_patterns(ratings, current_panel(ratings)).counts())
+
+
+def item_counts(ratings: Ratings) -> tuple[tuple[str, ...], CategoryCounts]:
+    """The items, by name, and the panel's first ratings of each as counts by category, a row each."""
+    items = _items(ratings)
+    return items, _item_patterns(ratings, current_panel(ratings), items).counts()
+
+
+def item_values(ratings: Ratings) -> tuple[tuple[str, ...], RatingValues]:
+    """The same of a scale without categories: as numbers, by rater."""
+    return _items(ratings), rating_values(ratings)
 
 
 def rating_patterns(ratings: Ratings) -> RatingPatterns:
@@ -24,6 +41,11 @@ def rating_patterns(ratings: Ratings) -> RatingPatterns:
 def joint_patterns(ratings: Ratings) -> RatingPatterns:
     """The first ratings of the panel and, as columns beside theirs, of the classifiers."""
     return merged_codes(_item_patterns(ratings, (*current_panel(ratings), *ratings.classifiers)))
+
+
+def joint_values(ratings: Ratings) -> RatingValues:
+    """The same as numbers, on a scale without categories."""
+    return _values(ratings, (*current_panel(ratings), *ratings.classifiers))
 
 
 def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, RatingPatterns]:
@@ -62,7 +84,11 @@ def rating_values(ratings: Ratings) -> RatingValues:
     """The panel's first ratings as numbers, by rater; equal rows made one where the scale has categories."""
     if not ratings.scale.continuous:
         return RatingValues.of_patterns(rating_patterns(ratings))
-    raters = current_panel(ratings)
+    return _values(ratings, current_panel(ratings))
+
+
+def _values(ratings: Ratings, raters: tuple[str, ...]) -> RatingValues:
+    """The first ratings of some raters on a scale without categories, one row an item."""
     current = ratings.current[ratings.current["rater"].isin(raters)]
     item, items = pd.factorize(current["item"], sort=True)
     values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
@@ -75,6 +101,34 @@ def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
     """The panel's first ratings, and a classifier's beside them."""
     joined = merged_codes(_item_patterns(ratings, (*current_panel(ratings), classifier)))
     return PanelPatterns(joined.without(classifier), joined.codes[:, -1], classifier)
+
+
+def panel_values(ratings: Ratings, classifier: str) -> PanelValues:
+    """The panel's first ratings as numbers, and a classifier's beside them, on a scale without categories."""
+    return value_against_the_rest(_values(ratings, (*current_panel(ratings), classifier)), classifier)
+
+
+def group_patterns(ratings: Ratings) -> GroupPatterns:
+    """The first ratings of the panel and of all classifiers of the round, as two groups."""
+    present = set(ratings.current["rater"])
+    classifiers = [name for name in ratings.rater_order if name in ratings.classifiers and name in present]
+    return grouped(_item_patterns(ratings, (*current_panel(ratings), *classifiers)), classifiers)
+
+
+def confident_patterns(ratings: Ratings) -> ConfidentPatterns:
+    """The panel's first ratings by rater, with their confidence; equal rows made one."""
+    raters = current_panel(ratings)
+    if "confidence" not in ratings.table:
+        patterns = rating_patterns(ratings)
+        return ConfidentPatterns(patterns, np.full(patterns.codes.shape, np.nan))
+    items = _items(ratings)
+    current = ratings.current[ratings.current["rater"].isin(raters)]
+    confidence = np.full((len(items), len(raters)), np.nan)
+    confidence[_positions(current["item"], items), _positions(current["rater"], raters)] = current["confidence"].to_numpy(dtype=float)
+    both = np.column_stack([_item_patterns(ratings, raters, items).codes, np.nan_to_num(confidence, nan=MISSING)])
+    rows, weights = np.unique(both, axis=0, return_counts=True)
+    codes, stated = rows[:, : len(raters)].astype(np.int64), rows[:, len(raters) :]
+    return ConfidentPatterns(RatingPatterns(codes, weights, scale=ratings.scale, raters=raters), np.where(stated >= 0, stated, np.nan))
 
 
 def replicate_counts(ratings: Ratings) -> ReplicateCounts:
@@ -91,6 +145,23 @@ def replicate_counts(ratings: Ratings) -> ReplicateCounts:
     again = counts.sum(1) >= 2
     met_again, place = np.unique(cells[again] // len(raters), return_inverse=True)
     return ReplicateCounts(counts[again], place, cells[again] % len(raters), _rows_first(_item_patterns(ratings, raters, tuple(items)), met_again))
+
+
+def replicate_values(ratings: Ratings) -> ReplicateValues:
+    """What the panel said, in numbers, of items met more than once, over all occurrences, earlier rounds included."""
+    if not ratings.scale.continuous:
+        return ReplicateValues.of_counts(replicate_counts(ratings))
+    raters = panel(ratings)
+    table = ratings.table[ratings.table["rater"].isin(raters)]
+    meetings = table.groupby(["item", "rater"], observed=True)["label"]
+    again = table[meetings.transform("size") >= 2]
+    meeting = meetings.cumcount()[again.index].to_numpy()
+    item, items = pd.factorize(again["item"], sort=True)
+    cells, cell = np.unique(item * len(raters) + _positions(again["rater"], raters), return_inverse=True)
+    values = np.full((len(cells), meeting.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
+    values[cell, meeting] = np.array(again["label"].tolist(), dtype=float).reshape(len(again), ratings.scale.dimensions)
+    item_of, rater_of = np.divmod(cells, len(raters))
+    return ReplicateValues(values, item_of, rater_of, np.ones(len(items)), scale=ratings.scale, raters=raters, round_raters=current_panel(ratings))
 
 
 def panel(ratings: Ratings) -> tuple[str, ...]:
@@ -125,6 +196,12 @@ def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, 
     codes = np.full((len(items), len(raters)), MISSING)
     codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
     return RatingPatterns(codes, scale=ratings.scale, raters=raters)
+
+
+def _items(ratings: Ratings) -> tuple[str, ...]:
+    """The items that the panel rated in the round itself, by name."""
+    rated = ratings.current[ratings.current["rater"].isin(current_panel(ratings))]
+    return tuple(sorted(rated["item"].unique()))
 
 
 def _codes(labels: pd.Series, ratings: Ratings) -> Codes:

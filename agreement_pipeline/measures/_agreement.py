@@ -1,6 +1,7 @@
 """What the coefficients of category agreement have in common: observed agreement and prevalence."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._registry import ratio
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
@@ -16,10 +17,39 @@ def pair_agreement(counts: CategoryCounts, weights: Array | None = None) -> Arra
     return np.asarray((c * (agreeing - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
+def ends_known(counts: CategoryCounts) -> bool:
+    """Is it known how far apart the ends of the scale are: are its categories declared, or no numbers?"""
+    return counts.scale.declared or not counts.scale.numeric
+
+
+def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
+    """Do the lowest and the highest number given meet another rating, shape (...)? True where categories are no numbers."""
+    if not counts.scale.numeric:
+        return np.asarray(True)
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    given, met = (_ends(weights @ counts.counts > 0, counts.scale.scores) for weights in (counts.weights, paired))
+    return np.asarray((given == met).all(-1))
+
+
+def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
+    return np.stack([np.where(given, scores, np.inf).min(-1), np.where(given, scores, -np.inf).max(-1)], axis=-1)
+
+
+def in_use(given: Array) -> NDArray[np.bool_]:
+    """Which categories are given in some draw, shape (K,), from how often they are, shape (..., K)."""
+    return np.asarray((given > 0).reshape(-1, given.shape[-1]).any(0))
+
+
 def observed_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:
     """Its mean over the items with two ratings or more, shape (...)."""
     paired = np.where(counts.pairable, counts.weights, 0.0)
     return ratio(paired @ pair_agreement(counts, weights), paired.sum(-1))
+
+
+def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
+    """Do the ratings that meet another hold two categories, shape (...)? Where they do not, no disagreement was possible to see."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    return np.asarray((paired @ counts.counts > 0).sum(-1) >= 2)
 
 
 def prevalence(counts: CategoryCounts) -> Array:

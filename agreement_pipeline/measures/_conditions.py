@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._registry import Condition
-from agreement_pipeline.patterns import CategoryCounts, Codes, PanelPatterns, RatingPatterns, ReplicateCounts
+from agreement_pipeline.measures._agreement import ends_known, ends_met
+from agreement_pipeline.measures._registry import Condition, RestsOn
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.values import RatingValues
 
 
@@ -32,6 +36,14 @@ def _one_category(statistic: CategoryCounts | RatingPatterns) -> bool:
     return _used(counts, counts.sizes > 0) < 2
 
 
+def _ends_unknown(counts: CategoryCounts) -> bool:
+    return not ends_known(counts)
+
+
+def _end_unmet(statistic: CategoryCounts | RatingPatterns) -> bool:
+    return not ends_met(_counts(statistic))
+
+
 def _one_number(values: RatingValues, rows: np.ndarray) -> bool:
     numbers = values.values[rows & (values.weights > 0)]
     numbers = numbers[~np.isnan(numbers[:, :, 0])]
@@ -54,14 +66,22 @@ def _silent_rater(patterns: RatingPatterns) -> bool:
     return bool(((patterns.codes[patterns.weights > 0] >= 0).sum(0) == 0).any())
 
 
-def _never_met(panel: PanelPatterns) -> bool:
-    rated = (panel.labels >= 0) & (panel.weights > 0)
-    return not ((panel.panel.codes[rated] >= 0).sum(1) >= 1).any()
+def _panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
+    """Which of the panel rated which row."""
+    return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
 
 
-def _never_met_a_pair(panel: PanelPatterns) -> bool:
-    rated = (panel.labels >= 0) & (panel.weights > 0)
-    return not ((panel.panel.codes[rated] >= 0).sum(1) >= 2).any()
+def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The rows that the classifier labelled and `least` of the panel or more rated."""
+    return np.asarray(panel.labelled & (panel.weights > 0) & (_panel_rated(panel).sum(1) >= least))
+
+
+def _never_met(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 1).any()
+
+
+def _never_met_a_pair(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 2).any()
 
 
 def _not_two_raters(patterns: RatingPatterns) -> bool:
@@ -77,29 +97,39 @@ def _constant_rater(patterns: RatingPatterns) -> bool:
     return bool(len(shared)) and bool((shared == shared[0]).all(0).any())
 
 
-def _labelled(panel: PanelPatterns, least: int) -> Codes:
-    """The panel's ratings, in one row, of the items that the classifier labelled and `least` of the panel or more rated."""
-    rated = panel.panel.codes >= 0
-    met = (panel.labels >= 0) & (panel.weights > 0) & (rated.sum(1) >= least)
-    return np.asarray(panel.panel.codes[met][rated[met]])
+def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
+    met, said = _met(panel, least), panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes
+    return np.asarray(said[met][_panel_rated(panel)[met]])
 
 
-def _panel_one_category(panel: PanelPatterns) -> bool:
-    return len(np.unique(_labelled(panel, 2))) == 1
+def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return len(np.unique(_labelled(panel, 2), axis=0)) == 1
 
 
-def _all_one_category(panel: PanelPatterns) -> bool:
-    met = (panel.labels >= 0) & (panel.weights > 0) & (panel.panel.codes >= 0).any(1)
-    return len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[met]]))) == 1
+def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0)) == 1
 
 
 def _no_replicates(replicates: ReplicateCounts) -> bool:
     return not (replicates.cell_weights > 0).any()
 
 
+def _labelled_pairs(panel: PanelPatterns | PanelValues) -> int:
+    return round(float(np.where(_met(panel, 2), panel.weights, 0.0).sum()))
+
+
+TWO_OF_THE_PANEL = RestsOn(_labelled_pairs, "one rating of the panel")
+
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
-ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another is of one category, so chance alone would agree always", _one_pairable_category)
+ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)
 ONE_CATEGORY = Condition("every rating is of one category, so chance alone would agree always", _one_category)
+ENDS_UNKNOWN = Condition("the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories", _ends_unknown)
+END_UNMET = Condition(
+    "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
+    "krippendorff_alpha leaves single ratings out",
+    _end_unmet,
+)
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
 ONE_RATER = Condition("there is one rater alone", _one_rater)
 ONE_CROSSED_NUMBER = Condition("every rating of the items that every rater rated is the same, so chance alone would agree always", _one_crossed_number)

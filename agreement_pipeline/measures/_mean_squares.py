@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures._numbers import crossed_unit_free, unit_free
+from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures._registry import Coefficient, Condition, ratio
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.values import RatingValues
@@ -34,17 +34,21 @@ def _few_items(values: RatingValues) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
+def _few_pairable_items(values: RatingValues) -> bool:
+    return _few_items(values.at(values.pairable))
+
+
 def _few_crossed_items(values: RatingValues) -> bool:
     return _few_items(values.crossed())
 
 
-FEW_ITEMS = Condition("fewer than two items were rated", _few_items)
+FEW_PAIRABLE_ITEMS = Condition("fewer than two items have two ratings", _few_pairable_items)
 FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", _few_crossed_items)
 
 
 def one_way(values: RatingValues) -> OneWay:
-    """The one-way analysis, over every rated item."""
-    rated = values.at(values.seen & (values.sizes > 0))
+    """The one-way analysis, over the items with two ratings or more: one rating cannot tell what lies between items from what lies within."""
+    rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
     apart = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
@@ -55,15 +59,33 @@ def one_way(values: RatingValues) -> OneWay:
 
 
 def two_way(values: RatingValues) -> TwoWay:
-    """The two-way analysis, over the items that every rater rated."""
-    z, w, unit = crossed_unit_free(values)
-    z, k, n = z[:, :, 0], float(z.shape[1]), np.asarray(w.sum(-1))
+    """The two-way analysis, over the items that every rater rated.
+
+    Numbers are taken from each rater's first one, so that what she adds to all of them costs no digits; `jms` alone depends on it.
+    """
+    x, w = _crossed(values)
+    start = x[0] if len(x) else np.zeros(x.shape[1])
+    z, unit = unit_free((x - start)[:, :, None])
+    z, unit = z[:, :, 0], unit or float(np.ptp(start))
+    added = (start - start[0]) / (unit or 1.0)
+    k, n = float(z.shape[1]), np.asarray(w.sum(-1))
     items, raters = z.mean(1), ratio(w @ z, n[..., None])
-    mean = raters.mean(-1)
-    bms = k * ratio(w @ items**2 - n * mean**2, _positive(n - 1))
-    between_raters = n * ((raters - mean[..., None]) ** 2).sum(-1)
-    rest = w @ ((z - items[:, None]) ** 2).sum(1) - between_raters
-    return TwoWay(bms, ratio(between_raters, np.asarray(k - 1)), ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit)
+    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, _positive(n - 1))
+    rest = w @ ((z - items[:, None]) ** 2).sum(1) - n * _apart(raters)
+    jms = ratio(n * _apart(raters + added), np.asarray(k - 1))
+    return TwoWay(bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit)
+
+
+def _crossed(values: RatingValues) -> tuple[Array, Array]:
+    """The items that every rater rated, as numbers of shape (N, R), and their weights, shape (..., N)."""
+    crossed = values.crossed()
+    crossed = crossed.at(crossed.seen)
+    return crossed.values[:, :, 0], crossed.weights
+
+
+def _apart(raters: Array) -> Array:
+    """The sum of the squared distances of the raters' means from their mean."""
+    return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
 
 
 def share_between_items(between: Array, total: Array, unit: float) -> Coefficient:
@@ -73,8 +95,8 @@ def share_between_items(between: Array, total: Array, unit: float) -> Coefficien
 
 
 def no_variance(found: Coefficient) -> bool:
-    """Whether the total variance of `share_between_items` is not positive."""
-    return found.expected is None or not found.expected > 0
+    """Whether `share_between_items` has no value because the total variance is not positive."""
+    return bool(np.isnan(found.value))
 
 
 def _positive(count: Array) -> Array:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.values import RatingValues
 
 DEGREE = 15
+POINTS_AT_ONCE = 20_000
 
 
 class Disagreement(NamedTuple):
@@ -36,7 +37,8 @@ class Disagreement(NamedTuple):
 def unit_free(values: Array) -> tuple[Array, float]:
     """The values less their mean, in multiples of their largest range over the dimensions, and that range.
 
-    What is computed from them is undefined or not whatever the ratings are measured in.
+    What is computed from them is undefined or not whatever the ratings are measured in. Rows without weight in one draw that have weight in
+    another set the unit and the mean too: it is one for all draws.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
@@ -55,17 +57,37 @@ def squared_disagreement(values: RatingValues) -> Disagreement:
     """Squared differences, summed over dimensions, by moments: linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
+    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
+    return Disagreement(w @ squares_within(z, m), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+
+
+def squares_within(z: Array, m: Array) -> Array:
+    """The squared differences over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
-    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
-    return Disagreement(w @ (2 * m * apart / (m - 1)), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+    return np.asarray(2 * m * apart / (m - 1))
+
+
+def mid_ranks(values: RatingValues) -> Array:
+    """The mid-rank of each rating among all, less their mean, shape (N, R, 1); nan where missing. For weights of shape (N,)."""
+    item, number = _flat(values)
+    rank = np.unique(number, return_inverse=True)[1]
+    n_c = np.bincount(rank, values.weights[item])
+    ranks = np.full(values.values.shape, np.nan)
+    ranks[values.rated] = (np.cumsum(n_c) - n_c / 2 - n_c.sum() / 2)[rank][:, None]
+    return ranks
 
 
 def rank_disagreement(values: RatingValues) -> Disagreement:
     """Squared differences of mid-ranks: one sort, then linear time for each draw of weights."""
-    item, number = _flat(values)
-    rank = np.unique(number, return_inverse=True)[1]
+    item, rank = values.kept(_ranked)
     return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
+
+
+def _ranked(values: RatingValues) -> tuple[Codes, Codes]:
+    """The item row and the rank of each rating, equal numbers of one rank; shape (n,)."""
+    item, number = _flat(values)
+    return item, np.unique(number, return_inverse=True)[1]
 
 
 def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, float]:
@@ -82,22 +104,51 @@ def proportional_disagreement(values: RatingValues) -> Disagreement:
     Between all pairs they are tanh²(Δ/2) of the difference of two logarithms: smooth, so that the pairs of two short stretches of the
     logarithm are summed at once by a Chebyshev series that is exact to rounding. Zeros, which have no logarithm, differ by 1 from all else.
     """
-    item, number = _flat(values)
-    most = number.max(initial=0.0)
-    unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
-    within = _pairs_in_proportion(values)
-    series = _Series.of(_logarithms(number[number > 0]))
-
-    def apart(w: Array) -> tuple[float, float]:
-        each = w[item]
-        zeros = each[number == 0].sum() * each[number > 0].sum()
-        return float(w @ within) / unit, (series.over_pairs(each[number > 0]) + 2 * zeros) / unit
-
-    return _of_each_draw(values.weights, apart, unit)
+    return values.kept(_Proportions.of).disagreement(values.weights)
 
 
-def _pairs_in_proportion(values: RatingValues) -> Array:
-    """The sum over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
+@dataclass(frozen=True)
+class _Proportions:
+    """What disagreement in proportion is summed from, whatever the weights.
+
+    Attributes
+    ----------
+    within
+        Over the pairs of each item, shape (N,).
+    zeros, others
+        How many zeros and how many other numbers each item has, shape (N,).
+    item, series
+        The item row of each number above 0, in their order, and the series of their logarithms.
+    unit
+        The largest disagreement of two ratings.
+    """
+
+    within: Array
+    zeros: Array
+    others: Array
+    item: Codes
+    series: "_Series"
+    unit: float
+
+    @classmethod
+    def of(cls, values: RatingValues) -> "_Proportions":
+        item, number = _flat(values)
+        most = number.max(initial=0.0)
+        unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
+        zeros = np.bincount(item[number == 0], minlength=len(values.sizes)).astype(float)
+        order = np.argsort(number, kind="stable")[round(zeros.sum()) :]
+        return cls(proportions_within(values), zeros, values.sizes - zeros, item[order], _Series.of(_logarithms(number[order])), unit)
+
+    def disagreement(self, weights: Array) -> Disagreement:
+        """Within items and between all ratings, under weights of shape (..., N)."""
+        leading = weights.shape[:-1]
+        between = self.series.over_pairs(weights.reshape(math.prod(leading), len(self.within)), self.item).reshape(leading)
+        zero_and_not = 2 * (weights @ self.zeros) * (weights @ self.others)
+        return Disagreement(weights @ self.within / self.unit, (between + zero_and_not) / self.unit, self.unit)
+
+
+def proportions_within(values: RatingValues) -> Array:
+    """The squared differences in proportion over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -117,19 +168,20 @@ class _Series:
 
     Attributes
     ----------
-    stretch, terms
-        In which stretch each point lies, shape (n,), and the polynomials at its place there, shape (n, DEGREE + 1).
+    starts, terms
+        Where each stretch of the points starts and the last one ends, shape (S + 1,), and the polynomials at each point's place in its stretch,
+        shape (DEGREE + 1, n).
     kernel
         The coefficients for two stretches 0, 1, 2, … apart, shape (S, DEGREE + 1, DEGREE + 1).
     """
 
-    stretch: Codes
+    starts: Codes
     terms: Array
     kernel: Array
 
     @classmethod
     def of(cls, points: Array) -> "_Series":
-        """The series for points from 0 up, in stretches no longer than 1, where 15 degrees leave less than rounding does."""
+        """The series for points in order from 0 up, in stretches no longer than 1, where 15 degrees leave less than rounding does."""
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count
@@ -138,14 +190,27 @@ class _Series:
         apart = np.arange(count)[:, None, None] + (nodes[:, None] - nodes) / 2
         inverse = np.linalg.inv(chebyshev.chebvander(nodes, DEGREE))
         kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
-        return cls(stretch, np.asarray(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE), dtype=float), kernel)
+        return cls(np.searchsorted(stretch, np.arange(count + 1)), _polynomials(2 * (place - stretch) - 1), kernel)
 
-    def over_pairs(self, weights: Array) -> float:
-        """The sum over all ordered pairs of points."""
-        count = len(self.kernel)
-        sums = np.array([np.bincount(self.stretch, weights * term, minlength=count) for term in self.terms.T])
-        pairs = [np.einsum("kb,kl,lb->", sums[:, d:], self.kernel[d], sums[:, : count - d]) for d in range(count)]
-        return float(2 * sum(pairs) - pairs[0])
+    def over_pairs(self, weights: Array, item: Codes) -> Array:
+        """The sum over all ordered pairs of points, each of the weight of its item: weights of shape (B, N), items of shape (n,)."""
+        count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
+        sums = np.zeros((DEGREE + 1, count, len(weights)))
+        for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):
+            for first in range(start, end, POINTS_AT_ONCE):
+                points = slice(first, min(first + POINTS_AT_ONCE, end))
+                sums[:, stretch] += self.terms[:, points] @ by_item[item[points]]
+        pairs = [np.einsum("ksb,kl,lsb->b", sums[:, d:], self.kernel[d], sums[:, : count - d], optimize=True) for d in range(count)]
+        return np.asarray(2 * sum(pairs) - pairs[0])
+
+
+def _polynomials(x: Array) -> Array:
+    """Chebyshev's polynomials up to DEGREE, degree by degree, shape (DEGREE + 1, n)."""
+    terms = np.empty((DEGREE + 1, len(x)))
+    terms[0], terms[1] = 1, x
+    for degree in range(2, DEGREE + 1):
+        terms[degree] = 2 * x * terms[degree - 1] - terms[degree - 2]
+    return terms
 
 
 def _logarithms(numbers: Array) -> Array:
@@ -160,7 +225,7 @@ def _flat(values: RatingValues) -> tuple[Codes, Array]:
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
 
 
-def _of_each_draw(weights: Array, sums: Callable[[Array], tuple[float, float]], unit: float = 1.0) -> Disagreement:
+def _of_each_draw(weights: Array, sums: Callable[[Array], tuple[float, float]]) -> Disagreement:
     leading = weights.shape[:-1]
     found = np.array([sums(weights[draw]) for draw in np.ndindex(leading)]).reshape(*leading, 2)
-    return Disagreement(found[..., 0], found[..., 1], unit)
+    return Disagreement(found[..., 0], found[..., 1])

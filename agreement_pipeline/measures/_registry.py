@@ -9,12 +9,13 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agreement_pipeline.measures._weights import Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
-Needs = Literal["counts", "patterns", "panel", "replicates", "values"]
+Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
+AGREEMENTS = ("observed", "expected", "greatest")
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
@@ -39,6 +40,29 @@ class Coefficient(NamedTuple):
     expected: Array | None = None
     greatest: Array | None = None
     monte_carlo_error: Array | None = None
+
+    def where(self, defined: ArrayLike) -> "Coefficient":
+        """The same, without a value where it is not defined, shape (...)."""
+        return self._replace(value=np.where(defined, self.value, np.nan))
+
+    def in_spans(self, span: float) -> "Coefficient":
+        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is."""
+        return self._replace(**{name: 1 - span * (1 - part) for name in AGREEMENTS if (part := getattr(self, name)) is not None})
+
+
+class RestsOn(NamedTuple):
+    """The items a measure is read on: how many, of how many, and what the others have that they are dropped for."""
+
+    items: Callable[[Any], int]
+    others: str
+    among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
+
+
+USED = RestsOn(lambda statistic: int(statistic.n_used), "one rating")
+
+
+def _nobody(statistic: Any) -> tuple[str, ...]:
+    return ()
 
 
 class Condition(NamedTuple):
@@ -81,14 +105,24 @@ class Measure:
         Does it stay the same when raters swap names item by item?
     continuous
         Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
+    cannot_hold
+        Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed
         Does it rest on the items alone that every rater rated?
     expensive
         Does it take more than linear time in the number of items? Its interval then comes from few draws.
+    raters_left_out
+        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates, or their confidence, are missing or show nothing.
+    rests_on
+        The items it is read on.
     convention
         How missing ratings count.
     source
         Where the formula comes from, with DOI.
+    weighting
+        How much two different categories agree, for a measure that weighs them.
+    alias_of
+        The name of the measure that this is another name of.
     """
 
     name: str
@@ -104,13 +138,23 @@ class Measure:
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
+    cannot_hold: str = ""
     continuous: bool = False
     crossed: bool = False
     expensive: bool = False
+    weighting: Weighting | None = None
+    alias_of: str | None = None
+    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
+    rests_on: RestsOn = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
         """The coefficient on a statistic."""
         return self.function(statistic)
+
+    @property
+    def computed_as(self) -> str:
+        """The name it is computed under: its own, unless it is another name of a measure."""
+        return self.alias_of or self.name
 
     @property
     def description(self) -> str:
@@ -143,13 +187,20 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     chance_corrected: bool = True,
     exchangeable: bool = False,
     weightings: Mapping[str, Weighting] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    cannot_hold: str = "",
     continuous: bool = False,
     crossed: bool = False,
     expensive: bool = False,
+    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody,
+    rests_on: RestsOn = USED,
+    unweighted_bounds: tuple[float, float] | None = None,
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
-    It then appears in the assets, the checks, the policies, the command line, the documentation and the common tests.
+    `unweighted_bounds` are those of the form without weights, where they are narrower. `aliases` are further names, each with the one it is
+    another name of. The measure then appears in the assets, the checks, the policies, the command line, the documentation and the common
+    tests.
     """
 
     def register(function: F) -> F:
@@ -167,12 +218,17 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
             per_category=per_category,
             chance_corrected=chance_corrected,
             exchangeable=exchangeable,
+            cannot_hold=cannot_hold,
             continuous=continuous,
             crossed=crossed,
             expensive=expensive,
+            raters_left_out=raters_left_out,
+            rests_on=rests_on,
         )
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
-            _add(each)
+            _add(replace(each, bounds=unweighted_bounds) if unweighted_bounds and each.weighting is IDENTITY else each)
+        for alias, name in (aliases or {}).items():
+            _add(replace(MEASURES[name], name=alias, alias_of=name))
         return function
 
     return register
@@ -186,6 +242,7 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         function=update_wrapper(partial(record.function, weighting=weighting), record.function),
         undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
+        weighting=weighting,
     )
 
 

@@ -1,9 +1,12 @@
-"""The mean volume of simplices of ratings: what Um's φ is made of.
+"""The mean volume of simplices of ratings, and the mean length of pairs: what Um's φ and Berry and Mielke's R are made of.
 
-A simplex has one corner more than there are dimensions, each a rating by another rater: all of one item (`d_o`), or each of any item (`d_e`).
+A simplex has one corner more than there are dimensions, a pair has two; each corner is a rating by another rater, all of one item (`d_o`), or
+each of any item (`d_e`).
 """
 
 import math
+from collections.abc import Callable
+from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
 
@@ -14,10 +17,12 @@ from agreement_pipeline.measures._registry import ratio
 from agreement_pipeline.patterns import Array, Codes
 
 CELLS = 8_192
+DISTANCES = 1_200_000_000
 FEWEST_REPLICATES = 50
 SEED = 2004
 
 Plane = NDArray[np.complex128]
+Exact = Callable[[Array, Array], Array]
 
 
 class _Effort(NamedTuple):
@@ -46,25 +51,46 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
     One dimension is always exact, by one sort. By three raters two dimensions are exact up to 11,000 items, and under draws of weights, shape
     (B, N), up to 790. Beyond, simplices are sampled; the same ones for every draw.
     """
+    dimensions = points.shape[2]
+    effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
+    exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
+    return _means(points, weights, dimensions + 1, exact if _affordable(points.shape, effort) else None, effort.random)
+
+
+def mean_distances(points: Array, weights: Array) -> Volumes:
+    """The same for pairs and their length, exact in one dimension, and in more up to 20,000 items by three raters."""
     items, raters, dimensions = points.shape
-    panels = math.comb(raters, dimensions + 1)
+    if dimensions == 1:
+        return _means(points, weights, 2, sum_of_gaps, 0)
+    return _means(points, weights, 2, _distances if items**2 * math.comb(raters, 2) <= DISTANCES else None, OF_VALUE.random)
+
+
+def _means(points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int) -> Volumes:
+    """From the weighted sum that `exact` gives over all items and panels of raters, or from random simplices."""
+    items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
         nothing = np.full(weights.shape[:-1], np.nan)
         return Volumes(nothing, nothing, None)
-    effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
-    if not _affordable(points.shape, effort):
-        return _sampled(points, weights, effort.random)
-    exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
-    total = weights.sum(-1)
-    return Volumes(ratio(weights @ _within(points), total), exact(points, weights) / panels / total ** (dimensions + 1), None)
+    weights = _of_mean_1(weights)
+    if exact is None:
+        return _sampled(points, weights, corners, simplices)
+    return Volumes(weights @ _within(points, corners) / items, exact(points, weights) / panels / float(items) ** corners, None)
+
+
+def _of_mean_1(weights: Array) -> Array:
+    """The weights in multiples of their mean; nan where all are 0."""
+    mean = weights.mean(-1, keepdims=True)
+    multiples = np.full(weights.shape, np.nan)
+    np.divide(weights, mean, out=multiples, where=mean > 0)
+    return multiples
 
 
 def volume(corners: Array) -> Array:
-    """The volume of simplices, shape (..., D + 1, D) to (...)."""
+    """The volume of simplices, shape (..., D + 1, D) to (...); of two corners the length."""
     edges = corners[..., 1:, :] - corners[..., :1, :]
-    dimensions = edges.shape[-1]
-    if dimensions == 1:
-        return np.asarray(np.abs(edges[..., 0, 0]))
+    count, dimensions = edges.shape[-2:]
+    if count == 1:
+        return np.asarray(np.linalg.norm(edges[..., 0, :], axis=-1))
     if dimensions == 2:
         return np.asarray(np.abs(edges[..., 0, 0] * edges[..., 1, 1] - edges[..., 0, 1] * edges[..., 1, 0])) / 2
     return np.asarray(np.abs(np.linalg.det(edges))) / math.factorial(dimensions)
@@ -92,12 +118,12 @@ def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
     return int(items ** (dimensions + 1)) * panels <= effort.simplices
 
 
-def _within(points: Array) -> Array:
+def _within(points: Array, corners: int) -> Array:
     """The mean volume over the panels of raters of each item, shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
         return np.sort(points[:, :, 0], axis=1) @ np.arange(1.0 - raters, raters, 2) / math.comb(raters, 2)
-    panels = list(combinations(range(raters), dimensions + 1))
+    panels = list(combinations(range(raters), corners))
     return sum((volume(points[:, panel]) for panel in panels), np.zeros(len(points))) / len(panels)
 
 
@@ -112,6 +138,24 @@ def _gaps_between(numbers: Array, weights: Array) -> Array:
     order = np.argsort(numbers)
     below = np.cumsum(weights[..., order], axis=-1)
     return (below[..., :-1] * (below[..., -1:] - below[..., :-1])) @ np.diff(numbers[order])
+
+
+def _distances(points: Array, weights: Array) -> Array:
+    """The weighted sum of the distances of two raters' ratings of any two items, in blocks of items; memory linear in N."""
+    step = max(1, 8 * CELLS // len(points))
+    total = np.zeros(weights.shape[:-1])
+    for start in range(0, len(points), step):
+        rows = slice(start, start + step)
+        pairs = combinations(range(points.shape[1]), 2)
+        apart = sum((_between(points[:, t], points[rows, s]) for s, t in pairs), np.zeros((len(points), 1)))
+        total += ((weights @ apart) * weights[..., rows]).sum(-1)
+    return total
+
+
+def _between(one: Array, other: Array) -> Array:
+    """The distance of every two points, shapes (A, D) and (N, D) to (A, N)."""
+    squares = sum((one[:, None, d] - other[None, :, d]) ** 2 for d in range(one.shape[1]))
+    return np.sqrt(squares)
 
 
 def _areas(points: Array, weights: Array) -> Array:
@@ -164,31 +208,31 @@ def _every_volume(points: Array, weights: Array) -> Array:
     return total
 
 
-def _sampled(points: Array, weights: Array, simplices: int) -> Volumes:
+def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
     """Mean volumes from random simplices, in replicates each of which uses every item of each rater of its panel once.
 
     Under equal weights the means are unbiased; under others they are divided by the weight of the simplices drawn.
     """
-    items, raters, dimensions = points.shape
+    items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
-    panels = _panels(raters, dimensions + 1, max(FEWEST_REPLICATES, math.ceil(simplices / items)), rng)
-    within = _within(points) if items * math.comb(raters, dimensions + 1) <= OF_VALUE.simplices else None
+    panels = _panels(raters, corners, max(FEWEST_REPLICATES, math.ceil(simplices / items)), rng)
+    within = _within(points, corners) if items * math.comb(raters, corners) <= OF_VALUE.simplices else None
     d_o, sums, joint = [], [], []
     for start in range(0, len(panels), step := max(1, CELLS // items)):
         block = panels[start : start + step]
-        rows, corners = _random_corners(points, block, rng)
-        together = weights[..., rows].prod(-2)
+        rows, chosen = _random_corners(points, block, rng)
+        together = reduce(np.multiply, (weights[..., rows[:, corner]] for corner in range(corners)))
         own = volume(np.swapaxes(points[:, block], 0, 1)) if within is None else np.broadcast_to(within, (len(block), items))
-        d_o.append(ratio(weights @ own.T, weights.sum(-1)[..., None]))
-        sums.append((together * volume(corners)).sum(-1))
+        d_o.append(weights @ own.T / items)
+        sums.append((together * volume(chosen)).sum(-1))
         joint.append(together.sum(-1))
-    return _means(*(np.concatenate(parts, axis=-1) for parts in (d_o, sums, joint)))
+    return _over_replicates(*(np.concatenate(parts, axis=-1) for parts in (d_o, sums, joint)))
 
 
-def _means(d_o: Array, sums: Array, joint: Array) -> Volumes:
+def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
     """The means over replicates, the last axis, of volumes within items and of sums of volumes over their weights, and their quotient's error."""
-    share = joint / joint.mean(-1, keepdims=True)
-    apart = ratio(sums, joint.mean(-1, keepdims=True))
+    every = joint.mean(-1, keepdims=True)
+    share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)
     quotient = ratio(within, between)[..., None]
     error = (d_o - quotient * (apart - between[..., None] * share)).std(-1, ddof=1) / math.sqrt(d_o.shape[-1])

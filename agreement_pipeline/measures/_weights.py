@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import Level, Scale
@@ -18,6 +19,8 @@ class Weighting(NamedTuple):
     ----------
     title
         What it adds to the title of a measure.
+    formula
+        The distance of categories of scores x and y, up to its unit.
     distance
         From the scores of the categories, shape (K,), to how far apart they are, shape (K, K), in any unit.
     levels
@@ -25,17 +28,32 @@ class Weighting(NamedTuple):
     """
 
     title: str
+    formula: str
     distance: Callable[[Array], Array]
     levels: frozenset[Level] = _ORDERED
 
-    def matrix(self, scale: Scale) -> Array:
+    def matrix(self, scale: Scale, used: NDArray[np.bool_] | None = None) -> Array:
         """The weights on a scale, shape (K, K).
+
+        With `used`, the categories in use, shape (K,), 0 is the weight of those of them that are furthest apart: a category that nobody
+        gave may lie so far off that beside it all others seem the same.
 
         >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
         [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
         """
         distance = self.distance(scale.scores)
-        return np.asarray(1 - distance / distance.max())
+        return np.asarray(1 - distance / _widest(distance, used))
+
+    def span(self, scale: Scale, used: NDArray[np.bool_]) -> float:
+        """The largest distance of categories in use, as a share of the largest on the scale."""
+        distance = self.distance(scale.scores)
+        return _widest(distance, used) / float(distance.max())
+
+
+def _widest(distance: Array, used: NDArray[np.bool_] | None) -> float:
+    """The largest distance between categories in use, or any; 1 where there is none."""
+    among = distance if used is None else distance[np.ix_(used, used)]
+    return float(among.max(initial=0.0)) or 1.0
 
 
 def _differences(x: Array) -> Array:
@@ -54,7 +72,7 @@ def _ratio(x: Array) -> Array:
 
 
 def _circular(x: Array) -> Array:
-    """The squared chord between two places on a circle on which the highest category neighbours the lowest."""
+    """The squared chord between two places on a circle on which the highest category neighbours the lowest, one place on."""
     return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
 
 
@@ -65,11 +83,30 @@ def _bipolar(x: Array) -> Array:
     return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
 
 
-IDENTITY = Weighting("", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
-LINEAR = Weighting(", linear weights", _differences)
-QUADRATIC = Weighting(", quadratic weights", lambda x: _differences(x) ** 2)
-RADICAL = Weighting(", radical weights", lambda x: np.sqrt(_differences(x)))
-ORDINAL = Weighting(", ordinal weights", _ordinal)
-RATIO = Weighting(", ratio weights", _ratio, frozenset({"ratio"}))
-CIRCULAR = Weighting(", circular weights", _circular)
-BIPOLAR = Weighting(", bipolar weights", _bipolar)
+IDENTITY = Weighting("", r"1_{x \ne y}", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
+LINEAR = Weighting(", linear weights", r"|x - y|", _differences)
+QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _differences(x) ** 2)
+RADICAL = Weighting(", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_differences(x)))
+ORDINAL = Weighting(", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal)
+RATIO = Weighting(", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"}))
+CIRCULAR = Weighting(", circular weights", r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}", _circular, frozenset({"ordinal"}))
+BIPOLAR = Weighting(", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar)
+
+WEIGHTINGS = {
+    "linear": LINEAR,
+    "quadratic": QUADRATIC,
+    "radical": RADICAL,
+    "ordinal": ORDINAL,
+    "ratio": RATIO,
+    "circular": CIRCULAR,
+    "bipolar": BIPOLAR,
+}
+
+
+def forms(family: str) -> dict[str, Weighting]:
+    """The registry names of a family's weighted forms.
+
+    >>> list(forms("cohen_kappa"))[:2]
+    ['cohen_kappa_linear', 'cohen_kappa_quadratic']
+    """
+    return {f"{family}_{name}": weighting for name, weighting in WEIGHTINGS.items()}

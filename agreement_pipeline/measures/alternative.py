@@ -1,4 +1,9 @@
-"""May a model stand in for a rater? The advantage probability, and the alternative-annotator test built on it."""
+"""May a model stand in for a rater? The advantage probability, and the alternative-annotator test built on it.
+
+Leave one rater out and let the rest of the panel judge: on each item, is the model at least as near to them as the rater left out? The advantage
+probability is how often it is, over the items of each rater and then over the raters. The test asks, rater by rater and allowing for the
+work that a model saves, whether the advantage is more than luck, and keeps false discoveries rare over all raters together.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.measures._student import lower_tail
-from agreement_pipeline.patterns import Array, PanelPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array
 
+LEAST_RATERS = 3
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -25,6 +32,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     convention="rater by rater over the items that she, another of the panel and the classifier labelled; raters without such an item are left out",
     source=CALDERON,
 )
@@ -99,7 +107,7 @@ class AlternativeAnnotatorTest:
     Attributes
     ----------
     winning_rate
-        ω, the share of the tested raters against whom the classifier wins; None where no rater could be tested.
+        ω, the share of the tested raters against whom the classifier wins; None where there is no such share.
     comparisons
         Rater by rater.
     epsilon, false_discovery_rate
@@ -129,7 +137,8 @@ def alternative_annotator_test(
 
     .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
-    is tested by the one-sided paired t test over items. The winning rate ω is the share of raters whose hypothesis is rejected when the
+    is tested by the one-sided paired t test over items; where the lead of the rater is the same on every item, which the t test cannot judge, by
+    the greatest probability of that. The winning rate ω is the share of raters whose hypothesis is rejected when the
     false discovery rate is held by Benjamini and Yekutieli's procedure; at 1/2 or more the classifier may replace a rater.
 
     Parameters
@@ -147,7 +156,8 @@ def alternative_annotator_test(
     Returns
     -------
     AlternativeAnnotatorTest
-        Without a winning rate, and saying why, when no rater could be tested.
+        Without a winning rate, and saying why, when no rater could be tested, or the panel has fewer than the three raters that the authors
+        ask for.
 
     Raises
     ------
@@ -170,14 +180,21 @@ def alternative_annotator_test(
     """
     _check(epsilon, false_discovery_rate, min_items)
     duels = _duels(panel)
-    compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.n_raters)]
+    compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)
     comparisons = tuple(each._replace(rejected=each.p_value is not None and each.p_value <= cutoff) for each in compared)
-    if not tested:
-        reason = f"no rater has {min_items} items that another rater and the classifier labelled too"
+    reason = _why_without_rate(comparisons, min_items)
+    if reason is not None:
         return AlternativeAnnotatorTest(None, comparisons, epsilon, false_discovery_rate, undefined=reason)
     return AlternativeAnnotatorTest(sum(each.rejected for each in comparisons) / len(tested), comparisons, epsilon, false_discovery_rate)
+
+
+def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
+    if all(each.p_value is None for each in comparisons):
+        return f"no rater has {min_items} items that another rater and the classifier labelled too"
+    met = sum(each.n_items > 0 for each in comparisons)
+    return f"{met} raters whom the classifier and another rater met; {LEAST_RATERS} are required" if met < LEAST_RATERS else None
 
 
 class _Duels(NamedTuple):
@@ -213,12 +230,15 @@ def _shares(weights: Array, duels: _Duels, j: int) -> tuple[float | None, float 
 
 
 def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
-    """Of the hypothesis that the mean lead is `epsilon` or more, by the t test; without variance the mean decides."""
+    """Of the hypothesis that the mean lead is `epsilon` or more, by the t test; of a lead that never varies, the greatest its probability can be.
+
+    A lead of at most 1 whose mean is `epsilon` takes a value c < 1 with probability (1 - epsilon) / (1 - c) at most.
+    """
     n = weights.sum()
     mean = float(weights @ lead / n)
     variance = float(weights @ (lead - mean) ** 2 / (n - 1))
     if variance == 0:
-        return 0.0 if mean < epsilon else 1.0
+        return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
     return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
 
 

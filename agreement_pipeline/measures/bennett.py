@@ -1,11 +1,16 @@
-"""Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing."""
+"""Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
+
+Chance is fixed before anything is seen: a rater who guesses takes each category of the scale as often as any other. So S has a value
+where all labels are the same, which other coefficients have not, and prevalence does not move it. The price is that categories which nobody
+would ever choose lower chance and raise S: the list of categories must be the one that raters really had.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import observed_agreement
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
+from agreement_pipeline.measures._agreement import ends_known, observed_agreement
+from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts
 
 
@@ -14,18 +19,10 @@ from agreement_pipeline.patterns import CategoryCounts
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM,),
-    weightings={
-        "bennett_s": IDENTITY,
-        "brennan_prediger": IDENTITY,
-        "brennan_prediger_linear": LINEAR,
-        "brennan_prediger_quadratic": QUADRATIC,
-        "brennan_prediger_radical": RADICAL,
-        "brennan_prediger_ordinal": ORDINAL,
-        "brennan_prediger_ratio": RATIO,
-        "brennan_prediger_circular": CIRCULAR,
-        "brennan_prediger_bipolar": BIPOLAR,
-    },
+    unweighted_bounds=(-1.0, 1.0),
+    undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
+    weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
+    aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
     convention="observed agreement over items with two ratings or more (Gwet)",
     source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; Brennan, R. L. & Prediger, D. J. (1981), "
@@ -40,6 +37,9 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     that :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many raters it is Randolph's
     free-marginal kappa.
 
+    With weights, disagreement is counted in spans of the declared scale: one category far from the others makes every other disagreement
+    small, and raises the value of any two guesses near each other.
+
     Parameters
     ----------
     counts
@@ -51,7 +51,7 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     -------
     Coefficient
         value of shape (...), at most 1, 0 for uniform guessing, and from -1 / (K - 1) without weights. On ratings of one single category it
-        is 1. Undefined when no item has two ratings.
+        is 1. Undefined when no item has two ratings, or on an interval or ratio scale whose categories were read off the ratings.
 
     References
     ----------
@@ -70,4 +70,4 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     w = weighting.matrix(counts.scale)
     p_o = observed_agreement(counts, w)
     p_e = np.full_like(p_o, w.mean())
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(ends_known(counts))

@@ -1,9 +1,15 @@
-"""Agreement category by category: report the lowest."""
+"""Agreement category by category: report the lowest.
+
+One number for all categories hides a category that nobody agrees on behind one that everybody does. These measures ask of each category in
+turn. Two need no model of chance: of the pairs of raters who name a category, how many do both (`category_agreement`, a share of pairs as in
+Jaccard's index), and if one names it, how often the other does (`specific_agreement`, as in Dice's index). Two are alpha and kappa of one
+category against the rest. Read the lowest, and the number of ratings it rests on.
+"""
 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
 from agreement_pipeline.patterns import CategoryCounts
 
@@ -27,7 +33,7 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
 
     with :math:`c_{jk}` ratings of category j on item k, of :math:`c_k` in all. A ratio of Jaccard's kind; `specific_agreement` is the one
-    of Dice's kind. The round's own value is the lowest.
+    of Dice's kind. The round's own value is the lowest, which is biased low on few items; `alpha_by_category` says how much.
 
     Parameters
     ----------
@@ -68,7 +74,7 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     chance_corrected=False,
     exchangeable=True,
     convention="pairs of ratings are pooled over items",
-    source="Uebersax, J. (1982), doi:10.1177/001316448204200305",
+    source="Uebersax, J. S. (1982). Journal of Psychiatric Research 17(4), 335-342; for two raters Dice, L. R. (1945), doi:10.2307/1932409",
 )
 def specific_agreement(counts: CategoryCounts) -> Coefficient:
     r"""Given that one rater names a category, how often another rater of the item does too.
@@ -76,7 +82,7 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     .. math:: p_s(j) = \frac{\sum_k c_{jk} (c_{jk} - 1)}{\sum_k c_{jk} (c_k - 1)}
 
     For two raters it is Dice's ratio 2a / (2a + b + c), which is also the F1 score of either against the other.
-    The round's own value is the lowest.
+    The round's own value is the lowest, which is biased low on few items; `alpha_by_category` says how much.
 
     Parameters
     ----------
@@ -90,8 +96,10 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
 
     References
     ----------
-    Uebersax, J. S. (1982). A generalized kappa coefficient. Educational and Psychological Measurement 42(1), 181-183.
-    https://doi.org/10.1177/001316448204200305
+    Uebersax, J. S. (1982). A design-independent method for measuring the reliability of psychiatric diagnosis.
+    Journal of Psychiatric Research 17(4), 335-342.
+    Dice, L. R. (1945). Measures of the amount of ecologic association between species. Ecology 26(3), 297-302.
+    https://doi.org/10.2307/1932409
 
     Examples
     --------
@@ -125,6 +133,10 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
        D_e = \frac{2 n_c (n - n_c)}{n (n - 1)}
 
     which is Krippendorff's nominal alpha after all other categories are made one. The round's own value is the lowest.
+
+    The lowest of several values is biased low, so that it errs on the side of holding a release: of two raters with a true value of 0.80 in
+    each of five equally common categories by about 0.18 on 30 items and 0.09 on 100. For the same reason its upper limit is no upper limit of
+    the lowest true value.
 
     Parameters
     ----------
@@ -162,7 +174,7 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     per_category=True,
     exchangeable=True,
@@ -176,7 +188,7 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
        p_e = 1 - 2 \pi_j (1 - \pi_j)
 
     with :math:`n_{ij}` of the :math:`n_i` ratings of item i in category j, and :math:`\pi_j` its mean share. The round's own value is the
-    lowest.
+    lowest, which is biased low on few items; `alpha_by_category` says how much.
 
     Parameters
     ----------
@@ -186,8 +198,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when every rating is of one category;
-        for a category, when no pair holds it.
+        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when those that have are all of one
+        category; for a category, when no pair holds it.
 
     References
     ----------
@@ -203,8 +215,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     """
     c, m = counts.counts, counts.sizes[:, None]
     paired = np.where(counts.pairable, counts.weights, 0.0)
-    held = np.where(paired @ c > 0, 1.0, np.nan)
-    pi = prevalence(counts) * held
+    varied = (paired @ c > 0) & (paired @ (m - c) > 0)
+    pi = prevalence(counts)
     p_o = 1 - 2 * ratio(paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None])
     p_e = 1 - 2 * pi * (1 - pi)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(varied)

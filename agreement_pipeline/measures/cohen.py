@@ -1,13 +1,28 @@
-"""Cohen's kappa of two raters, and its mean over the pairs of a panel."""
+"""Cohen's kappa of two raters, and its mean over the pairs of a panel.
+
+Each of the two has her own habits. If they labelled independently of the item, they would agree as often as those habits make it likely:
+that is the agreement kappa takes away before it asks how much of what remains they reach. It is 0 for raters who do not look, whatever their
+habits, and 1 only where they always agree. Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
+because chance then explains nearly everything; see the pitfalls in the list of measures. Light's kappa carries it to a panel, pair by pair.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, of_two_raters, rater_prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._agreement import (
+    agreement_of_two_raters,
+    ends_met,
+    in_use,
+    observed_agreement,
+    observed_variation,
+    of_two_raters,
+    rater_prevalence,
+)
+from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
 
+BLOCK_CELLS = 2_000_000
 EACH_HER_OWN = "observed agreement over the items that both rated, each rater's prevalence over the items she rated (Gwet)"
 
 
@@ -16,8 +31,8 @@ EACH_HER_OWN = "observed agreement over the items that both rated, each rater's 
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
-    weightings={"cohen_kappa": IDENTITY, "cohen_kappa_linear": LINEAR, "cohen_kappa_quadratic": QUADRATIC},
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
+    weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
     convention=EACH_HER_OWN,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; weighted: Cohen, J. (1968), doi:10.1037/h0026256",
 )
@@ -27,7 +42,8 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
     with :math:`p_o` the share of items on which they agree, :math:`p_{rk}` the share of category k in the ratings of rater r, and
-    :math:`w_{kl}` how much categories k and l agree: not at all, without weights.
+    :math:`w_{kl}` how much categories k and l agree: not at all, without weights. It is biased low on few items where one category is common:
+    by about 0.04 on 30 items where both give it nine times in ten.
 
     Parameters
     ----------
@@ -40,7 +56,8 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, or when every rating is of one category.
+        than two, when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
+        given meets no other rating.
 
     References
     ----------
@@ -56,26 +73,31 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
-    w = weighting.matrix(patterns.scale)
-    p_o = of_two_raters(patterns, observed_agreement(patterns.counts(), w))
-    p_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
-    return chance_corrected(p_o, p_e)
-
-
-def _pairs(patterns: RatingPatterns) -> tuple[Codes, Codes]:
-    return np.triu_indices(patterns.n_raters, 1)
+    p = rater_prevalence(patterns)
+    used = in_use(p)
+    w = weighting.matrix(patterns.scale, used)
+    counts = patterns.counts()
+    p_o = of_two_raters(patterns, observed_agreement(counts, w))
+    p_e = agreement_of_two_raters(p, w).sum(-1)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(patterns.scale, used)).where(observed_variation(counts) & ends_met(counts))
 
 
 def _strangers(patterns: RatingPatterns) -> bool:
-    one, other = _pairs(patterns)
-    rated = (patterns.codes >= 0) & (patterns.weights > 0)[:, None]
-    return not (rated[:, one] & rated[:, other]).any(0).all()
+    return not (_together(patterns)[0] > 0).all()
 
 
 def _pair_of_one_category(patterns: RatingPatterns) -> bool:
-    one, other = _pairs(patterns)
-    used = np.tensordot(patterns.weights, patterns.indicators, axes=1) > 0
-    return bool(((used[one] | used[other]).sum(1) == 1).any())
+    met, agreeing = _together(patterns)
+    return bool(((met == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
+
+
+def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
+    """In how many rows both raters of each pair rated, shape (pairs,), and in how many both gave each category, shape (K, pairs)."""
+    pairs = np.triu_indices(patterns.n_raters, 1)
+    seen = patterns.weights > 0
+    rated = (patterns.codes[seen] >= 0).astype(float)
+    gave = [patterns.indicators[seen, :, k] for k in range(len(patterns.scale.names))]
+    return (rated.T @ rated)[pairs], np.array([(x.T @ x)[pairs] for x in gave])
 
 
 @measure(
@@ -86,7 +108,7 @@ def _pair_of_one_category(patterns: RatingPatterns) -> bool:
     undefined=(
         NO_PAIRABLE_ITEM,
         Condition("two of the raters have no item in common", _strangers),
-        Condition("two of the raters gave all their ratings one and the same category, so chance alone would agree always", _pair_of_one_category),
+        Condition("two of the raters gave all the items they share one and the same category, so chance alone would agree always", _pair_of_one_category),
     ),
     levels={"nominal", "ordinal"},
     convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
@@ -106,7 +128,7 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item; observed and expected are means over
-        pairs too. Undefined when a pair of raters has no item in common, or gave all ratings one and the same category.
+        pairs too. Undefined when a pair of raters has no item in common, or gave all the items they share one and the same category.
 
     References
     ----------
@@ -120,20 +142,33 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
     """
-    one, other = _pairs(patterns)
     v = rater_prevalence(patterns)
-    p_o = _agreement_of_pairs(patterns, one, other)
+    one, other = np.triu_indices(patterns.n_raters, 1)
+    total = np.zeros((3, *patterns.weights.shape[:-1]))
+    for block in _blocks(len(one), max(len(patterns.codes), v[..., 0, :].size)):
+        total += _sums_over_pairs(patterns, v, one[block], other[block])
+    kappa, p_o, p_e = ratio(total, len(one))
+    return Coefficient(kappa, observed=p_o, expected=p_e)
+
+
+def _blocks(pairs: int, cells: int) -> list[slice]:
+    """The pairs in runs that hold `BLOCK_CELLS` in all, of `cells` a pair."""
+    size = max(1, BLOCK_CELLS // max(1, cells))
+    return [slice(start, start + size) for start in range(0, pairs, size)]
+
+
+def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Codes) -> Array:
+    """The sums of kappa and of its observed and expected agreement over some pairs, shape (3, ...)."""
+    a, b = patterns.codes[:, one], patterns.codes[:, other]
+    agreed = patterns.weights @ ((a == b) & (a >= 0))
+    apart = patterns.weights @ ((a != b) & (a >= 0) & (b >= 0))
+    p_o = ratio(agreed, agreed + apart)
     p_e = (v[..., one, :] * v[..., other, :]).sum(-1)
-    kappa = ratio(p_o - p_e, 1 - p_e)
-    return Coefficient(_mean(kappa), observed=_mean(p_o), expected=_mean(p_e))
+    varied = (apart > 0).all() or (apart > 0) | _two_agreed_on(patterns, a, b)
+    kappa = np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan)
+    return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
 
-def _agreement_of_pairs(patterns: RatingPatterns, one: Codes, other: Codes) -> Array:
-    codes = patterns.codes
-    met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
-    same = met & (codes[:, one] == codes[:, other])
-    return ratio(patterns.weights @ same, patterns.weights @ met)
-
-
-def _mean(of_pairs: Array) -> Array:
-    return ratio(of_pairs.sum(-1), of_pairs.shape[-1])
+def _two_agreed_on(patterns: RatingPatterns, a: Codes, b: Codes) -> Array:
+    """Do both raters of a pair give one item one category, and another item another, shape (..., pairs)?"""
+    return np.asarray(sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names))) >= 2)

@@ -1,4 +1,8 @@
-"""Lin's concordance correlation: whether raters give the same numbers."""
+"""Lin's concordance correlation: whether raters give the same numbers.
+
+Correlation asks whether ratings lie on a line; concordance whether they lie on the line of equal ratings. It falls when a rater is higher than
+another throughout, or spreads her ratings more, which correlation does not see.
+"""
 
 import numpy as np
 
@@ -24,11 +28,11 @@ from agreement_pipeline.values import RatingValues
 def lin_ccc(values: RatingValues) -> Coefficient:
     r"""How near the ratings of two raters lie to the line on which both give the same number; over all pairs of raters for more than two.
 
-    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \sigma_s^2 + \sigma_t^2 + (\mu_s - \mu_t)^2}
+    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \left( \sigma_s^2 + \sigma_t^2 + (\mu_s - \mu_t)^2 \right)}
 
     with the means, variances and covariances of the raters' numbers over items, divided by n as Lin does. For more than two raters it is the
     overall coefficient of Barnhart, Haber and Song, which is King and Chinchilli's under squared distance, and `janson_olsson_iota` in one
-    dimension.
+    dimension. On a single item the covariance, and so the coefficient, is 0.
 
     Parameters
     ----------

@@ -1,4 +1,9 @@
-"""Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y."""
+"""Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y.
+
+Two raters and their table of labels, one in the rows and the other in the columns. B compares the squares on the diagonal of an agreement chart
+with the rectangles that the raters' habits allow. Y reads association off the odds ratio of a table of two categories: it does not depend on
+prevalence, and for the same reason it sees no difference between raters of unlike habits.
+"""
 
 import numpy as np
 
@@ -72,6 +77,7 @@ def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NOT_TWO_RATERS, NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, CONSTANT_RATER),
     levels={"nominal", "ordinal"},
+    cannot_hold="it sees association and not agreement: it is 1 as soon as one of the two ways to disagree does not occur. Use krippendorff_alpha",
     convention=SHARED_ITEMS,
     source="Yule, G. U. (1912), doi:10.2307/2340126",
 )
@@ -81,7 +87,7 @@ def yule_y(patterns: RatingPatterns) -> Coefficient:
     .. math:: Y = \frac{\sqrt{a d} - \sqrt{b c}}{\sqrt{a d} + \sqrt{b c}}
 
     with a and d the items on which they agree, b and c those on which they do not. It is 1 when one of b and c is 0, though the other is
-    not, and -1 when one of a and d is.
+    not, and -1 when one of a and d is. A rule on it may warn, and not hold a release.
 
     Parameters
     ----------

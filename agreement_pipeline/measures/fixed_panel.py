@@ -1,12 +1,25 @@
-"""Agreement within a fixed panel of raters, and of a classifier with it."""
+"""Agreement within a fixed panel of raters, and of a classifier with it.
+
+The same raters label every item, and nobody else ever will. Chance is then read off each rater's own use of the categories, pair by pair, and
+not off all ratings in one heap. That chance is never more than the pooled one, so that a fixed panel is not blamed for differences in habit.
+A classifier is measured against such a panel by how far the panel agrees on the label it gives, as a share of the most it could have reached.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, observed_agreement, rater_prevalence
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER
+from agreement_pipeline.measures._agreement import agreement_of_two_raters, ends_met, in_use, observed_agreement, observed_variation, rater_prevalence
+from agreement_pipeline.measures._conditions import (
+    CLASSIFIER_NEVER_MET_A_PAIR,
+    END_UNMET,
+    NO_PAIRABLE_ITEM,
+    ONE_PAIRABLE_CATEGORY,
+    SILENT_RATER,
+    TWO_OF_THE_PANEL,
+)
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
-from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array, RatingPatterns
 
 
 @measure(
@@ -14,8 +27,9 @@ from agreement_pipeline.patterns import Array, PanelPatterns, RatingPatterns
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY, SILENT_RATER),
-    weightings={"shah_kappa_s": IDENTITY, "conger_kappa": IDENTITY, "conger_kappa_linear": LINEAR, "conger_kappa_quadratic": QUADRATIC},
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
+    weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
+    aliases={"conger_kappa": "shah_kappa_s"},
     convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic as Conger (1980), doi:10.1037/0033-2909.88.2.322",
 )
@@ -40,7 +54,8 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item. Undefined when no item has two
-        ratings, when every rating is of one category, or when a rater gave none.
+        ratings, when every rating that meets another is of one category, when a rater gave none, or when the lowest or highest number
+        given meets no other rating.
 
     References
     ----------
@@ -55,10 +70,13 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
-    w = weighting.matrix(patterns.scale)
-    a_o = observed_agreement(patterns.counts(), w)
-    a_e = agreement_of_two_raters(rater_prevalence(patterns), w).sum(-1)
-    return chance_corrected(a_o, a_e)
+    v = rater_prevalence(patterns)
+    used = in_use(v)
+    w = weighting.matrix(patterns.scale, used)
+    counts = patterns.counts()
+    a_o = observed_agreement(counts, w)
+    a_e = agreement_of_two_raters(v, w).sum(-1)
+    return chance_corrected(a_o, a_e).in_spans(weighting.span(patterns.scale, used)).where(observed_variation(counts) & ends_met(counts))
 
 
 def _nothing_to_reach(panel: PanelPatterns) -> bool:
@@ -76,6 +94,8 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
         Condition("the greatest agreement the panel allows is no more than chance alone would give", _nothing_to_reach),
     ),
     levels={"nominal", "ordinal"},
+    chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
@@ -87,7 +107,8 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is the mean of
     :math:`A(i, j)` at the classifier's category, :math:`A_{max}` the mean of its largest value, and :math:`A_e` weighs the chance that two
     raters both give a category by how often the classifier gives it. S is 1 exactly when the classifier always names a category on which
-    the panel agrees most.
+    the panel agrees most. 0 is not the value of guessing: :math:`A_e` takes two raters to be independent of each other, and those of a panel that
+    agrees are not. A classifier that guesses gets 1/3 against a unanimous panel of two balanced categories, where `vanbelle_albert_kappa` is 0.
 
     Parameters
     ----------
@@ -113,7 +134,7 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     1.0
     """
     a_o, a_e, a_max = _shah_parts(panel)
-    return Coefficient(ratio(a_o - a_e, np.maximum(a_max - a_e, 0.0)), observed=a_o, expected=a_e, greatest=a_max)
+    return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
 def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
@@ -124,7 +145,10 @@ def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
     a_o = ratio(used @ (agreed * panel.indicators).sum(1), total)
     a_max = ratio(used @ agreed.max(1), total)
-    rated = (panel.panel.codes[used.reshape(-1, len(m)).any(0)] >= 0).any(0)
-    by_chance = agreement_of_two_raters(rater_prevalence(panel.panel.reweighted(used))[..., rated, :])
+    v = rater_prevalence(panel.panel.reweighted(used))
+    met = ~np.isnan(v[..., 0])
+    r = met.sum(-1)[..., None]
+    v = np.where(met[..., None], v, 0.0)
+    by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
     a_e = (ratio(used @ panel.indicators, total[..., None]) * by_chance).sum(-1)
     return a_o, a_e, a_max

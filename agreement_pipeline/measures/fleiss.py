@@ -1,11 +1,18 @@
-"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable."""
+"""Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable.
+
+The ratings of an item are a handful of labels, and who gave which is forgotten. Observed agreement is the chance that two ratings drawn from
+one item are the same; expected agreement the chance that two ratings drawn from all items are. Percent agreement stops at the first, and so
+depends on how many categories there are and how evenly they are used; Fleiss' kappa is what is left after the second. Scott's pi is the same
+for two raters. Since all raters are taken to use the categories alike, a difference between their habits counts as disagreement: where the
+raters are always the same few, read `shah_kappa_s` beside it.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import observed_agreement, of_two_raters, prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_CATEGORY
+from agreement_pipeline.measures._agreement import ends_met, in_use, observed_agreement, observed_variation, of_two_raters, prevalence
+from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
 
 GWET = "observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)"
@@ -59,8 +66,8 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, ONE_CATEGORY),
-    weightings={"fleiss_kappa": IDENTITY, "fleiss_kappa_linear": LINEAR, "fleiss_kappa_quadratic": QUADRATIC},
+    undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
+    weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
     exchangeable=True,
     convention=GWET,
     source="Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
@@ -84,7 +91,8 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings.
-        Undefined when no item has two ratings, or when every rating is of one category.
+        Undefined when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
+        given meets no other rating.
 
     References
     ----------
@@ -99,11 +107,12 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(fleiss_kappa(counts).value), 4)
     0.7321
     """
-    w = weighting.matrix(counts.scale)
     pi = prevalence(counts)
+    used = in_use(pi)
+    w = weighting.matrix(counts.scale, used)
     p_o = observed_agreement(counts, w)
     p_e = ((pi @ w) * pi).sum(-1)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(counts.scale, used)).where(observed_variation(counts) & ends_met(counts))
 
 
 @measure(
@@ -111,7 +120,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     question="inter-rater",
     needs="patterns",
     bounds=(-np.inf, 1.0),
-    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
     convention=GWET,
@@ -133,7 +142,7 @@ def scott_pi(patterns: RatingPatterns) -> Coefficient:
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, or when every rating is of one category.
+        than two, when no item has two ratings, or when every rating that meets another is of one category.
 
     References
     ----------
@@ -150,4 +159,4 @@ def scott_pi(patterns: RatingPatterns) -> Coefficient:
     counts = patterns.counts()
     p_o = of_two_raters(patterns, observed_agreement(counts))
     p_e = (prevalence(counts) ** 2).sum(-1)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(observed_variation(counts))

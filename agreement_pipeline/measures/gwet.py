@@ -1,12 +1,19 @@
-"""Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights."""
+"""Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
+
+Kappa falls where one category is common although raters agree on nearly everything. Gwet answers that raters guess only on hard items, and
+reads the chance of that off how evenly the categories are used: it is largest where all are used alike and 0 where one is used alone. AC1
+therefore stays high where one category is common, also when raters do not look at the items: evidence beside a kappa or an alpha, never in
+its place. AC2 gives credit for near misses.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import observed_agreement, prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, Weighting
+from agreement_pipeline.measures._agreement import ends_known, observed_agreement, prevalence
+from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.fleiss import GWET
+from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.patterns import CategoryCounts
 
 
@@ -62,16 +69,8 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM,),
-    weightings={
-        "gwet_ac2_linear": LINEAR,
-        "gwet_ac2_quadratic": QUADRATIC,
-        "gwet_ac2_radical": RADICAL,
-        "gwet_ac2_ordinal": ORDINAL,
-        "gwet_ac2_ratio": RATIO,
-        "gwet_ac2_circular": CIRCULAR,
-        "gwet_ac2_bipolar": BIPOLAR,
-    },
+    undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
+    weightings=forms("gwet_ac2"),
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
@@ -85,6 +84,9 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     :math:`w_{kl}` how much categories k and l agree. K counts every category of the scale, used or not. The ordinal weights count the pairs
     of categories from one to the other; they are not Krippendorff's ordinal metric, which depends on the ratings.
 
+    Disagreement is counted in spans of the declared scale: one category far from the others makes every other disagreement small, and AC2
+    near 1, whether anybody gave it or not.
+
     Parameters
     ----------
     counts
@@ -95,7 +97,8 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. On ratings of one single category it is 1. Undefined when no item has two ratings.
+        value of shape (...), at most 1, 0 for chance. On ratings of one single category it is 1. Undefined when no item has two ratings,
+        or on an interval or ratio scale whose categories were read off the ratings.
 
     References
     ----------
@@ -105,6 +108,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.measures._weights import LINEAR
     >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=Scale(("low", "middle", "high"), "ordinal"))
     >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
     0.8065
@@ -114,7 +118,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     k = np.float64(pi.shape[-1])
     p_o = observed_agreement(counts, w)
     p_e = w.sum() / (k * (k - 1)) * (pi * (1 - pi)).sum(-1)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).where(ends_known(counts))
 
 
 @measure(
@@ -160,11 +164,4 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
     >>> round(float(gwet_ordinal_alpha(counts).value), 4)
     0.8623
     """
-    distance = 1 - ORDINAL.matrix(counts.scale)
-    c = counts.counts
-    paired = np.where(counts.pairable, counts.weights, 0.0)
-    n_c = paired @ c
-    n = n_c.sum(-1)
-    d_o = ratio(paired @ (((c @ distance) * c).sum(1) / np.maximum(counts.sizes - 1, 1)), n)
-    d_e = ratio(((n_c @ distance) * n_c).sum(-1), n * (n - 1))
-    return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+    return alpha_by_distance(counts, 1 - ORDINAL.matrix(counts.scale))

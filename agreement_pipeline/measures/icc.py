@@ -1,16 +1,23 @@
-"""The intraclass correlations: how much of the variance of ratings lies between items."""
+"""The intraclass correlations: how much of the variance of ratings lies between items.
+
+Ratings are numbers, and their variance has sources: items differ, raters differ in how high they rate, and the rest is error. Six forms
+answer six questions. (1) Every item has raters of its own, so that raters' habits are error; (2) the same raters rate every item and stand for
+others, so that their habits count against them; (3) these raters are the only ones, and a constant difference between them is no matter. And
+each form either for one rating (1) or for the mean of all k (k). Choose before you look: (2,1) is what most rounds mean. A correlation is low
+where items hardly differ, however well raters agree.
+"""
 
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
-from agreement_pipeline.measures._mean_squares import FEW_CROSSED_ITEMS, FEW_ITEMS, no_variance, one_way, share_between_items, two_way
+from agreement_pipeline.measures._mean_squares import FEW_CROSSED_ITEMS, FEW_PAIRABLE_ITEMS, no_variance, one_way, share_between_items, two_way
 from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.scale import Level
 from agreement_pipeline.values import RatingValues
 
 SHROUT_FLEISS = "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; McGraw, K. O. & Wong, S. P. (1996), doi:10.1037/1082-989X.1.1.30"
 DONNER = SHROUT_FLEISS + "; unequal numbers of ratings after Donner, A. (1986), doi:10.2307/1403259"
-ONE_WAY = "every rated item counts, whoever rated it; k is the mean number of ratings an item that Donner (1986) calls n_0"
+ONE_WAY = "items with one rating are left out; every other counts, whoever rated it; k is the mean number of ratings an item that Donner (1986) calls n_0"
 TWO_WAY = "only the items that every rater rated; those with missing ratings are left out and counted"
 NUMBERS: set[Level] = {"interval", "ratio"}
 NO_VARIANCE = "the estimated variance is not positive"
@@ -25,7 +32,7 @@ def _without_variance(name: str) -> Condition:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_ITEMS, _without_variance("icc_1_1")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_1")),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -37,7 +44,9 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     .. math:: \mathrm{ICC}(1,1) = \frac{BMS - WMS}{BMS + (k - 1) WMS}, \qquad
        k = n_0 = \frac{1}{n - 1} \left( M - \frac{\sum_i m_i^2}{M} \right)
 
-    with the mean squares between and within the n items of the one-way analysis of variance, :math:`m_i` ratings of item i, M in all.
+    with the mean squares between and within the n items of the one-way analysis of variance, :math:`m_i \ge 2` ratings of item i, M in all.
+    Where the same raters rate many items, the interval holds these raters fixed and speaks of them; of other raters it is too narrow, the more
+    so the more items there are.
 
     Parameters
     ----------
@@ -49,7 +58,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     Coefficient
         value of shape (...), at most 1; 0 where items differ no more than ratings of one item do. `expected` is the variance of a rating,
         `observed` what of it is not between items, in squared units of the scale. Undefined when no item has two ratings, when fewer than
-        two items were rated, or when all ratings are the same.
+        two items have two ratings, or when all ratings are the same.
 
     References
     ----------
@@ -73,7 +82,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     question="inter-rater",
     needs="values",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_PAIRABLE_ITEM, FEW_ITEMS, _without_variance("icc_1_k")),
+    undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, _without_variance("icc_1_k")),
     levels=NUMBERS,
     exchangeable=True,
     convention=ONE_WAY,
@@ -96,7 +105,7 @@ def icc_1_k(values: RatingValues) -> Coefficient:
     -------
     Coefficient
         value of shape (...), at most 1. `expected` is the variance of an item's mean, `observed` what of it is not between items.
-        Undefined when no item has two ratings, when fewer than two items were rated, or when the items' means are all the same.
+        Undefined when no item has two ratings, when fewer than two items have two ratings, or when the items' means are all the same.
 
     References
     ----------
@@ -131,7 +140,8 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     .. math:: \mathrm{ICC}(2,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS + k (JMS - EMS) / n}
 
     with the mean squares of n items, k raters and the rest of the two-way analysis of variance. A rater who is always higher counts as
-    disagreement: ICC(A,1) of McGraw and Wong.
+    disagreement: ICC(A,1) of McGraw and Wong. The interval holds these raters fixed and speaks of them; of other raters it is too narrow, the
+    more so the more items there are.
 
     Parameters
     ----------
@@ -178,7 +188,8 @@ def icc_2_k(values: RatingValues) -> Coefficient:
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
 
-    with the mean squares of `icc_2_1`. It speaks for the mean of the k raters, never for a single one: ICC(A,k) of McGraw and Wong.
+    with the mean squares of `icc_2_1`. It speaks for the mean of the k raters, never for a single one: ICC(A,k) of McGraw and Wong. The
+    interval holds these raters fixed and speaks of them; of other raters it is too narrow, the more so the more items there are.
 
     Parameters
     ----------

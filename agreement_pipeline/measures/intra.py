@@ -1,10 +1,23 @@
-"""Agreement of a rater with herself on items she met more than once."""
+"""Agreement of a rater with herself on items she met more than once.
+
+A rater who labels an item differently when she meets it again is uncertain of it, whatever the others say. Self-agreement is the probability
+that two of her labels of one item are the same. Read off the shares of her labels it is never under 1/K and too high with few meetings; read off
+pairs of meetings it is unbiased. High self-agreement with low agreement between raters is a real difference of opinion; both low is an
+ambiguous item, or carelessness.
+"""
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
+
+
+def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
+    """The raters of the round who met no item again."""
+    met = {replicates.raters[rater] for rater in replicates.rater}
+    return tuple(name for name in replicates.round_raters if name not in met)
 
 
 @measure(
@@ -14,6 +27,7 @@ CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
     bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
+    raters_left_out=unreplicated,
     convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
     source=CAMPAGNER_CABITZA,
 )
@@ -38,7 +52,8 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
+    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
@@ -59,6 +74,7 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
     bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
+    raters_left_out=unreplicated,
     convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
     source=CAMPAGNER_CABITZA + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
 )

@@ -1,12 +1,19 @@
-"""A classifier, or an isolated rater, against a panel whose raters stand for a population."""
+"""A classifier, or an isolated rater, against a panel whose raters stand for a population.
+
+The panel is a sample of raters: on each item its shares say how the population would label it. A classifier, or one rater held apart, agrees with
+it as far as it names the labels with large shares. Vanbelle and Albert divide by the most that the panel's own division allows; Schouten
+by 1, which only a panel of one mind allows; Williams compares with the agreement inside the panel and takes no chance away.
+"""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY
+from agreement_pipeline.measures._agreement import in_use, pair_agreement
+from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, Weighting
-from agreement_pipeline.patterns import Array, PanelPatterns
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import Array
 
 SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
 
@@ -25,7 +32,7 @@ def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
         CLASSIFIER_NEVER_MET,
         Condition("the greatest agreement the panel allows is what chance alone would give", _nothing_to_reach, weighted=True),
     ),
-    weightings={"vanbelle_albert_kappa": IDENTITY, "vanbelle_albert_kappa_linear": LINEAR, "vanbelle_albert_kappa_quadratic": QUADRATIC},
+    weightings={"vanbelle_albert_kappa": IDENTITY, **forms("vanbelle_albert_kappa")},
     exchangeable=True,
     convention=SHARES,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
@@ -39,7 +46,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
 
     with :math:`y_{ik}` the share of the panel that gives item i category k, :math:`x_i` the category of the isolated rater, bars for
     means over items, and :math:`w_{jk}` how much categories j and k agree: not at all, without weights. Against one single rater it is
-    Cohen's kappa.
+    Cohen's kappa. The coefficient takes the raters for a sample; its interval, as all here, is of items, and holds these raters fixed.
 
     Parameters
     ----------
@@ -67,16 +74,17 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     1.0
     """
     p_o, p_e, p_max = _parts(panel, weighting)
-    return Coefficient(ratio(p_o - p_e, p_max - p_e), observed=p_o, expected=p_e, greatest=p_max)
+    kappa = ratio(p_o - p_e, p_max - p_e)
+    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(weighting.span(panel.scale, _used(panel)))
 
 
 @measure(
     "Schouten's κ of a rater with the others",
     question="classifier",
     needs="panel",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
-    weightings={"schouten_kappa": IDENTITY, "schouten_kappa_linear": LINEAR, "schouten_kappa_quadratic": QUADRATIC},
+    weightings={"schouten_kappa": IDENTITY, **forms("schouten_kappa")},
     exchangeable=True,
     convention=SHARES,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
@@ -87,7 +95,9 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o - \Pi_e}{1 - \Pi_e}
 
     with :math:`p_{o,ab}` and :math:`p_{e,ab}` the observed and expected agreement in Cohen's kappa of raters a and b. The parts are those
-    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself.
+    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself. It is Cohen's kappa of the
+    joint table of labels and shares, and never under -1: with every weighting here, 1 - w is a squared distance between points of some space,
+    and the mean squared distance of two variables is at most twice what it would be were they independent.
 
     Parameters
     ----------
@@ -99,7 +109,7 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
+        value of shape (...), from -1 to 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
         one and the same category to all of those.
 
     References
@@ -115,7 +125,7 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     0.7692
     """
     p_o, p_e, _ = _parts(panel, weighting)
-    return chance_corrected(p_o, p_e)
+    return chance_corrected(p_o, p_e).in_spans(weighting.span(panel.scale, _used(panel)))
 
 
 def _never_agrees(panel: PanelPatterns) -> bool:
@@ -130,6 +140,7 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, Condition("the panel never agrees with itself on an item that the classifier labelled", _never_agrees)),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    rests_on=TWO_OF_THE_PANEL,
     exchangeable=True,
     convention="over the items that the classifier labelled and two or more of the panel rated, each with the shares of those who rated it",
     source="Williams, G. W. (1976), doi:10.2307/2529750",
@@ -176,11 +187,20 @@ def _williams_parts(panel: PanelPatterns) -> tuple[Array, Array]:
     return ratio(used @ agreeing, used.sum(-1)), ratio(used @ pair_agreement(counts), used.sum(-1))
 
 
+def _met(panel: PanelPatterns) -> Array:
+    """The weights of the items that the classifier labelled and the panel rated, and 0 for the others; shape (..., P)."""
+    return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
+
+
+def _used(panel: PanelPatterns) -> NDArray[np.bool_]:
+    return in_use(_met(panel) @ (panel.panel.counts().counts + panel.indicators))
+
+
 def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
-    w = weighting.matrix(panel.scale)
+    w = weighting.matrix(panel.scale, _used(panel))
     c = panel.panel.counts().counts
     m = c.sum(1)
-    used = np.where((panel.labels >= 0) & (m >= 1), panel.weights, 0.0)
+    used = _met(panel)
     total = used.sum(-1)
     agreeing = c / np.maximum(m, 1)[:, None] @ w
     p_o = ratio(used @ (agreeing * panel.indicators).sum(1), total)

@@ -1,8 +1,13 @@
-"""Kraemer's intraclass kappa of two categories."""
+"""Kraemer's intraclass kappa of two categories.
+
+Each item has a probability of *yes*, and the ratings are draws from it. The coefficient is the share of the variance of single ratings that
+lies between items: the reliability of one rating, in the sense of test theory. With equally many ratings of each item it is Fleiss' kappa.
+"""
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, ONE_CATEGORY
+from agreement_pipeline.measures._agreement import observed_variation
+from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
 from agreement_pipeline.patterns import CategoryCounts
 
@@ -12,7 +17,7 @@ from agreement_pipeline.patterns import CategoryCounts
     question="inter-rater",
     needs="counts",
     bounds=(-np.inf, 1.0),
-    undefined=(NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, ONE_CATEGORY),
+    undefined=(NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
     convention="ratings are pooled, so that an item counts with its number of ratings (Fleiss and Cuzick)",
@@ -35,7 +40,7 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
     -------
     Coefficient
         value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings. Undefined for any other
-        number of categories than two, when no item has two ratings, or when every rating is of one category.
+        number of categories than two, when no item has two ratings, or when every rating that meets another is of one category.
 
     References
     ----------
@@ -54,4 +59,4 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
     x, n = np.where(counts.counts.shape[1] == 2, counts.counts[:, -1], np.nan), counts.sizes
     within = ratio(counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0))
     p = ratio(counts.weights @ x, counts.weights @ n)
-    return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p))
+    return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p)).where(observed_variation(counts))

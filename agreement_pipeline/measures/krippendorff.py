@@ -1,11 +1,30 @@
-"""Krippendorff's alpha."""
+"""Krippendorff's alpha.
+
+Alpha is one minus the disagreement within items over the disagreement among all ratings that meet another. It asks whether the ratings could
+stand for the items, and does not care who gave them; items may have any number of ratings, those with one are left out. What two labels differ
+by is set by the level: whether (nominal), by how many ratings lie between them (ordinal), by their squared difference (interval), or by that
+in proportion to their sum (ratio). It counts pairs without replacement, so that it is not too high in small samples, and goes over into Scott's
+pi as items grow. On a list of categories it is computed from counts; on real numbers in memory linear in the number of ratings.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._numbers import Disagreement, proportion, proportional_disagreement, rank_disagreement, squared_disagreement
+from agreement_pipeline.measures._numbers import (
+    Disagreement,
+    mid_ranks,
+    proportion,
+    proportional_disagreement,
+    proportions_within,
+    rank_disagreement,
+    squared_disagreement,
+    squares_within,
+    unit_free,
+)
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.patterns import Array, CategoryCounts
 from agreement_pipeline.scale import LEVELS
@@ -35,6 +54,8 @@ def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
     over those items. The squared difference :math:`\delta^2_{ck}` is 0 or 1 (nominal), the squared number of ratings between c and k,
     counting half of each (ordinal), :math:`(c - k)^2` (interval), :math:`((c - k) / (c + k))^2` (ratio), or the sum of
     :math:`(c - k)^2` over the dimensions (multivariate interval).
+
+    It is biased low on few items where one category is common: by about 0.04 on 30 items of two raters who give it nine times in ten.
 
     Where any number may occur it is computed from the ratings themselves, in memory linear in their number and without a table of
     values: by moments (interval), mid-ranks after one sort (ordinal), or a series exact to rounding (ratio).
@@ -67,6 +88,56 @@ def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
         paired = np.where(ratings.pairable, ratings.weights, 0.0)
         return _alpha(_of_values(ratings.reweighted(paired)), paired @ ratings.sizes)
     return _of_counts(ratings, _OF_COUNTS[ratings.scale.level])
+
+
+def disagreement_of_items(ratings: CategoryCounts | RatingValues) -> Array:
+    r"""What one item of each row adds to the observed disagreement of `krippendorff_alpha`, at the scale's own level.
+
+    .. math:: d_u = \frac{1}{n (m_u - 1)} \sum_{c,k} n_{uc} n_{uk} \delta^2_{ck}, \qquad \sum_u d_u = D_o
+
+    Parameters
+    ----------
+    ratings
+        as of `krippendorff_alpha`, with weights of shape (P,).
+
+    Returns
+    -------
+    Array
+        shape (P,), in squared units of the scale; 0 for items with one rating, or with one label only. Weighed by the rows' weights they add up to :math:`D_o`.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> counts = CategoryCounts([[2, 0], [1, 1], [0, 2]], [2, 1, 2], scale=Scale(("no", "yes")))
+    >>> disagreement_of_items(counts).tolist(), float(krippendorff_alpha(counts).observed)
+    ([0.0, 0.2, 0.0], 0.2)
+    """
+    paired = np.where(ratings.pairable, ratings.weights, 0.0)
+    n = paired @ ratings.sizes
+    within, unit = _within_values(ratings) if isinstance(ratings, RatingValues) else _within_counts(ratings, paired @ ratings.counts)
+    return np.where(ratings.pairable & ~_unanimous(ratings), ratio(within * unit, n), 0.0)
+
+
+def _unanimous(ratings: CategoryCounts | RatingValues) -> NDArray[np.bool_]:
+    """Which rows hold one label only, whatever rounding makes of their differences."""
+    if isinstance(ratings, CategoryCounts):
+        return np.asarray(ratings.counts.max(1) == ratings.sizes)
+    return np.asarray(~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1))
+
+
+def _within_counts(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array | float]:
+    within, _, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
+    return within, unit
+
+
+def _within_values(values: RatingValues) -> tuple[Array, float]:
+    """The disagreement within each row and its unit; 0 in rows of one rating."""
+    rows = values.pairable
+    paired = values.at(rows)
+    within = np.zeros(len(rows))
+    z, unit = (mid_ranks(paired), 1.0) if values.scale.level == "ordinal" else unit_free(paired.values)
+    within[rows] = proportions_within(paired) if values.scale.level == "ratio" else squares_within(z, paired.sizes)
+    return within, 1.0 if values.scale.level == "ratio" else unit**2
 
 
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
@@ -125,8 +196,9 @@ def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | fl
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
-    """The same for any distances between the categories, shape (K, K), in multiples of the largest."""
-    c, unit = counts.counts, float(distances.max()) or 1.0
+    """The same for any distances between the categories, shape (K, K), in multiples of the largest between two in use."""
+    used = in_use(n_c)
+    c, unit = counts.counts, float(distances[np.ix_(used, used)].max(initial=0.0)) or 1.0
     return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 

@@ -1,4 +1,8 @@
-"""Krippendorff's alpha for sets of labels: a rater may give an item several labels, or none of them."""
+"""Krippendorff's alpha for sets of labels: a rater may give an item several labels, or none of them.
+
+A set is one label on a scale whose distances know how sets overlap. Counting two sets as different because one holds a label more would
+throw away most of the agreement. Jaccard's distance is the share of labels not in common; MASI also looks at whether one set holds the other.
+"""
 
 from collections.abc import Callable
 

@@ -1,11 +1,16 @@
-"""A classifier against what most of the panel say."""
+"""A classifier against what most of the panel say.
+
+The usual shortcut: make the majority's label the truth and compute Cohen's kappa with it. It forgets how divided the panel was and leaves out the
+items without a majority, which are the hard ones; `shah_s` and `vanbelle_albert_kappa` do neither.
+"""
 
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure
+from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.cohen import cohen_kappa
-from agreement_pipeline.patterns import MISSING, Array, Codes, PanelPatterns, RatingPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import MISSING, Array, Codes, RatingPatterns
 
 
 def strict_majority(panel: PanelPatterns) -> Codes:
@@ -41,8 +46,9 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     ),
     levels={"nominal", "ordinal"},
     exchangeable=True,
+    rests_on=RestsOn(lambda panel: _with_majority(panel).n_used, "no majority of the panel"),
     convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
-    source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken, K. L. & Prescott, P. A. (1986). Medical Care 24(8), 733-741",
+    source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott (1986), doi:10.1097/00005650-198608000-00008",
 )
 def consensus_kappa(panel: PanelPatterns) -> Coefficient:
     r"""Agreement of a classifier beyond chance with the strict majority of the panel, as if the majority were one rater.
@@ -68,6 +74,7 @@ def consensus_kappa(panel: PanelPatterns) -> Coefficient:
     Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
     https://doi.org/10.1177/001316446002000104
     Soeken, K. L. & Prescott, P. A. (1986). Issues in the use of kappa to estimate reliability. Medical Care 24(8), 733-741.
+    https://doi.org/10.1097/00005650-198608000-00008
 
     Examples
     --------

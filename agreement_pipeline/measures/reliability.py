@@ -1,13 +1,19 @@
-"""Agreement between raters, less what their own replicates show to be guessing."""
+"""Agreement between raters, less what their own replicates show to be guessing.
+
+Two raters may agree because both knew, or because both guessed and were lucky. What a rater says of items she met again shows how much she guesses:
+her labels are a mixture of guesses, drawn as the panel uses the categories, and of decided answers. Of every agreement between two raters
+only the part is kept in which both were decided. So the discount comes from the raters' own inconsistency and not from a model of chance alone.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.patterns import Array, ReplicateCounts
+from agreement_pipeline.patterns import Array
+from agreement_pipeline.replicates import ReplicateCounts
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates are left out, and a rater's guessing on the items "
@@ -48,11 +54,22 @@ def _never_met(replicates: ReplicateCounts) -> bool:
     return not (_paired_weights(replicates, known) > 0).any()
 
 
+def _paired_items(replicates: ReplicateCounts) -> int:
+    known = np.isfinite(_guessing(replicates).x).astype(float)
+    return round(float(_paired_weights(replicates, known).sum()))
+
+
 def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
 
-FEWER_THAN_TWO_CATEGORIES = Condition("every first rating is of one category, so guessing cannot be told from knowing", _one_category)
+def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
+    """The raters of the round whose replicates do not show how often they guess."""
+    known = np.isfinite(_guessing(replicates).x)
+    return tuple(name for name in replicates.round_raters if not known[replicates.raters.index(name)])
+
+
+FEWER_THAN_TWO_CATEGORIES = Condition("the first ratings are of fewer than two categories, so guessing cannot be told from knowing", _one_category)
 TOO_FEW_REPETITIONS = Condition(
     "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing", _too_few_repetitions
 )
@@ -60,6 +77,7 @@ NEVER_MET = Condition("no item was rated by two raters with replicates", _never_
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known", _never_given
 )
+PAIRED_ITEMS = RestsOn(_paired_items, "fewer than two ratings of raters whose replicates show guessing", lambda replicates: replicates.patterns.n_items)
 
 
 @measure(
@@ -70,6 +88,8 @@ NEVER_GIVEN = Condition(
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET, NEVER_GIVEN),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
@@ -96,18 +116,21 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when all first ratings are of one category; when every
+        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when the first ratings are of fewer than two categories; when every
         rater met the items she met again fewer times than there are categories in use, since x is then 0 whatever she does (such items are left
         out); when no item was rated by two raters with replicates; and when raters agree on a category that one of them never gave to an
         item she met again. `campagner_cabitza_rho_robust` asks less of the replicates: use it unless they hold every category many times.
 
     Notes
     -----
-    The source reports x near 1/2 for most raters on two balanced classes; its own equation 1 allows 1/3 at most there.
+    The source reports x near 1/2 for most raters on two balanced classes; its own equation 1 allows 1/3 at most there. So its ρ of 0.46, from an
+    observed agreement of 0.82, cannot come from equation 1: with x at most 1/3 the robust form, which it used, is 0.82 · 0.8² = 0.525 at least,
+    and 0.46 takes x near 0.40.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
+    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
@@ -131,6 +154,8 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
+    raters_left_out=_without_shares,
+    rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )
@@ -150,13 +175,14 @@ def campagner_cabitza_rho_robust(replicates: ReplicateCounts) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when all first ratings are of one category; when every
+        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when the first ratings are of fewer than two categories; when every
         rater met the items she met again fewer times than there are categories in use (such items are left out); and when no item was rated
         by two raters with replicates.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
+    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------

@@ -9,8 +9,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline import __version__
-from agreement_pipeline.assessment import applicable, assess, survey
-from agreement_pipeline.consensus import consensus
+from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, measure_ratings, survey
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import Estimate
@@ -18,8 +17,12 @@ from agreement_pipeline.measures import MEASURES, Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import decision_metadata, estimate_numbers, estimate_table, frame_table, markdown_text
 from agreement_pipeline.orchestration.project import Project
-from agreement_pipeline.release import Release, release_dataset, release_round, withdraw
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release import Release, judge_round, release_dataset, release_round
+from agreement_pipeline.report.disputed import disputed_rows
 from agreement_pipeline.report.figures import history_figure, interval_figure
+from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
 from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
 
 DISPUTED = 50
@@ -58,7 +61,7 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
             ["annotations"],
         ),
         _agreement(project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"),
-        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?"),
+        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?", herself_and_others),
         _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?"),
         by_round("disputed_items", disputed_items, "The items on which the panel agrees least: adjudicate these first.", ["annotations"]),
         by_round(
@@ -119,8 +122,8 @@ def rating_patterns(project: Project, round_name: str) -> Result:
     )
 
 
-def agreement(name: str, question: Question, project: Project, round_name: str) -> Result:
-    """Estimate every measure of one question, whatever the policy makes of it."""
+def agreement(name: str, question: Question, more: Callable[[Ratings, Policy], dict[str, Any]], project: Project, round_name: str) -> Result:
+    """Estimate every measure of one question, whatever the policy makes of it; `more` gives what else to show."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
@@ -129,28 +132,33 @@ def agreement(name: str, question: Question, project: Project, round_name: str) 
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
-        metadata={**_interval_plot(found), "estimates": estimate_table(found), **estimate_numbers(found)},
+        metadata={**_interval_plot(found), **more(ratings, policy), "estimates": estimate_table(found), **estimate_numbers(found)},
     )
+
+
+def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:
+    """The raters' agreement with themselves beside their agreement with each other, as metadata; nothing where no measure compares them."""
+    compared = comparisons(ratings.scale)
+    measures = [measure for each in compared for measure in each[1:]]
+    draws = min(policy.n_resamples, DETAIL_RESAMPLES)
+    found = measure_ratings(ratings, measures, scopes=("rater", "category"), confidence_level=policy.confidence_level, n_resamples=draws)
+    return {"herself_and_others": frame_table(joint_rows(found, compared, policy))} if compared else {}
 
 
 def disputed_items(project: Project, round_name: str) -> Result:
     """List the items by how far the panel is from one mind."""
-    ratings = project.store.ratings(round_name)
-    labels = consensus(ratings)
-    disputed = labels[labels["entropy_bits"] > 0].sort_values(["entropy_bits", "id"], ascending=[False, True])
-    said = memory.item_table(ratings).fillna("").reset_index(names="id")
-    shown = disputed[["id", "resolution", "entropy_bits"]].head(DISPUTED).merge(said, on="id", how="left")
+    disputed = disputed_rows(project.store.ratings(round_name))
+    ties = {"ties": int((disputed["resolution"] == "tie").sum())} if "resolution" in disputed else {}
+    shown = disputed.head(DISPUTED).round({"disagreement": 5, "share": 5, "entropy_bits": 5}).astype(object)
     return dg.MaterializeResult(
-        metadata={"disputed_items": len(disputed), "ties": int((labels["resolution"] == "tie").sum()), "most_disputed": frame_table(shown)}
+        metadata={"disputed_items": len(disputed), **ties, "most_disputed": frame_table(shown.where(shown.notna(), ""))},
     )
 
 
 def acceptability(project: Project, round_name: str) -> Result:
-    """Decide, and withdraw what is no longer admitted."""
+    """Decide, and withdraw what the decision and the present policy do not bear."""
     policy = project.policy
-    decision = assess(project.store.ratings(round_name), policy, project.contract).decision
-    project.store.record("decided", round_name, **decision.to_mapping())
-    withdrawn = False if decision.admitted else withdraw(project.store, round_name, decision.reasons)
+    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),
@@ -191,10 +199,12 @@ def release(project: Project) -> Result:
     return _released(release_dataset(project.store, admitted_rounds(project.store), project.policy, project.contract, project=project.name))
 
 
-def _agreement(project: Project, name: str, question: Question, description: str) -> dg.AssetsDefinition:
+def _agreement(
+    project: Project, name: str, question: Question, description: str, more: Callable[[Ratings, Policy], dict[str, Any]] = lambda ratings, policy: {}
+) -> dg.AssetsDefinition:
     measures = [measure for measure, record in MEASURES.items() if record.question == question and record.defined_on(project.scale)]
     specs = checks.defined_specs(key_of(project, name), measures, partitions_of(project))
-    return _by_round(project, name, partial(agreement, name, question), description, ["rating_patterns"], specs=specs)
+    return _by_round(project, name, partial(agreement, name, question, more), description, ["rating_patterns"], specs=specs)
 
 
 def _by_round(
@@ -255,7 +265,7 @@ def _or_fail(step: Callable[[], T]) -> T:
     try:
         return step()
     except AgreementError as error:
-        raise dg.Failure(description=str(error), allow_retries=False) from error
+        raise dg.Failure(description=str(error), metadata={"reason_code": error.code}, allow_retries=False) from error
 
 
 def _freshness(days: int) -> dg.FreshnessPolicy:

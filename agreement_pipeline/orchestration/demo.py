@@ -77,5 +77,5 @@ def _said(project: Project) -> str:
 
 
 def _where(root: Path, projects: dict[str, Project]) -> str:
-    folders = "\n".join(f"  {(project.store.root / 'releases').relative_to(root.resolve())}" for project in projects.values())
+    folders = "\n".join(f"  {project.store.root / 'releases'}".replace(f"{root.resolve()}/", "") for project in projects.values())
     return f"Releases:\n{folders}\nSee it all in the Dagster UI: make ui"

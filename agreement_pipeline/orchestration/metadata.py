@@ -10,6 +10,7 @@ import pandas as pd
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.gate import Decision, Finding
 from agreement_pipeline.policy import Verdict
+from agreement_pipeline.report.tables import note
 
 MAX_ROWS = 100
 
@@ -21,12 +22,12 @@ def estimate_numbers(estimates: Iterable[Estimate]) -> dict[str, Any]:
         if found.scope.kind not in ("round", "classifier") or found.value is None or found.interval is None:
             continue
         key = found.measure if found.scope.kind == "round" else f"{found.measure} {found.scope.name}"
-        numbers |= {key: found.value, f"{key} low": number(found.interval.low), f"{key} high": number(found.interval.high)}
+        numbers |= {key: found.value, f"{key} low": _limit(found.low), f"{key} high": _limit(found.high)}
     return numbers
 
 
 def number(value: float) -> Any:
-    """A number as the UI takes it: without bound becomes text."""
+    """A number as the UI takes it; what is infinite or none becomes text."""
     return float(value) if math.isfinite(value) else str(value)
 
 
@@ -41,7 +42,7 @@ def estimate_table(estimates: Sequence[Estimate]) -> dg.TableMetadataValue:
             "high": _shown(found.interval.high if found.interval else None),
             "items": found.n_used,
             "ratings": found.n_ratings,
-            "note": found.undefined or (f"lowest: {found.lowest}" if found.lowest else ""),
+            "note": note(found),
         }
         for found in estimates
     )
@@ -56,9 +57,10 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
     """What a decision shows: the word, the reasons, the verdicts, and what it is bound to."""
     return {
         "decision": word(decision),
+        "reason_codes": ", ".join(decision.codes),
         "reasons": dg.MetadataValue.md("\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)),
         "verdicts": verdict_table(decision.verdicts),
-        "ratings_digest": decision.ratings_digest[:12],
+        "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,
     }
@@ -95,5 +97,11 @@ def markdown_text(text: str) -> str:
     return "".join(f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped)
 
 
+def _limit(limit: float | None) -> float | str:
+    return "no limit" if limit is None else limit
+
+
 def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    if value is None:
+        return ""
+    return f"{value:.4f}" if math.isfinite(value) else "no limit"

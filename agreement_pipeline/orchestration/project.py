@@ -71,7 +71,7 @@ class ProjectSettings(dg.Model):
     policy, contract
         The name of a file in configs/policies, and of a folder in configs/contracts; the built-in contract when omitted.
     store
-        Where rounds, decisions and releases are kept.
+        Where rounds, decisions and releases are kept: a folder, or a URL such as s3://bucket/folder.
     schedule
         When everything is measured again, as a cron expression.
     overdue_after_days
@@ -140,7 +140,8 @@ class Project:
     @cached_property
     def store(self) -> Store:
         """Where its rounds, decisions and releases are kept."""
-        return Store(self.root / (self.settings.store or f".agreement/store/{self.name}"))
+        place = self.settings.store or f".agreement/store/{self.name}"
+        return Store(place if "://" in place else self.root / place)
 
     @property
     def scale(self) -> Scale:
@@ -185,9 +186,9 @@ class Project:
 
     def knows(self, delivery: Delivery) -> bool:
         """Is the delivered round what the store holds, and was it decided since it came?"""
-        if delivery.round not in self.store.rounds() or self.store.present(delivery.round).original_digest != delivery.digest:
-            return False
-        return bool(self.store.history(delivery.round)[-1]["event"] != "ingested")
+        history = self.store.history(delivery.round)
+        arrived = [entry["original_digest"] for entry in history if entry["event"] == "ingested"]
+        return arrived[-1:] == [delivery.digest] and bool(history[-1]["event"] != "ingested")
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
         """A round in the inbox, and its checked ratings.

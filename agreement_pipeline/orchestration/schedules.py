@@ -22,9 +22,10 @@ BY_ROUND = (
 
 
 class Jobs(NamedTuple):
-    """The jobs of a project: one round, the table of all rounds, and the release of the admitted ones."""
+    """The jobs of a project: one round from its file, one round from the store, the table of all rounds, the release of the admitted ones."""
 
     rounds: AssetJob
+    again: AssetJob
     history: AssetJob
     release: AssetJob
 
@@ -33,6 +34,7 @@ def build_jobs(project: Project) -> Jobs:
     """The jobs of one project, each in one process: a round is small, and starting a process for each step is not."""
     return Jobs(
         _job(project, "round", BY_ROUND, "One round from its export to its training data, or to the reason why there is none."),
+        _job(project, "again", BY_ROUND[1:], "One round measured and judged again from the store, whatever became of its file."),
         _job(project, "history", ("agreement_history",), "The table of all rounds."),
         _job(project, "release", ("release",), "The admitted rounds together, each judged again."),
     )
@@ -53,9 +55,9 @@ def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
 
     @dg.schedule(
         name=f"{project.name}_schedule",
-        job=jobs.rounds,
+        job=jobs.again,
         cron_schedule=project.settings.schedule,
-        description="Measures and judges every round again under the present policy.",
+        description="Measures and judges every round again from the store, under the present policy.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
         rounds = context.instance.get_dynamic_partitions(str(partitions.name))

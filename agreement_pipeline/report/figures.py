@@ -5,10 +5,12 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.planning import Plan
 from agreement_pipeline.policy import RELIABLE, TENTATIVE
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def interval_figure(estimates: Sequence[Estimate]) -> str | None:
         return None
     figure, axes = _canvas(height=0.9 + 0.26 * len(defined))
     for place, found in enumerate(reversed(defined)):
-        axes.plot(found.interval or (), (place, place), color=INK, linewidth=2)
+        axes.plot(_drawn(found.low, found.high, found.value), (place, place), color=INK, linewidth=2)
         axes.plot(found.value or 0.0, place, "o", color=INK, markersize=5)
     axes.set_yticks(range(len(defined)), [f"{found.measure} · {found.scope}" for found in reversed(defined)], fontsize=8)
     _cutoffs(axes)
@@ -42,12 +44,34 @@ def history_figure(rounds: pd.DataFrame) -> str | None:
     figure, axes = _canvas(height=3.2)
     for place, row in enumerate(shown.to_dict("records")):
         colour = GOOD if str(row["decision"]).startswith("admitted") else BAD
-        axes.plot((place, place), (row["low"], row["high"]), color=colour, linewidth=2.5)
+        low, high = (None if np.isnan(row[limit]) else row[limit] for limit in ("low", "high"))
+        axes.plot((place, place), _drawn(low, high, row["value"]), color=colour, linewidth=2.5)
         axes.plot([place], [row["value"]], "o", color=colour, markersize=6)
     axes.set_xticks(range(len(shown)), list(shown["round"]), fontsize=8)
     axes.set_ylabel(str(shown["measure"].iloc[0]), fontsize=9)
     _cutoffs(axes, horizontal=True)
     return _image(figure)
+
+
+def plan_figure(plans: Sequence[Plan]) -> bytes | None:
+    """The share of rounds that decide by the number of items, a curve for each plan; None when nothing was tried. A PNG image."""
+    tried = [found for found in plans if found.curve]
+    if not tried:
+        return None
+    figure, axes = _canvas(height=3.6)
+    for found in tried:
+        axes.plot(*zip(*found.curve, strict=True), marker="o", markersize=3, label=f"{found.measure}, {found.n_raters} labels an item")
+    axes.axhline(tried[0].probability, color=LINE, linewidth=1, linestyle="--", zorder=0)
+    axes.set_xscale("log")
+    axes.set_xlabel("items", fontsize=9)
+    axes.set_ylabel("share of rounds that decide", fontsize=9)
+    axes.legend(fontsize=8, frameon=False)
+    return _png(figure)
+
+
+def _drawn(low: float | None, high: float | None, value: float | None) -> tuple[float, float]:
+    """Where an interval is drawn from and to: as far as the axis goes where it is without limit."""
+    return (-1.0 if low is None else low, max(1.0, value or 0.0) if high is None else high)
 
 
 def _cutoffs(axes: "Axes", *, horizontal: bool = False) -> None:
@@ -68,6 +92,10 @@ def _canvas(*, height: float) -> tuple["Figure", "Axes"]:
 
 
 def _image(figure: "Figure") -> str:
+    return f"data:image/png;base64,{base64.b64encode(_png(figure)).decode()}"
+
+
+def _png(figure: "Figure") -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return buffer.getvalue()

@@ -1,5 +1,7 @@
 """The rounds of a project as its store remembers them."""
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,9 +14,11 @@ COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "v
 def round_table(store: Store) -> pd.DataFrame:
     """One row for each demand that holds, of every round: what was found, the verdict, the decision and its reasons.
 
-    A round stands there with its latest decision. A round that was ingested and not yet decided is *pending*.
+    A round stands there with its latest decision. A limit is missing where there is none. A round that was ingested and not yet decided is *pending*.
     """
-    rows = [row for round_name in store.rounds() for row in _rows(store, round_name)]
+    history, released = store.history(), {entry["round"] for entry in store.in_force()}
+    by_round = {name: [entry for entry in history if entry["round"] == name] for name in store.rounds()}
+    rows = [row for name, entries in by_round.items() for row in _rows(name, entries, _release(entries, name in released))]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(("value", "low", "high"), float))
 
@@ -23,29 +27,51 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """The same table in words, for people: a round's name and decision once, the limits as one interval."""
     known = rounds["value"].notna()
     again = rounds["round"].duplicated()
-    low, high = (rounds[name].map("{:.3f}".format).where(rounds[name].notna(), "no limit") for name in ("low", "high"))
+    interval = [f"{_limit(low)}…{_limit(high)}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
     return pd.DataFrame(
         {
             **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
             "measure": rounds["measure"],
             "value": rounds["value"].map("{:.3f}".format).where(known, ""),
-            "interval": (low + "…" + high).where(known, ""),
+            "interval": pd.Series(interval, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"].map(_without_numbers),
         }
     )
 
 
+def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The entries of a log as text, one row each: when, what, of which round, and why."""
+    return pd.DataFrame(
+        {
+            "entry": entry["number"],
+            "time": entry["time"][:19].replace("T", " "),
+            "event": entry["event"],
+            "round": entry["round"],
+            "what": _what(entry),
+            "why": "; ".join(map(str, entry.get("reasons", ()))),
+        }
+        for entry in history
+    )
+
+
 def admitted_rounds(store: Store) -> tuple[str, ...]:
     """The rounds whose latest decision admits them. Whoever releases them judges them again."""
-    decisions = ((round_name, latest(store, round_name, "decided")) for round_name in store.rounds())
-    return tuple(round_name for round_name, decision in decisions if decision and decision["decision"] == "admitted")
+    decisions = {entry["round"]: entry["decision"] for entry in store.history() if entry["event"] == "decided"}
+    return tuple(round_name for round_name in store.rounds() if decisions.get(round_name) == "admitted")
 
 
-def latest(store: Store, round_name: str, *events: str) -> dict[str, Any] | None:
-    """The last entry of the round's log that is one of `events`."""
-    entries = [entry for entry in store.history(round_name) if entry["event"] in events]
-    return entries[-1] if entries else None
+def _what(entry: Mapping[str, Any]) -> str:
+    """What was ingested, decided, released or withdrawn."""
+    if entry["event"] == "withdrawn":
+        return ", ".join(entry["releases"])
+    if entry["event"] == "decided":
+        return "admitted (tentative)" if entry["tentative"] else str(entry["decision"])
+    return str(entry["release"]) if entry["event"] == "released" else f"{entry['source']}, {entry['ratings_digest'][:12]}"
+
+
+def _limit(limit: float) -> str:
+    return "no limit" if math.isnan(limit) else f"{limit:.3f}"
 
 
 def _without_numbers(reason: str) -> str:
@@ -53,18 +79,18 @@ def _without_numbers(reason: str) -> str:
     return reason.partition(": ")[2] or reason
 
 
-def _rows(store: Store, round_name: str) -> list[dict[str, Any]]:
-    decision = latest(store, round_name, "decided")
-    if decision is None:
+def _rows(round_name: str, entries: Sequence[Mapping[str, Any]], release: str) -> list[dict[str, Any]]:
+    decisions = [entry for entry in entries if entry["event"] == "decided"]
+    if not decisions:
         nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
-        return [{"round": round_name, "decision": "pending", "release": _release(store, round_name), **nothing, "reason": "not decided yet"}]
-    holding = [verdict for verdict in decision["verdicts"] if verdict["effect"] == "hold"]
-    return [_row(store, round_name, decision, verdict) for verdict in holding]
+        return [{"round": round_name, "decision": "pending", "release": release, **nothing, "reason": "not decided yet"}]
+    holding = [verdict for verdict in decisions[-1]["verdicts"] if verdict["effect"] == "hold"]
+    return [{"release": release, **_row(decisions[-1], verdict)} for verdict in holding]
 
 
-def _row(store: Store, round_name: str, decision: dict[str, Any], verdict: dict[str, Any]) -> dict[str, Any]:
+def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "round": round_name,
+        "round": decision["round"],
         "measure": verdict["measure"],
         "value": verdict["value"],
         "low": verdict["low"],
@@ -72,17 +98,15 @@ def _row(store: Store, round_name: str, decision: dict[str, Any], verdict: dict[
         "verdict": verdict["verdict"],
         "decision": "admitted (tentative)" if decision["tentative"] else decision["decision"],
         "reason": _reason(decision, verdict),
-        "release": _release(store, round_name),
     }
 
 
-def _reason(decision: dict[str, Any], verdict: dict[str, Any]) -> str:
+def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     broken = [finding["description"] for finding in decision["findings"] if not finding["passed"] and finding["severity"] == "error"]
     return "; ".join([*broken, verdict["reason"]])
 
 
-def _release(store: Store, round_name: str) -> str:
-    last = latest(store, round_name, "released", "withdrawn")
-    if last is None:
-        return "none"
-    return "released" if last["event"] == "released" else "withdrawn"
+def _release(entries: Sequence[Mapping[str, Any]], in_force: bool) -> str:
+    if in_force:
+        return "released"
+    return "withdrawn" if any(entry["event"] == "released" for entry in entries) else "none"

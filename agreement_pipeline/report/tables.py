@@ -1,5 +1,6 @@
 """Tables as text."""
 
+import math
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -7,6 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.planning import Plan
 
 REASON_WIDTH = 78
 
@@ -22,9 +24,32 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
             "items": str(found.n_used) if not found.n_dropped else f"{found.n_used} of {found.n_items}",
             "raters": str(found.n_raters),
             "ratings": str(found.n_ratings),
-            "note": f"undefined: {found.undefined}" if found.undefined else (f"lowest: {found.lowest}" if found.lowest else ""),
+            "note": note(found),
         }
         for found in estimates
+    )
+
+
+def note(found: Estimate) -> str:
+    """What else its reader must know: why it has no value, the lowest category, the raters it leaves out."""
+    said = {"undefined": found.undefined, "lowest": found.lowest, "leaves out": ", ".join(found.raters_left_out)}
+    return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
+
+
+def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
+    """Plans as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "measure": found.measure,
+            "expected": f"{found.expected:.3f}",
+            "cut-off": f"{found.reliable:g}",
+            "labels an item": str(found.n_raters),
+            "items": "none would do" if found.n_items is None else str(found.n_items),
+            "labels": "" if found.n_ratings is None else str(found.n_ratings),
+            "decides": "" if found.decided is None else f"{found.decided:.1%}",
+            "note": found.impossible or "",
+        }
+        for found in plans
     )
 
 
@@ -49,12 +74,14 @@ def interval_text(found: Estimate | Difference) -> str:
 
 
 def shown(value: float | None) -> str:
-    """A number to five decimals; empty where undefined.
+    """A number to five decimals; empty where undefined; an infinite limit is none.
 
-    >>> shown(2 / 3), shown(None)
-    ('0.66667', '')
+    >>> shown(2 / 3), shown(None), shown(-math.inf)
+    ('0.66667', '', 'no limit')
     """
-    return "" if value is None else f"{value:.5f}"
+    if value is None:
+        return ""
+    return f"{value:.5f}" if math.isfinite(value) else "no limit"
 
 
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:

@@ -12,7 +12,6 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.component import load_project, project_definitions
 from agreement_pipeline.orchestration.project import Project
-from agreement_pipeline.report.history import latest
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 POLICY = "policy: strict\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n  - measure: self_agreement_unbiased\n"
@@ -72,7 +71,7 @@ def test_self_agreement_of_each_rater_is_a_plain_count(project):
 
 @pytest.mark.parametrize("round_name", ["1", "2"])
 def test_each_round_is_held_and_says_why(project, round_name):
-    decision = latest(project.store, round_name, "decided")
+    decision = [entry for entry in project.store.history(round_name) if entry["event"] == "decided"][-1]
 
     assert decision["decision"] == "held"
     assert any("krippendorff_alpha" in reason and "under 0.667" in reason for reason in decision["reasons"])

@@ -8,8 +8,9 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TABLE = """
@@ -43,6 +44,30 @@ def test_a_classifier_stands_beside_the_panel(ratings):
     order = [panel.panel.raters.index(name) for name in "ABC"]
     found = {(*row, label): w for row, label, w in zip(panel.panel.codes[:, order].tolist(), panel.labels.tolist(), panel.weights.tolist(), strict=True)}
     assert found == {(0, 0, 1, 0): 2, (0, 0, 1, 1): 1, (1, -1, 1, 1): 1, (1, 1, -1, -1): 1}
+
+
+def test_the_classifiers_are_one_group_and_the_panel_the_other(tabled):
+    text = """
+    A B model judge
+    no no yes no
+    yes . yes yes
+    no no yes no
+    """
+    ratings = tabled(text, ("no", "yes"), classifiers=("model", "judge"))
+    groups = memory.group_patterns(ratings)
+    assert set(groups.first) == {"A", "B"}
+    assert set(groups.second) == {"model", "judge"}
+    assert rows_of(groups.patterns, ["A", "B", "model", "judge"]) == {(0, 0, 1, 0): 2, (1, -1, 1, 1): 1}
+    renamed = memory.group_patterns(ratings.renamed({"model": "a judge", "judge": "z model", "A": "Z"}))
+    assert renamed.patterns.codes.tolist() == groups.patterns.codes.tolist()
+    assert renamed.second == tuple({"model": "a judge", "judge": "z model"}[name] for name in groups.second)
+
+
+def test_a_classifier_of_earlier_rounds_alone_is_in_no_group():
+    rows = [("i1", "ana", "no", False), ("i1", "ben", "no", False), ("i1", "model", "no", False), ("i2", "old", "yes", True)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "earlier"])
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=("model", "old"))
+    assert memory.group_patterns(ratings).second == ("model",)
 
 
 def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
@@ -119,3 +144,33 @@ def test_classifiers_stand_beside_the_panel_together(ratings):
     joint = memory.joint_patterns(ratings)
     assert set(joint.raters) == {"A", "B", "C", "model"}
     assert rows_of(joint, ("A", "B", "C", "model")) == {(0, 0, 1, 0): 2, (0, 0, 1, 1): 1, (1, -1, 1, 1): 1, (1, 1, -1, -1): 1}
+
+
+def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_rounds_count():
+    rows = [
+        ("i1", "ana", 0.5, 2, False),
+        ("i1", "ana", 0.25, 1, True),
+        ("i1", "ben", 0.75, 1, False),
+        ("i2", "ben", 1.5, 1, False),
+        ("i2", "ben", 2.0, 3, False),
+    ]
+    frame = pd.DataFrame([*rows, ("i2", "model", 9.0, 1, False), ("i2", "model", 9.0, 2, False)], columns=["item", "rater", "label", "occurrence", "earlier"])
+    found = memory.replicate_values(Ratings.from_frame(frame, Scale(None, "interval"), classifiers=["model"]))
+    said = {found.raters[r]: values.ravel().tolist() for r, values in zip(found.rater, found.values, strict=True)}
+    assert said == {"ana": [0.25, 0.5], "ben": [1.5, 2.0]}
+    assert (found.n_items, found.weights.tolist()) == (2, [1, 1])
+    assert found.round_raters == ("ana", "ben")
+
+
+def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
+    ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
+    found = memory.replicate_values(ratings)
+    said = {found.raters[r]: sorted(values[~np.isnan(values)].tolist()) for r, values in zip(found.rater, found.values, strict=True)}
+    assert said == {"A": [1, 3], "B": [1, 1, 3]}
+
+
+def test_vectors_said_again_are_kept_whole():
+    rows = [("i1", "ana", "1|2", 1), ("i1", "ana", "1|3", 2), ("i2", "ana", "5|5", 1)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    found = memory.replicate_values(Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2)))
+    assert found.values.tolist() == [[[1, 2], [1, 3]]]

@@ -5,7 +5,7 @@ from statsmodels.stats.multitest import multipletests
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures.alternative import _rejected_up_to, alternative_annotator_test
+from agreement_pipeline.measures.alternative import _p_value, _rejected_up_to, alternative_annotator_test
 
 SCALE = Scale(tuple("abc"))
 
@@ -111,6 +111,28 @@ def test_when_no_rater_can_be_tested_there_is_no_winning_rate_but_a_reason():
     assert found.winning_rate is None
     assert not found.passed
     assert found.undefined == "no rater has 30 items that another rater and the classifier labelled too"
+
+
+def test_two_tied_items_reject_nothing():
+    found = alternative_annotator_test(panel_of([[0, 0, 0, 0], [1, 1, 1, 1]]), min_items=2)
+    assert [comparison.p_value for comparison in found.comparisons] == pytest.approx([0.8**2] * 3)
+    assert (found.winning_rate, found.passed) == (0, False)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2, 1.0])
+@pytest.mark.parametrize("lead", [-1, 0, 1])
+def test_the_p_value_of_a_lead_that_never_varies_is_the_greatest_chance_of_it_over_all_laws_of_the_hypothesis(lead, epsilon):
+    shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)  # of -1 and 0; the rest is 1
+    laws = np.column_stack([shares, 1 - shares.sum(1)])
+    laws = laws[(laws[:, 2] > -1e-12) & (laws @ [-1, 0, 1] >= epsilon - 1e-12)]
+    assert _p_value(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(laws[:, lead + 1].max() ** 4, abs=1e-9)
+
+
+def test_a_panel_of_two_is_compared_and_has_no_winning_rate():
+    found = alternative_annotator_test(panel_of(np.tile([[0, 0, 0], [1, 1, 1]], (40, 1))))
+    assert all(comparison.rejected for comparison in found.comparisons)
+    assert (found.winning_rate, found.passed) == (None, False)
+    assert found.undefined == "2 raters whom the classifier and another rater met; 3 are required"
 
 
 @pytest.mark.parametrize(("epsilon", "rejected"), [(0.2, True), (0.0, False)])

@@ -3,7 +3,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
 from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO
+from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.bennett import bennett_s
 
 K = 4
@@ -23,7 +23,7 @@ def test_it_is_k_times_the_agreement_less_1_over_k_less_1():
     assert float(MEASURES["bennett_s"](counts).value) == pytest.approx((3 * 0.7 - 1) / 2, abs=1e-14)
 
 
-@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR])
+@pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
 def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting):
     codes = np.random.default_rng(4).integers(-1, K, size=(25, 3))
     w = weighting.matrix(SCALE)
@@ -35,6 +35,14 @@ def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting):
     expected = sum(w[a][b] for a in range(K) for b in range(K)) / K**2
     counts = RatingPatterns(codes, scale=SCALE, raters=tuple("abc")).counts()
     assert float(bennett_s(counts, weighting).value) == pytest.approx((np.mean(agreed) - expected) / (1 - expected), abs=1e-12)
+
+
+def test_without_weights_it_is_never_less_than_the_value_of_two_categories_never_agreed_on():
+    never = CategoryCounts([[1, 1]], [9], scale=Scale(("no", "yes")))
+    assert float(MEASURES["bennett_s"](never).value) == -1
+    assert MEASURES["bennett_s"].bounds == MEASURES["brennan_prediger"].bounds == (-1, 1)
+    assert MEASURES["brennan_prediger_quadratic"].bounds == (-np.inf, 1)
+    assert float(MEASURES["brennan_prediger_quadratic"](CategoryCounts([[1, 0, 1]], [9], scale=Scale(("a", "b", "c"), "ordinal"))).value) < -1
 
 
 def test_ratings_of_one_single_category_are_perfect_agreement():

@@ -2,15 +2,22 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import MEASURES, PanelPatterns, PanelValues, RatingPatterns, RatingValues, Scale
+from agreement_pipeline.assessment import measure_ratings
 
-WITH, GAIN = MEASURES["alpha_with_classifier"], MEASURES["alpha_gain"]
+WITH, GAIN, INFLUENCE = (MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence"))
 SCALES = {level: Scale((1.0, 2.0, 5.0), level) for level in ("interval", "ratio")} | {level: Scale(("1", "2", "5"), level) for level in ("nominal", "ordinal")}
 
 
 def panel_of(codes, level="nominal"):
     panel = RatingPatterns(codes[:, :-1], scale=SCALES[level], raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
     return PanelPatterns(panel, codes[:, -1], "model")
+
+
+def in_numbers(codes, level):
+    numbers = np.where(codes < 0, np.nan, np.array([1.0, 2.0, 5.0])[codes])
+    panel = RatingValues(numbers[:, :-1], scale=Scale(None, level), raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    return PanelValues(panel, numbers[:, -1:], "model")
 
 
 def theirs(codes, level):
@@ -23,9 +30,17 @@ def theirs(codes, level):
 def test_both_are_krippendorffs_alpha_on_the_items_that_the_classifier_labelled(level, seed):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     labelled = codes[codes[:, -1] >= 0]
-    joined, alone = theirs(labelled, level), theirs(labelled[:, :-1], level)
-    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(joined, abs=1e-12)
-    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(joined - alone, abs=1e-12)
+    paired = labelled[(labelled[:, :-1] >= 0).sum(1) >= 2]
+    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(theirs(labelled, level), abs=1e-12)
+    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(theirs(paired, level) - theirs(paired[:, :-1], level), abs=1e-12)
+
+
+def test_items_with_one_panel_rating_leave_the_gain_as_it_is():
+    codes = np.random.default_rng(5).integers(0, 3, size=(30, 4))
+    single = np.random.default_rng(6).integers(0, 3, size=(30, 4))
+    single[:, 1:3] = -1
+    both = float(GAIN(panel_of(np.vstack([codes, single]))).value)
+    assert both == pytest.approx(float(GAIN(panel_of(codes)).value), abs=1e-12)
 
 
 def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it_takes():
@@ -40,3 +55,48 @@ def test_a_panel_of_one_category_leaves_no_gain_but_an_alpha():
     assert WITH.why_undefined(panel) is None
     assert np.isnan(GAIN(panel).value)
     assert np.isfinite(WITH(panel).value)
+
+
+@pytest.mark.parametrize("level", SCALES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_influence_of_a_rater_is_alpha_of_all_less_alpha_of_the_others_on_every_item(seed, level):
+    codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
+    expected = theirs(codes, level) - theirs(codes[:, :-1], level)
+    assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(expected, abs=1e-12)
+    assert float(GAIN(panel_of(codes, level)).value) != pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+@pytest.mark.parametrize("record", [WITH, GAIN, INFLUENCE], ids=lambda record: record.name)
+def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, level):
+    codes = np.random.default_rng(9).integers(-1, 3, size=(30, 4))
+    assert float(record(in_numbers(codes, level)).value) == pytest.approx(float(record(panel_of(codes, level)).value), abs=1e-10)
+
+
+@pytest.mark.parametrize("level", SCALES)
+def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
+    codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
+    codes[:, -1] = np.abs(codes[:, -1])
+    codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
+    assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(float(GAIN(panel_of(codes, level)).value), abs=1e-12)
+
+
+def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_finds_the_careless_one(tabled):
+    rng = np.random.default_rng(6)
+    truth = rng.integers(2, size=200)
+    rows = [[t if rng.random() < accuracy else 1 - t for accuracy in (0.95, 0.95, 0.95, 0.6)] for t in truth]
+    ratings = tabled("A B C D\n" + "\n".join(" ".join(map(str, row)) for row in rows), ("0", "1"))
+    found = {each.scope.name: each for each in measure_ratings(ratings, ["alpha_influence"], scopes=("rater",), n_resamples=1000)}
+    assert found["D"].interval.high < 0
+    assert all(found[name].interval.low > 0 for name in "ABC")
+    apart = {each.scope.name: each for each in measure_ratings(ratings, ["krippendorff_alpha"], scopes=("round", "without"), n_resamples=1000)}
+    unpaired = (apart[""].interval.high - apart[""].interval.low) + (apart["D"].interval.high - apart["D"].interval.low)
+    assert found["D"].interval.high - found["D"].interval.low < unpaired
+
+
+def test_an_influence_without_a_value_says_why():
+    alone = panel_of(np.array([[0, -1, 1], [-1, 1, 1]]))
+    assert INFLUENCE.why_undefined(alone) == "no item has two ratings of the others"
+    constant = panel_of(np.array([[0, 0, 1], [0, 0, 1]]))
+    assert INFLUENCE.why_undefined(constant) == "the others' ratings that meet another are all of one category"
+    assert np.isnan(INFLUENCE(constant).value)

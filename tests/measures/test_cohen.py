@@ -85,4 +85,4 @@ def test_lights_kappa_has_no_value_when_two_raters_never_meet():
 def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
     patterns = patterns_of([[0, 0, 0], [0, 0, 1]])
     assert np.isnan(MEASURES["light_kappa"](patterns).value)
-    assert MEASURES["light_kappa"].why_undefined(patterns).startswith("two of the raters gave all their ratings one and the same category")
+    assert MEASURES["light_kappa"].why_undefined(patterns).startswith("two of the raters gave all the items they share one and the same category")

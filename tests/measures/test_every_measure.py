@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline import MEASURES, GroupPatterns, PanelPatterns, RatingPatterns, Scale, estimate
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -15,8 +15,8 @@ SCALES = {
     "ratio": lambda k: Scale((0.0, 1.0, 3.0, 4.0)[:k], "ratio"),
 }
 SHAPES = [(1, 1, 2), (2, 1, 2), (2, 1, 3), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2)]
-COUNTED = {name: record for name, record in MEASURES.items() if record.needs in ("counts", "patterns", "panel")}
-CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels == set(SCALES) else [max(record.levels)])]
+COUNTED = {name: record for name, record in MEASURES.items() if record.needs in ("counts", "patterns", "panel", "groups")}
+CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])]
 EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchangeable]
 
 
@@ -45,12 +45,20 @@ TABLES = list(tables())
 
 
 def statistic(codes, scale, needs, weights=None):
-    """The same table as each measure wants it; of a panel, the last column is the classifier's."""
+    """The same table as each measure wants it; the last column is a panel's classifier, and the last half of them the second group."""
     if needs == "panel":
         panel = RatingPatterns(codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
         return PanelPatterns(panel, codes[:, -1], "model")
     patterns = RatingPatterns(codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])])
+    if needs == "groups":
+        return GroupPatterns(patterns, patterns.raters[free_raters(codes, needs) :])
     return patterns if needs == "patterns" else patterns.counts()
+
+
+def free_raters(codes, needs):
+    """How many columns are of raters who may be exchangeable: all, or those before the classifiers."""
+    n_raters = codes.shape[1]
+    return n_raters - {"panel": 1, "groups": n_raters // 2}.get(needs, 0)
 
 
 @cache
@@ -112,7 +120,7 @@ def test_a_value_comes_with_an_interval_around_it(name, level):
     record = MEASURES[name]
     truth = np.random.default_rng(24).integers(0, 2, size=(80, 1))
     codes = np.where(np.random.default_rng(25).random((80, 4)) < 0.8, truth, 1 - truth)
-    of = statistic(codes if record.needs == "panel" else codes[:, :2], SCALES[level](2), record.needs)
+    of = statistic(codes if record.needs in ("panel", "groups") else codes[:, :2], SCALES[level](2), record.needs)
     found = estimate(name, of, n_resamples=200)
     assert found.interval.low < found.value < found.interval.high
 
@@ -124,7 +132,7 @@ def test_raters_may_swap_names_item_by_item_where_a_measure_says_so(name, level)
     defined = 0
     for n_raters, k in product((2, 5), (2, 3)):
         codes = rng.integers(-1, k, size=(20, n_raters))
-        free = n_raters - (record.needs == "panel")
+        free = free_raters(codes, record.needs)
         swapped = codes.copy()
         swapped[:, :free] = rng.permuted(codes[:, :free], axis=1)
         before, after = (record(statistic(table, SCALES[level](k), record.needs)).value for table in (codes, swapped))

@@ -7,7 +7,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import PanelPatterns, RatingPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.scale import Scale
 
 ABC = Scale(("a", "b", "c"))
@@ -75,6 +76,18 @@ def test_a_panel_rater_who_met_none_of_the_classifiers_items_leaves_s_as_it_is()
     assert MEASURES["shah_s"](more).value == pytest.approx(float(MEASURES["shah_s"](panel_of(codes, labels)).value), abs=1e-12)
 
 
+@pytest.mark.parametrize("n_items", range(1, 6))
+def test_who_is_of_the_panel_is_read_off_each_draw_by_itself(n_items):
+    rng = np.random.default_rng(n_items)
+    codes, labels = drawn(n_items, 4, 0.4)[:n_items], rng.integers(3, size=n_items)
+    draws = rng.integers(0, 2, size=(40, n_items)).astype(float)
+    together = MEASURES["shah_s"](panel_of(codes, labels).reweighted(draws))
+    for b, draw in enumerate(draws):
+        alone = MEASURES["shah_s"](panel_of(codes[draw > 0], labels[draw > 0]))
+        parts = [(whole[b], float(part)) for whole, part in zip(together[:4], alone[:4], strict=True)]
+        assert [whole for whole, _ in parts] == pytest.approx([part for _, part in parts], abs=1e-12, nan_ok=True)
+
+
 def test_s_has_no_value_where_the_panel_never_agrees_rather_than_a_perfect_one():
     # A_o = A_max = 0 and A_e > 0, so that (A_o - A_e) / (A_max - A_e) would be 1 whatever the classifier says.
     never = panel_of(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
@@ -101,16 +114,3 @@ def test_vanbelle_and_alberts_kappa_is_its_three_means_as_loops(seed, missing):
     found = MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels))
     assert (found.observed, found.expected, found.greatest) == pytest.approx((p_o, p_e, p_max), abs=1e-12)
     assert found.value == pytest.approx((p_o - p_e) / (p_max - p_e), abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_against_one_single_rater_vanbelle_and_alberts_kappa_is_cohens(seed):
-    codes, labels = drawn(seed, 1, 0.0), drawn(seed + 100, 1, 0.0)[:, 0]
-    theirs = cohen_kappa_score(codes[:, 0], labels)
-    assert MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels)).value == pytest.approx(theirs, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_chance_in_a_fixed_panel_is_never_more_than_with_interchangeable_raters(seed):
-    patterns = panel_of(drawn(seed, 4, 0.0))
-    assert MEASURES["shah_kappa_s"](patterns).expected <= MEASURES["fleiss_kappa"](patterns.counts()).expected + 1e-12

@@ -94,7 +94,7 @@ def test_ratings_of_one_category_are_agreement_for_ac2_and_nothing_for_alpha():
     counts = CategoryCounts([[3, 0, 0]], [9], scale=Scale(tuple("abc"), "ordinal"))
     assert float(MEASURES["gwet_ac2_linear"](counts).value) == 1
     assert np.isnan(gwet_ordinal_alpha(counts).value)
-    assert "one category" in MEASURES["gwet_ordinal_alpha"].why_undefined(counts)
+    assert "one and the same label" in MEASURES["gwet_ordinal_alpha"].why_undefined(counts)
 
 
 def test_quadratic_ac2_and_fleiss_kappa_differ_in_chance_alone():

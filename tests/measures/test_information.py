@@ -74,5 +74,21 @@ def test_ia_has_no_value_where_a_rater_gives_one_category(name):
     assert IA_C.why_undefined(patterns) is None
 
 
+@pytest.mark.parametrize("record", [IA, IA_C])
+@pytest.mark.parametrize("seed", range(50))
+def test_raters_whose_labels_are_independent_to_the_last_item_never_have_less_than_nothing(record, seed):
+    rng = np.random.default_rng(seed)
+    table = np.outer(rng.integers(1, 30, size=4), rng.integers(1, 30, size=4))
+    found = record(of_table(table))
+    assert 0 <= found.value < 1e-12
+    assert found.observed >= 0
+
+
+def test_ia_by_continuity_depends_on_the_number_of_categories_alone_where_both_raters_give_one():
+    values = [float(IA_C(RatingPatterns([[0, 0]], [9], scale=Scale(tuple(map(str, range(k)))), raters=("a", "b"))).value) for k in (2, 10, 50)]
+    assert values == pytest.approx([0.5, 0.9, 0.98])
+    assert not IA_C.chance_corrected
+
+
 def test_raters_who_always_give_opposite_labels_have_all_the_information():
     assert float(IA(of_table([[0, 5], [7, 0]])).value) == pytest.approx(1, abs=1e-14)

@@ -3,11 +3,17 @@
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from agreement_pipeline.assessment import assess, measure_ratings
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines.memory import replicate_counts
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TABLE = """
@@ -52,3 +58,30 @@ def test_items_weigh_as_often_as_they_are_drawn(replicates):
     twice = replicates.reweighted(np.where(np.arange(replicates.weights.shape[-1]) == replicates.item[0], 2.0, 1.0))
     values = [np.mean([a == b for a, b in permutations(cell, 2)]) for cell in CELLS]
     assert MEASURES["self_agreement_unbiased"](twice).value == pytest.approx((values[0] + sum(values)) / 6, abs=1e-12)
+
+
+def test_raters_of_the_round_who_met_no_item_again_are_named(tabled):
+    ratings = tabled("A B C D\n0/1 0 1 .\n1/1 0/0 1 .", ("0", "1"))
+    for name in ("self_agreement", "self_agreement_unbiased"):
+        (of_all,) = measure_ratings(ratings, [name], scopes=("round",), n_resamples=100)
+        assert of_all.raters_left_out == ("C",)
+        assert all(not each.raters_left_out for each in measure_ratings(ratings, [name], scopes=("rater",), n_resamples=100))
+
+
+def test_a_rater_of_earlier_rounds_alone_is_not_missed_in_this_one():
+    rows = [("i1", "ana", "0", 1, False), ("i1", "ana", "0", 2, True), ("i1", "ben", "0", 1, False), ("i1", "old", "1", 1, True)]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "earlier"]), Scale(("0", "1")))
+    (found,) = measure_ratings(ratings, ["self_agreement"], scopes=("round",), n_resamples=100)
+    assert found.raters_left_out == ("ben",)
+
+
+def test_a_policy_that_asks_for_every_rater_holds_a_round_of_which_one_has_no_replicates(tabled):
+    rows = "\n".join(["0/0 0/0 0", "1/1 1/1 1"] * 60)
+    ratings = tabled("A B C\n" + rows, ("0", "1"))
+    rule = {"measure": "self_agreement_unbiased"}
+    kinds = {}
+    for every in (False, True):
+        policy = Policy.from_mapping({"policy": "p", "version": 1, "n_resamples": 1000, "rules": [rule | {"every_rater": every}]})
+        decision = assess(ratings, policy, Contract.default()).decision
+        kinds[every] = decision.verdicts[0].kind
+    assert kinds == {False: "reliable", True: "not_evaluated"}

@@ -3,7 +3,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures import _weights
+from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
 
 K = 3
@@ -59,7 +60,7 @@ def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements()
     assert float(found.value) == pytest.approx((55 / 84) / (68 / 84), abs=1e-12)
 
 
-@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+@pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))
@@ -113,3 +114,46 @@ def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
     assert MEASURES["vanbelle_albert_kappa"].why_undefined(panel) is None
     assert np.isnan(MEASURES["vanbelle_albert_kappa_linear"](panel).value)
     assert float(MEASURES["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("weighting", [each for each in vars(_weights).values() if isinstance(each, Weighting)], ids=lambda each: each.title)
+def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_under_minus_one(weighting):
+    rng = np.random.default_rng(41)
+    for k in range(2, 8):
+        apart = 1 - weighting.matrix(Scale(tuple(np.cumsum(rng.uniform(0.1, 3, size=k)) - 0.1), "ratio"))
+        centring = np.eye(k) - 1 / k
+        assert np.linalg.eigvalsh(-centring @ apart @ centring).min() > -1e-9
+
+
+@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_other_pole(weighting):
+    panel = RatingPatterns([[0, 0], [2, 2]], scale=SCALE, raters="ab")
+    assert float(schouten_kappa(PanelPatterns(panel, [2, 0], "model"), weighting).value) == pytest.approx(-1.0)
+
+
+GUESSING = {name: record for name, record in MEASURES.items() if record.needs == "panel" and record.chance_corrected}
+
+
+def panel_and_guesses(accuracy):
+    """200,000 items, their labels from three raters who are right so often, and from a classifier that never looks."""
+    rng = np.random.default_rng(31)
+    truth = rng.choice(3, size=(200_000, 1), p=[0.5, 0.3, 0.2])
+    codes = np.where(rng.random((200_000, 3)) < accuracy, truth, rng.integers(0, 3, size=(200_000, 3)))
+    rows, weights = np.unique(np.column_stack([codes, rng.choice(3, size=200_000, p=[0.2, 0.2, 0.6])]), axis=0, return_counts=True)
+    panel = RatingPatterns(rows[:, :-1], weights.astype(float), scale=Scale((1.0, 2.0, 5.0), "interval"), raters="abc")
+    return PanelPatterns(panel, rows[:, -1], "model")
+
+
+@pytest.mark.parametrize("accuracy", [1.0, 0.7])
+@pytest.mark.parametrize("name", GUESSING)
+def test_where_zero_is_said_to_be_the_value_of_guessing_a_guessing_classifier_gets_it(name, accuracy):
+    assert abs(float(GUESSING[name](panel_and_guesses(accuracy)).value)) < 0.02
+
+
+def test_guessing_gets_a_third_from_s_against_a_unanimous_panel_and_passes_unseen_among_twelve_raters():
+    codes = np.repeat([[0], [1]], 2, axis=0)
+    panels = {n: RatingPatterns(np.repeat(codes, n, axis=1), [50] * 4, scale=Scale("ab"), raters="abcdefghijkl"[:n]) for n in (3, 12)}
+    unanimous = {n: PanelPatterns(panel, [0, 1] * 2, "m") for n, panel in panels.items()}
+    assert float(MEASURES["shah_s"](unanimous[3]).value) == pytest.approx(1 / 3, abs=1e-12)
+    assert float(MEASURES["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(0, abs=1e-12)
+    assert float(MEASURES["alpha_with_classifier"](unanimous[12]).value) > 0.8

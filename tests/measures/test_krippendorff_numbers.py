@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale
+from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
+from agreement_pipeline.intervals import resampled
+from agreement_pipeline.measures import _numbers
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
@@ -119,8 +121,8 @@ def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings()
     ("table", "reason"),
     [
         ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
-        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another is of one category"),
-        ([[0, 0], [0, 0]], "every rating that meets another is of one category"),
+        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another gives one and the same label"),
+        ([[0, 0], [0, 0]], "every rating that meets another gives one and the same label"),
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
@@ -148,6 +150,30 @@ def test_alpha_of_100_000_items_by_5_raters_takes_memory_linear_in_the_ratings(l
     assert peak < 300e6
 
 
+@pytest.mark.parametrize("level", ["interval", "ordinal", "ratio"])
+def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_megabytes(level):
+    table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
+    values = RatingValues(table, scale=Scale(None, level), raters=tuple("abcde"))
+    tracemalloc.start()
+    found = estimate("krippendorff_alpha", values, n_resamples=40)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found.draws) == 40
+    assert peak < 300e6
+
+
+def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
+    read = []
+    monkeypatch.setattr(_numbers, "_ranked", lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values))
+    values = RatingValues(np.random.default_rng(3).normal(size=(20, 3)), scale=Scale(None, "ordinal"), raters=tuple("abc"))
+    blocks = list(resampled(values, 5, 0, prior_mass=3.0)) + list(resampled(values, 5, 1, prior_mass=3.0))
+    for weights in (np.ones((2, 32)), np.full((3, 32), 2.0)):
+        MEASURES["krippendorff_alpha"](blocks[0].reweighted(weights))
+    assert read == [32]
+    MEASURES["krippendorff_alpha"](blocks[1])
+    assert read == [32, 32]
+
+
 def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
     rng = np.random.default_rng(15)
     items = np.repeat(np.arange(100_000), 5).astype(str).astype(object)
@@ -173,7 +199,7 @@ def test_the_interval_alpha_of_krippendorff_1980():
 
 @needs_data
 @pytest.mark.parametrize(("name", "value"), [("ref_janson_olsson_photo", 0.762706), ("snow_affect", 0.322192)])
-def test_the_multivariate_alpha_of_published_tables(name, value):
+def test_the_multivariate_alpha_of_two_tables_is_that_of_another_computation(name, value):
     table = pd.read_csv(SHARED / f"{name}.csv")
     ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
     assert alpha(memory.rating_values(ratings)).value == pytest.approx(value, abs=5e-7)

@@ -10,26 +10,12 @@ import pytest
 from agreement_pipeline import MEASURES, RatingPatterns, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import _simplices
+from agreement_pipeline.report.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
 um_phi, berry_mielke_r, janson_olsson_iota = (MEASURES[name] for name in ("um_phi", "berry_mielke_r", "janson_olsson_iota"))
 ALL = [um_phi, berry_mielke_r, janson_olsson_iota]
-
-UM_TABLE_2 = np.stack(
-    [
-        [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80], [66, 71, 73], [66, 70, 75]],
-        [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181], [175, 179, 180], [175, 178, 180]],
-    ],
-    axis=2,
-)
-UM_TABLE_3 = np.stack(
-    [
-        [[26, 24, 25], [33, 25, 35], [17, 16, 15], [37, 38, 39], [33, 35, 36], [4, 3, 5], [39, 40, 38], [1, 2, 0]],
-        [[14, 16, 15], [7, 15, 15], [23, 24, 25], [3, 2, 1], [7, 5, 4], [36, 37, 35], [1, 0, 2], [39, 38, 40]],
-    ],
-    axis=2,
-)
 
 
 def vectors(table, weights=None):
@@ -83,45 +69,55 @@ def test_each_measure_is_what_its_definition_says(measure, items, raters, dimens
 
 
 def test_the_figures_of_um_table_2_with_the_factorial_of_equation_5():
-    found = um_phi(vectors(UM_TABLE_2))
+    found = um_phi(vectors(um.TABLE_2))
     assert [found.observed, found.expected, found.value] == pytest.approx([20.5714, 57.9796, 0.64520], abs=6e-5)
 
 
 def test_the_printed_figures_of_um_table_2_leave_the_factorial_out():
-    found = um_phi(vectors(UM_TABLE_2))
+    found = um_phi(vectors(um.TABLE_2))
     assert [2 * found.observed, 2 * found.expected, found.value] == pytest.approx([41.143, 115.960, 0.645], abs=1e-3)
 
 
 def test_the_defined_figures_of_um_table_3_are_not_the_printed_one():
-    found = um_phi(vectors(UM_TABLE_3))
+    found = um_phi(vectors(um.TABLE_3))
     assert [found.observed, found.expected, found.value] == pytest.approx([5.0, 9.8047, 0.49004], abs=5e-5)
     assert abs(found.value - 0.859) > 0.3
-    assert berry_mielke_r(vectors(UM_TABLE_3)).value == pytest.approx(0.86645, abs=5e-6)
+    assert berry_mielke_r(vectors(um.TABLE_3)).value == pytest.approx(0.86645, abs=5e-6)
 
 
 def test_um_table_3_rests_on_the_one_rating_that_does_not_sum_to_40():
-    assert [tuple(rating) for rating in UM_TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [(35, 15)]
-    on_one_line = UM_TABLE_3.copy()
+    assert [tuple(rating) for rating in um.TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [(35, 15)]
+    on_one_line = um.TABLE_3.copy()
     on_one_line[1, 2, 1] = 5
     assert "linearly dependent" in um_phi.why_undefined(vectors(on_one_line))
     assert np.isnan(um_phi(vectors(on_one_line)).value)
 
 
-def um_figure_1(m):
-    """Three observers of five objects' weight and height; the second and third are 3 apart on the first m objects, 1 on the others."""
-    first = np.array([(65, 170), (70, 175), (75, 178), (80, 182), (85, 187)], dtype=float)
-    apart = np.where(np.arange(5) < m, 3.0, 1.0)[:, None]
-    return vectors(np.stack([first, first + apart * [1, 0], first + apart * [0, 1]], axis=1))
+@pytest.mark.parametrize(("dimensions", "at_random"), [(2, 1), (3, 2)])
+def test_phi_does_not_see_raters_at_random_fewer_than_dimensions_where_the_others_agree(dimensions, at_random):
+    rng = np.random.default_rng(13)
+    table = np.repeat(rng.normal(size=(30, 1, dimensions)), 5, axis=1)
+    table[:, :at_random] = rng.normal(size=(30, at_random, dimensions))
+    assert um_phi(vectors(table)).value == pytest.approx(1)
+    assert janson_olsson_iota(vectors(table)).value < 0.7
+
+
+def test_phi_does_not_see_a_dimension_of_noise_where_the_other_is_agreed_on():
+    rng = np.random.default_rng(14)
+    table = np.repeat(rng.normal(size=(30, 1, 2)), 5, axis=1)
+    table[:, :, 1] = rng.normal(size=(30, 5))
+    assert um_phi(vectors(table)).value == pytest.approx(1)
+    assert janson_olsson_iota(vectors(table)).value < 0.7
 
 
 def test_phi_falls_with_every_further_disagreement_as_in_um_figure_1():
-    phi = [um_phi(um_figure_1(m)).value for m in range(6)]
+    phi = [um_phi(vectors(um.figure_1(m))).value for m in range(6)]
     assert all(np.diff(phi) < 0)
 
 
 def test_r_too_falls_with_every_further_disagreement_which_um_figure_1_denies():
-    r = [berry_mielke_r(um_figure_1(m)).value for m in range(6)]
-    phi = [um_phi(um_figure_1(m)).value for m in range(6)]
+    r = [berry_mielke_r(vectors(um.figure_1(m))).value for m in range(6)]
+    phi = [um_phi(vectors(um.figure_1(m))).value for m in range(6)]
     assert all(np.diff(r) < 0)
     assert phi[1] - phi[0] < r[1] - r[0]
     assert phi[5] - phi[4] > r[5] - r[4]
@@ -199,6 +195,22 @@ def test_whole_weights_repeat_items(measure):
     assert measure(vectors(table, weights)).value == pytest.approx(repeated, rel=1e-11)
 
 
+@pytest.mark.parametrize("measure", ALL, ids=lambda measure: measure.name)
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_the_size_of_all_weights_together_changes_nothing(measure, unit):
+    rng = np.random.default_rng(12)
+    table, weights = random_table(rng, 8, 3, 2), rng.gamma(1, size=8)
+    assert measure(vectors(table, unit * weights)).value == pytest.approx(measure(vectors(table, weights)).value, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["um_phi", "berry_mielke_r", "janson_olsson_iota", "lin_ccc", "krippendorff_alpha"])
+def test_on_a_single_item_all_that_is_seen_is_what_chance_gives(name):
+    found = MEASURES[name](vectors([[[1.0], [2.5], [7.0]]]))
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert found.observed == pytest.approx(found.expected)
+    assert MEASURES[name].why_undefined(vectors([[[1.0], [2.5], [7.0]]])) is None
+
+
 P, Q, S, U = (0.0, 0.0), (1.0, 0.0), (0.3, 0.9), (0.7, 0.1)
 
 
@@ -207,8 +219,8 @@ P, Q, S, U = (0.0, 0.0), (1.0, 0.0), (0.3, 0.9), (0.7, 0.1)
     [
         ([[P, P, P], [P, P, P]], janson_olsson_iota, "every rating of the items that every rater rated is the same"),
         ([[P, P, P], [P, P, P]], berry_mielke_r, "every rating of the items that every rater rated is the same"),
-        ([[P, P, P], [P, P, P]], um_phi, "the dimensions are linearly dependent"),
-        ([[P, P, Q], [P, P, S], [P, P, U]], um_phi, "the dimensions are linearly dependent"),
+        ([[P, P, P], [P, P, P]], um_phi, "every simplex of ratings by different raters has volume 0"),
+        ([[P, P, Q], [P, P, S], [P, P, U]], um_phi, "every simplex of ratings by different raters has volume 0"),
         ([[P, Q, S]], um_phi, None),
         ([[P, P, S], [P, Q, P]], um_phi, None),
         ([[P, Q], [Q, S]], um_phi, "there are fewer raters than a simplex has corners"),
@@ -230,32 +242,36 @@ def test_numbers_on_one_line_that_rounding_moves_off_it_are_undefined_too():
     assert np.isnan(um_phi(vectors(table)).value)
 
 
-def sampled(table, simplices, weights=None):
+def sampled(table, simplices, weights=None, corners=3):
+    """From random simplices, whatever the exact computation would cost; weights of any mean."""
     weights = np.ones(len(table)) if weights is None else weights
-    return _simplices._sampled(np.asarray(table), weights, simplices)
+    return _simplices._means(np.asarray(table), weights, corners, None, simplices)
 
 
+@pytest.mark.parametrize("mean", [_simplices.mean_volumes, _simplices.mean_distances])
 @pytest.mark.parametrize(("items", "raters", "dimensions"), [(12, 3, 2), (9, 5, 2), (8, 4, 3)])
-def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(items, raters, dimensions, monkeypatch):
+def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(mean, items, raters, dimensions, monkeypatch):
     table = random_table(np.random.default_rng(7), items, raters, dimensions)
-    exact = _simplices.mean_volumes(table, np.ones(items))
+    exact, corners = mean(table, np.ones(items)), 2 if mean is _simplices.mean_distances else dimensions + 1
     scores = []
     for seed in range(60):
         monkeypatch.setattr(_simplices, "SEED", seed)
-        found = sampled(table, 2_000)
+        found = sampled(table, 2_000, corners=corners)
         scores.append(float((found.d_o / found.d_e - exact.d_o / exact.d_e) / found.error))
     assert abs(np.mean(scores)) < 0.45
     assert 0.75 < np.std(scores) < 1.3
 
 
-def test_random_simplices_serve_every_draw_alike():
+@pytest.mark.parametrize(("mean", "corners"), [(_simplices.mean_volumes, 3), (_simplices.mean_distances, 2)])
+def test_random_simplices_serve_every_draw_alike(mean, corners):
     rng = np.random.default_rng(8)
     table, weights = random_table(rng, 15, 3, 2), rng.gamma(2, size=(4, 15))
-    exact = _simplices.mean_volumes(table, weights)
-    together = sampled(table, 400_000, weights)
+    exact = mean(table, weights)
+    together = sampled(table, 400_000, weights, corners)
     assert together.d_e == pytest.approx(exact.d_e, rel=0.01)
     for draw in range(4):
-        assert sampled(table, 400_000, weights[draw]).d_e == pytest.approx(together.d_e[draw], rel=1e-12)
+        assert sampled(table, 400_000, weights[draw], corners).d_e == pytest.approx(together.d_e[draw], rel=1e-12)
+    assert np.isnan(sampled(table, 2_000, np.zeros(15), corners).d_e)
 
 
 def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(monkeypatch):
@@ -265,12 +281,25 @@ def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_e
     found = um_phi(values)
     assert 0 < found.monte_carlo_error < 0.01
     assert um_phi(values).value == found.value
-    assert f"standard error {found.monte_carlo_error:.1g}" in estimate("um_phi", values, n_resamples=20).method
+    assert f"random sampling, standard error {found.monte_carlo_error:.1g}" in estimate("um_phi", values, n_resamples=20).method
 
 
 def test_what_is_computed_exactly_has_no_monte_carlo_error():
-    assert um_phi(vectors(UM_TABLE_2)).monte_carlo_error is None
-    assert "random simplices" not in estimate("um_phi", vectors(UM_TABLE_2), n_resamples=20).method
+    for measure in (um_phi, berry_mielke_r):
+        assert measure(vectors(um.TABLE_2)).monte_carlo_error is None
+        assert "random sampling" not in estimate(measure.name, vectors(um.TABLE_2), n_resamples=20).method
+
+
+def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_error_that_the_estimate_tells(monkeypatch):
+    table = random_table(np.random.default_rng(11), 60, 3, 2)
+    exact = berry_mielke_r(vectors(table))
+    monkeypatch.setattr(_simplices, "DISTANCES", 60**2 * 3 - 1)
+    monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
+    found = berry_mielke_r(vectors(table))
+    assert found.observed == pytest.approx(exact.observed, rel=1e-12)
+    assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
+    assert f"random sampling, standard error {found.monte_carlo_error:.1g}" in estimate("berry_mielke_r", vectors(table), n_resamples=20).method
+    assert berry_mielke_r(vectors(table[:, :, :1])).monte_carlo_error is None
 
 
 def test_phi_of_a_thousand_items_in_the_plane_is_exact():

@@ -59,4 +59,4 @@ def test_a_category_seen_only_on_items_rated_once_has_no_kappa():
 def test_on_one_category_there_is_no_lowest():
     found = estimate("kappa_by_category", CategoryCounts([[2, 0, 0]], [9], scale=SCALE), n_resamples=200)
     assert found.value is None
-    assert "one category" in found.undefined
+    assert "one and the same label" in found.undefined

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.patterns import RatingPatterns, ReplicateCounts
+from agreement_pipeline.measures.reliability import _guessing, random_choice
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
@@ -166,11 +168,19 @@ def test_pairs_with_a_rater_without_replicates_are_left_out():
         assert record(replicated(with_third, cells)).value == pytest.approx(float(record(replicated(two, cells)).value), abs=1e-12)
 
 
+def test_raters_whose_replicates_do_not_show_guessing_are_named():
+    names = ("a", "b", "c")
+    cells = {(0, 0): [3, 2, 1], (1, 0): [1, 3, 2], (0, 1): [4, 1, 1], (1, 1): [1, 4, 1], (2, 2): [0, 2, 0]}
+    replicates = replicated([[0, 0, 0, 1], [1, 1, 2, 1], [2, 2, 1, -1]], cells, names=names)
+    for record in (EXACT, ROBUST):
+        assert record.raters_left_out(replicates) == ("r2", "r3")
+
+
 @pytest.mark.parametrize(
     ("first", "cells", "names", "reason"),
     [
         (FIRST, {}, ("no", "yes"), "no rater met an item twice"),
-        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "every first rating is of one category"),
+        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "the first ratings are of fewer than two categories"),
         ([[0, 1], [2, 2]], {(0, 0): [1, 1, 0], (0, 1): [2, 0, 0]}, ("a", "b", "c"), "fewer times than there are categories in use"),
         ([[0, -1], [-1, 1], [1, -1]], {(0, 0): [1, 1], (1, 1): [2, 0]}, ("no", "yes"), "no item was rated by two raters with replicates"),
         ([[0, 0, 0], [1, 1, 0]], {(0, 0): [1, 1]}, ("no", "yes"), "no item was rated by two raters with replicates"),
@@ -216,3 +226,38 @@ def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
     assert found.value == pytest.approx(1.0)
     assert found.interval is not None
     assert found.interval.low < 0.95
+
+
+def shares_drawn(first, cells, names):
+    """Each rater's share of random choice in every draw, shape (B, R)."""
+    return np.concatenate([_guessing(block).x for block in resampled(replicated(first, cells, names=names), 500, seed=1)])
+
+
+def test_a_rater_whose_replicates_are_too_short_to_show_guessing_stays_without_a_share_in_every_draw():
+    first = [[k, k] for k in (0, 1, 2)] * 4
+    cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {(u, 1): 2 * np.eye(3)[u % 3] for u in range(2)}
+    x = shares_drawn(first, cells, "abc")
+    assert np.isnan(x[:, 1]).all()
+    assert np.isfinite(x[:, 0]).all()
+
+
+def test_shares_of_random_choice_are_not_certain_where_most_replicates_are_too_short_to_show_them():
+    first = [[k, k] for k in (0, 1, 2)] * 10
+    cells = {(u, i): (6 if u < 3 else 2) * np.eye(3)[u % 3] for u in range(30) for i in range(2)}
+    x = shares_drawn(first, cells, "abc")
+    assert (x.min(0) >= 0).all()
+    assert (x.std(0) > 0.01).all()
+
+
+def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equation_1_allows():
+    p, agreed, printed = np.array([0.5, 0.5]), 0.82, 0.46
+    largest = random_choice(np.array([p]), p)[0]
+
+    def rho(x):
+        return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
+
+    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [1, 0]], [41, 41, 9, 9], scale=Scale(("no", "yes")), raters=("a", "b"))
+    least = MEASURES["campagner_cabitza_rho_robust"](ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)).value
+    assert least == pytest.approx(rho(largest), abs=1e-12)
+    assert least == pytest.approx(0.525, abs=5e-4)
+    assert rho(0.40) == pytest.approx(printed, abs=5e-3)

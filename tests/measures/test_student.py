@@ -14,3 +14,8 @@ def test_the_lower_tail_is_scipys(t, df):
 @pytest.mark.parametrize("p", [1e-4, 0.025, 0.4, 0.5, 0.9, 0.975, 0.9995])
 def test_the_quantile_is_scipys(p, df):
     assert quantile(p, df) == pytest.approx(student.ppf(p, df), rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("t", [-3.2, -0.01, 2.0])
+def test_a_million_degrees_of_freedom_cost_three_digits(t):
+    assert lower_tail(t, 1_000_000) == pytest.approx(student.cdf(t, 1_000_000), abs=1e-11)

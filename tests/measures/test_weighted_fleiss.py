@@ -3,7 +3,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
 from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, ORDINAL, QUADRATIC
+from agreement_pipeline.measures._weights import IDENTITY, ORDINAL, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.gwet import gwet_ordinal_alpha
 
@@ -48,7 +48,7 @@ def test_on_complete_ratings_it_is_what_statsmodels_computes(seed):
     assert ours == pytest.approx(theirs(rows), abs=1e-12)
 
 
-@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC, ORDINAL])
+@pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 4))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale, estimate
-from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
 from agreement_pipeline.policy import Rule
 
@@ -29,7 +29,7 @@ def slow(rows, w):
     return (np.mean(agreed) - expected) / (1 - expected)
 
 
-@pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
+@pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])
 @pytest.mark.parametrize("seed", range(3))
 def test_congers_kappa_is_the_loop_over_pairs_of_raters(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 4))
@@ -64,11 +64,11 @@ def test_the_syphilis_laboratories_have_what_shahs_equations_give_and_not_what_h
     assert float(s.expected) * 6 / 9 == pytest.approx(0.105, abs=2e-3)
 
 
-@pytest.mark.parametrize("weights", ["", "_linear", "_quadratic"])
+@pytest.mark.parametrize("weights", ["", *(f"_{name}" for name in WEIGHTINGS)])
 def test_of_two_raters_congers_kappa_is_cohens(weights):
-    level = "ordinal"
+    level = "ratio" if weights else "nominal"
     codes = np.random.default_rng(5).integers(-1, K, size=(25, 2))
-    patterns = patterns_of(codes, Scale(tuple("abc"), level))
+    patterns = patterns_of(codes, Scale((0, 1, 4) if weights else tuple("abc"), level))
     conger, cohen = (float(MEASURES[name + weights](patterns).value) for name in ("conger_kappa", "cohen_kappa"))
     assert conger == pytest.approx(cohen, abs=1e-14)
 

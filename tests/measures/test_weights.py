@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO
+from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, WEIGHTINGS
 
-EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
+EVERY = [IDENTITY, *WEIGHTINGS.values()]
 UNEVEN = Scale((0.0, 0.5, 3.0, 4.0), "ratio")
 
 
@@ -27,7 +27,6 @@ def test_three_ranked_categories_have_the_weights_that_irrcac_prints(weighting, 
         (QUADRATIC, lambda x, y: (x - y) ** 2),
         (RADICAL, lambda x, y: math.sqrt(abs(x - y))),
         (RATIO, lambda x, y: ((x - y) / (x + y)) ** 2 if x + y else 0.0),
-        (CIRCULAR, lambda x, y: math.sin(math.pi * (x - y) / 5) ** 2),
         (BIPOLAR, lambda x, y: (x - y) ** 2 / ((x + y - 0) * (2 * 4 - x - y)) if x != y else 0.0),
         (ORDINAL, lambda x, y: math.comb(abs(UNEVEN.categories.index(x) - UNEVEN.categories.index(y)) + 1, 2)),
     ],
@@ -47,9 +46,16 @@ def test_weights_are_symmetric_from_0_to_1_and_1_for_a_category_with_itself_only
     assert (w[~np.eye(k, dtype=bool)] < 1).all()
 
 
-@pytest.mark.parametrize("weighting", [LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR])
+@pytest.mark.parametrize("weighting", WEIGHTINGS.values(), ids=list(WEIGHTINGS))
 def test_two_categories_leave_nothing_to_weigh(weighting):
     np.testing.assert_allclose(weighting.matrix(Scale((1.0, 2.0), "ratio")), np.eye(2), atol=1e-15)
+
+
+def test_a_circle_closes_one_place_after_the_last_and_so_takes_places_alone():
+    places = Scale(tuple("abcde"), "ordinal")
+    apart = np.array([[math.sin(math.pi * (x - y) / 5) ** 2 for y in range(5)] for x in range(5)])
+    np.testing.assert_allclose(CIRCULAR.matrix(places), 1 - apart / apart.max(), atol=1e-12)
+    assert CIRCULAR.levels == {"ordinal"}
 
 
 def test_ordinal_weights_read_the_rank_of_a_number_and_not_its_place_in_the_list():

@@ -2,6 +2,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
+from agreement_pipeline.orchestration.project import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
@@ -122,6 +123,28 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
     low, value, high = (metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high"))
     assert low < value <= high <= 1
+
+
+def test_each_raters_agreement_with_herself_stands_beside_that_with_the_others(line):
+    again = GOOD[GOOD["rater"] == "ana"].assign(occurrence=2)
+    line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
+    result = line.run("w1", "annotations", "intra_rater_agreement")
+
+    records = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata["herself_and_others"].records
+    said = {record.data["scope"]: record.data["reading"] for record in records}
+    assert said["rater ana"] == "agrees with herself and with the others"
+    assert said["rater ben"].startswith("cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice")
+
+
+def test_disputed_items_come_with_their_share_of_all_disagreement(line):
+    line.settings = ProjectSettings(**{**line.settings.model_dump(), "scale": {"level": "interval", "categories": [1, 2, 3]}})
+    line.deliver("w1", pd.DataFrame({"item": list("aabbccd"), "rater": list("xyxyxyx"), "label": [1, 3, 2, 2, 1, 2, 3]}))
+    result = line.run("w1", "annotations", "disputed_items")
+
+    metadata = result.asset_materializations_for_node("reviews__disputed_items")[0].metadata
+    assert metadata["disputed_items"].value == 2
+    records = [record.data for record in metadata["most_disputed"].records]
+    assert [(record["id"], record["share"]) for record in records] == [("a", "0.8"), ("c", "0.2")]
 
 
 def test_the_history_shows_every_round_with_its_decision(line):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from agreement_pipeline.orchestration.component import project_definitions
-from tests.orchestration.conftest import ratings_frame
+from tests.orchestration.conftest import POLICY, ratings_frame
 
 
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
@@ -60,3 +60,16 @@ def test_the_schedule_judges_every_known_round_again(line):
         requests = schedule.evaluate_tick(context).run_requests
 
     assert sorted(request.partition_key for request in requests) == ["w1", "w2"]
+
+
+def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_not_admit(line):
+    path = line.deliver("w1", ratings_frame(0.99))
+    assert line.run("w1").success
+    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    definitions = project_definitions(line.settings)
+    assert definitions.resolve_schedule_def("reviews_schedule").job_name == "reviews_again"
+    for spoil in (path.unlink, lambda: path.write_text("no table at all")):
+        spoil()
+        definitions.resolve_job_def("reviews_again").execute_in_process(instance=line.instance, partition_key="w1", raise_on_error=False)
+        assert line.released() == []
+        assert line.project.store.present("w1").source == "w1.csv"

@@ -7,9 +7,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from agreement_pipeline.confident import ConfidentPatterns
+from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import PanelPatterns, RatingPatterns, ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.values import RatingValues
 
 
@@ -20,10 +26,10 @@ def of_measures(wanted=lambda record: True):
 
 every_measure = of_measures()
 quickly = settings(deadline=None, max_examples=max(8, 400 // len(MEASURES)))  # a minute in all, however many measures there are
+JUDGES = ("model", "judge")
 NOMINAL = ("a", "b", "c", "d")
 SCORES = (1.0, 2.0, 4.0, 5.0)
 PLANE = np.array([(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)])  # the last one is missing
-CLOSED_BY_ONE_UNIT = {"brennan_prediger_circular", "gwet_ac2_circular"}  # Gwet's circle closes one whole unit after the last category
 
 
 def scale_of(level, k):
@@ -38,26 +44,48 @@ def raters_of(codes):
 
 @dataclass(frozen=True)
 class Table:
-    """A small round: first ratings (N, R), a classifier's labels (N,), counts of replicates by (item, rater), and weights (N,)."""
+    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), weights (N,), and confidence (N, R)."""
 
     codes: np.ndarray
     labels: np.ndarray
     cells: dict
     weights: np.ndarray
     scale: Scale
+    confidence: np.ndarray | float = 1.0
 
     def statistic(self, record):
+        if record.needs == "replicates":
+            return self.replicates()
+        if record.needs == "panel":
+            return PanelValues(self.values(), PLANE[self.labels[:, 0]], "model") if self.scale.continuous else self.panel()
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
-        patterns = RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
-        if record.needs == "panel":
-            return PanelPatterns(patterns, self.labels, "model")
-        if record.needs == "replicates":
-            where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
-            counts = np.array(list(self.cells.values()), dtype=float).reshape(-1, len(self.scale.names))
-            return ReplicateCounts(counts, where[:, 0], where[:, 1], patterns)
-        return patterns.counts() if record.needs == "counts" else patterns
+        makers = {"counts": lambda: self.patterns().counts(), "patterns": self.patterns, "groups": self.groups, "confidence": self.confident}
+        return makers[record.needs]()
+
+    def patterns(self):
+        return RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+
+    def panel(self):
+        return PanelPatterns(self.patterns(), self.labels[:, 0], "model")
+
+    def groups(self):
+        both = np.column_stack([self.codes, self.labels])
+        return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*raters_of(self.codes), *JUDGES]), JUDGES)
+
+    def confident(self):
+        return ConfidentPatterns(self.patterns(), np.broadcast_to(self.confidence, self.codes.shape))
+
+    def replicates(self):
+        where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
+        counts = list(self.cells.values())
+        if self.scale.continuous:
+            most = max(map(sum, counts), default=0)
+            said = [np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts]
+            values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
+            return ReplicateValues(values, where[:, 0], where[:, 1], self.weights, scale=self.scale, raters=raters_of(self.codes))
+        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], self.patterns())
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
@@ -70,7 +98,8 @@ class Table:
         """The same items in another order, or some of them."""
         place = {int(old): new for new, old in enumerate(order)}
         cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
-        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order])
+        confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]
+        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order], confidence=confidence)
 
 
 @st.composite
@@ -78,12 +107,16 @@ def tables(draw, record, least_items=1, level=None):
     n, r, k = draw(st.integers(least_items, 6)), draw(st.integers(1, 4)), draw(st.integers(2, 4))
     code = st.integers(-1, k - 1)
     codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
-    labels = np.array(draw(st.lists(code, min_size=n, max_size=n)))
+    labels = np.array(draw(st.lists(st.tuples(code, code), min_size=n, max_size=n)))
     places = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6))
     counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
     cells = {place: draw(counts) for place in places}
     weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    return Table(codes, labels, cells, weights, scale_of(level or draw(st.sampled_from(levels_of(record))), k))
+    scale = scale_of(level or draw(st.sampled_from(levels_of(record))), k)
+    if record.needs != "confidence":
+        return Table(codes, labels, cells, weights, scale)
+    stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
+    return Table(codes, labels, cells, weights, scale, np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))))
 
 
 def levels_of(record):
@@ -112,15 +145,16 @@ def test_there_is_no_value_exactly_when_a_declared_condition_holds(record, data)
 
 AB = scale_of("nominal", 2)
 DEGENERATE = {
-    "one category": Table(np.zeros((3, 2), int), np.zeros(3, int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
-    "one rater": Table(np.array([[0], [1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.ones(2), AB),
-    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([0, 1]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
-    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([0, 1]), {(0, 0): [2, 0]}, np.ones(2), AB),
-    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([0, 1]), {(0, 2): [1, 1]}, np.ones(2), AB),
-    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([-1, 1]), {}, np.ones(2), AB),
-    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {}, np.ones(2), AB),
-    "nothing at all": Table(np.full((2, 2), -1), np.full(2, -1), {}, np.ones(2), AB),
-    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([0, 1]), {(0, 0): [1, 1]}, np.zeros(2), AB),
+    "one category": Table(np.zeros((3, 2), int), np.zeros((3, 2), int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
+    "one rater": Table(np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB),
+    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([[0, -1], [1, 1]]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
+    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB),
+    "a pair of one category": Table(np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]), np.array([[0, 0], [0, 0], [-1, 1]]), {(0, 0): [1, 1]}, np.ones(3), AB),
+    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([[0, -1], [1, -1]]), {(0, 2): [1, 1]}, np.ones(2), AB),
+    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB),
+    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB),
+    "nothing at all": Table(np.full((2, 2), -1), np.full((2, 2), -1), {}, np.ones(2), AB),
+    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB),
 }
 
 
@@ -134,6 +168,7 @@ def test_on_a_degenerate_table_a_value_is_missing_for_a_declared_reason_or_there
 
 
 NOT_AGREEMENT = {
+    "alpha_influence": "a difference of two agreements, 0 where both are perfect",
     "alpha_gain": "a difference of two agreements, 0 where both are perfect",
     "williams_index": "a ratio of two agreements, 1 where both are perfect",
     "advantage_probability": "how often the classifier does as well as a rater: a comparison, in which perfect raters and classifier tie",
@@ -157,7 +192,7 @@ def unanimous(level, k, raters, again):
     categories = [*range(k), *again]
     codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
     cells = {(u, r): [4 * (c == label) for c in range(k)] for u, label in enumerate(categories) for r in range(raters)}
-    return Table(codes, np.array(categories), cells, np.ones(len(codes)), scale_of(level, k))
+    return Table(codes, np.repeat(codes[:, :1], 2, axis=1), cells, np.ones(len(codes)), scale_of(level, k))
 
 
 @every_measure
@@ -176,7 +211,7 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
     table = data.draw(tables(record))
     order = data.draw(st.permutations(range(table.codes.shape[1])))
     cells = {(u, order.index(r)): counts for (u, r), counts in table.cells.items()}
-    renamed = replace(table, codes=table.codes[:, order], cells=cells)
+    renamed = replace(table, codes=table.codes[:, order], cells=cells, confidence=np.broadcast_to(table.confidence, table.codes.shape)[:, order])
     assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -185,8 +220,10 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
 @given(data=st.data())
 def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
     table = data.draw(tables(record))
-    codes = np.array([[row[i] for i in data.draw(st.permutations(range(len(row))))] for row in table.codes])
-    assert replace(table, codes=codes).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+    places = np.array([data.draw(st.permutations(range(table.codes.shape[1]))) for _ in table.codes])
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)
+    swapped = replace(table, codes=np.take_along_axis(table.codes, places, 1), confidence=np.take_along_axis(confidence, places, 1))
+    assert swapped.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
 @of_measures(lambda record: "nominal" in record.levels)
@@ -203,7 +240,7 @@ def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data
     assert renamed.value(record) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@of_measures(lambda record: "interval" in record.levels and record.name not in CLOSED_BY_ONE_UNIT)
+@of_measures(lambda record: "interval" in record.levels)
 @quickly
 @given(data=st.data(), factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]), shift=st.sampled_from([-10.0, 0.0, 7.0]))
 def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor, shift):
@@ -249,5 +286,38 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     order = np.repeat(np.arange(len(table.codes)), table.weights.astype(int))
     spread = [(new, old) for new, old in enumerate(order)]
     cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
-    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale)
+    confidence = np.broadcast_to(table.confidence, table.codes.shape)[order]
+    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence)
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+
+
+def random_numbers(record, level, size=1.0):
+    """Six items of four raters, or six cells of four meetings, on a scale without categories."""
+    rng = np.random.default_rng(0)
+    scale = Scale(None, level, dimensions=2 if level == "multivariate interval" else 1)
+    numbers = size * rng.random((6, 1, scale.dimensions)) * rng.random((6, 4, scale.dimensions))
+    if record.needs == "replicates":  # each of two raters gives each item two of its four numbers
+        return ReplicateValues(numbers.reshape(12, 2, -1), np.repeat(range(6), 2), [0, 1] * 6, np.ones(6), scale=scale, raters="ab")
+    if record.needs == "panel":
+        return PanelValues(RatingValues(numbers[:, :3], scale=scale, raters="abc"), numbers[:, 3], "model")
+    return RatingValues(numbers, scale=scale, raters="abcd")
+
+
+of_numbers = of_measures(lambda record: record.needs == "values" or record.continuous)
+
+
+@of_numbers
+def test_a_draw_that_gives_no_item_weight_has_no_value_and_leaves_the_others_theirs(record):
+    for level in record.levels - {"nominal"}:
+        statistic = random_numbers(record, level)
+        found = record(statistic.reweighted(np.array([np.ones(6), np.zeros(6)]))).value
+        assert found == pytest.approx([float(record(statistic).value), np.nan], nan_ok=True)
+        assert not np.isnan(found[0])
+
+
+@of_numbers
+def test_numbers_of_any_size_have_the_value_of_small_ones_and_finite_parts(record):
+    for level in record.levels - {"nominal"}:
+        found = record(random_numbers(record, level, size=LARGEST))
+        assert found.value == pytest.approx(record(random_numbers(record, level)).value, rel=1e-9)
+        assert np.isfinite([part for part in (found.observed, found.expected) if part is not None]).all()

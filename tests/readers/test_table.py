@@ -120,7 +120,7 @@ def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
 def test_a_negative_number_is_refused_on_the_ratio_level_only(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1\ni1,ben,-1\n")
     assert "row 3, column 'label': label ['-1'] found; a finite non-negative number is required on the ratio level" in refusal(path, level="ratio")
-    assert read_ratings(path, level="interval").scale == Scale((-1, 1), "interval")
+    assert read_ratings(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
 
 
 @pytest.mark.parametrize("column", ["label", "item"])
@@ -142,7 +142,7 @@ def test_json_has_no_infinite_or_undefined_labels(saved, refusal, tmp_path):
 
 def test_numbers_make_an_interval_scale_of_their_distinct_values(saved, tmp_path):
     ratings = read_ratings(saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1e1\ni1,ben,2.5\ni2,ana,10\n"), level="interval")
-    assert ratings.scale == Scale((2.5, 10), "interval")
+    assert ratings.scale == Scale((2.5, 10), "interval", declared=False)
     assert ratings.table["label"].tolist() == [10.0, 2.5, 10.0]
 
 

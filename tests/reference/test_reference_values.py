@@ -15,7 +15,8 @@ from agreement_pipeline.scale import Scale
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
-KNOWN = {"name", "source", "level", "categories", "classifier", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
+KNOWN = {"name", "source", "level", "categories", "classifier", "classifiers", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
+KNOWN |= {"confidence"}
 KNOWN |= {"value", "values", "observed", "expected", "greatest", "tolerance"}
 
 
@@ -56,12 +57,20 @@ def long(wide, names):
     return frame.assign(label=frame["label"].map(lambda code: names[int(code)])) if names else frame
 
 
+def stated(ratings, confidence):
+    """The ratings with their raters' confidence, items by raters in the order of their names."""
+    places = zip(ratings.table["item"], ratings.table["rater"], strict=True)
+    sure = [confidence[int(item)][ratings.raters.index(rater)] for item, rater in places]
+    return Ratings.from_frame(ratings.table.assign(confidence=sure), ratings.scale)
+
+
 def ratings_of(case, request):
-    classifiers = (case["classifier"],) if "classifier" in case else ()
+    classifiers = tuple(case.get("classifiers", [case["classifier"]] if "classifier" in case else []))
     names, level = case.get("categories"), case.get("level", "nominal")
     if "table" in case or "file" in case:
         text = case["table"] if "table" in case else (HERE / case["file"]).read_text()
-        return request.getfixturevalue("tabled")(text, names, level, classifiers)
+        ratings = request.getfixturevalue("tabled")(text, names, level, classifiers)
+        return stated(ratings, case["confidence"]) if "confidence" in case else ratings
     if "data" in case:
         frame = pd.read_csv(request.getfixturevalue("shared_data") / f"{case['data']}.csv", dtype=str)
     elif "numbers" in case:
@@ -83,7 +92,9 @@ def statistic_of(ratings, needs):
         "counts": memory.category_counts,
         "patterns": memory.rating_patterns,
         "values": memory.rating_values,
+        "groups": memory.group_patterns,
         "replicates": memory.replicate_counts,
+        "confidence": memory.confident_patterns,
     }
     return by_needs[needs](ratings)
 

@@ -1,0 +1,165 @@
+"""Agreement between two groups of raters, as between a panel and several classifiers.
+
+Two groups label the same items, and the question is not whether each is of one mind but whether the one says what the other says: the raters of a
+round and the classifiers beside them, or an experiment and its replication. Vanbelle and Albert divide by the most that the groups' own division
+allows; the cross-replication kappa divides by 1, which only two groups of one mind reach.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.groups import GroupPatterns
+from agreement_pipeline.measures._agreement import in_use
+from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.patterns import Array
+
+
+def _single(groups: GroupPatterns) -> bool:
+    return min(len(groups.first), len(groups.second)) < 2
+
+
+def _never_met(groups: GroupPatterns) -> bool:
+    return not (groups.weights[groups.met] > 0).any()
+
+
+def _one_category(groups: GroupPatterns) -> bool:
+    used = groups.met & (groups.weights > 0)
+    return int((sum(counts[used].sum(0) for counts in groups.counts) > 0).sum()) == 1
+
+
+def _nothing_to_reach(groups: GroupPatterns, weighting: Weighting) -> bool:
+    _, expected, greatest = _parts(groups, weighting)
+    return bool(np.abs(greatest - expected) <= 1e-12)
+
+
+SINGLE_RATER = Condition("defined for two raters or more in each group; vanbelle_albert_kappa for a single one against a group", _single)
+NEVER_MET = Condition("no item was rated by both groups", _never_met)
+ONE_CATEGORY = Condition("every rating of the items that both groups rated is of one category, so chance alone would agree always", _one_category)
+
+
+@measure(
+    "Vanbelle and Albert's κ of two groups",
+    question="classifier",
+    needs="groups",
+    bounds=(-np.inf, 1.0),
+    undefined=(
+        SINGLE_RATER,
+        NEVER_MET,
+        Condition("the greatest agreement the groups allow is what chance alone would give", _nothing_to_reach, weighted=True),
+    ),
+    weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
+    exchangeable=True,
+    convention="over the items that both groups rated, each with the shares of those who rated it",
+    source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
+)
+def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+    r"""Agreement of two groups of raters, both of which stand for a population, given how far each agrees with itself.
+
+    .. math:: \kappa = \frac{\Pi_T - \Pi_E}{\Pi_M - \Pi_E}, \qquad
+       \Pi_T = \frac{1}{N} \sum_i \sum_{j,l} w_{jl} p_{ij1} p_{il2}, \quad \Pi_E = \sum_{j,l} w_{jl} \bar{p}_{j1} \bar{p}_{l2}, \quad
+       \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
+
+    with :math:`p_{ijg}` the share of group g that gives item i category j, bars for means over items, and :math:`w_{jl}` how much
+    categories j and l agree: not at all, without weights. It is 1 when both groups are split in the same way on every item. The first
+    group is the panel, and the second all its classifiers.
+
+    Parameters
+    ----------
+    groups
+        codes of both groups of shape (P, R), weights of shape (..., P).
+    weighting
+        How much two different categories agree.
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance. Undefined with fewer than two raters in a group, when no item was rated by both
+        groups, or when the greatest agreement is no more than chance.
+
+    References
+    ----------
+    Vanbelle, S. & Albert, A. (2009). Agreement between two independent groups of raters. Psychometrika 74(3), 477-491.
+    https://doi.org/10.1007/s11336-009-9116-1
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> codes = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
+    >>> patterns = RatingPatterns(codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model", "judge"))
+    >>> round(float(vanbelle_albert_group_kappa(GroupPatterns(patterns, ("model", "judge"))).value), 4)
+    0.5
+    """
+    p_t, p_e, p_m = _parts(groups, weighting)
+    kappa = ratio(p_t - p_e, p_m - p_e)
+    defined = np.where(_single(groups), np.nan, kappa)
+    return Coefficient(defined, observed=p_t, expected=p_e, greatest=p_m).in_spans(weighting.span(groups.scale, _used(groups)))
+
+
+@measure(
+    "Cross-replication κ_x",
+    question="classifier",
+    needs="groups",
+    bounds=(-np.inf, 1.0),
+    undefined=(NEVER_MET, ONE_CATEGORY),
+    levels={"nominal", "ordinal"},
+    exchangeable=True,
+    convention="over the items that both groups rated; observed disagreement counts an item with its number of ratings, the expected one pools all pairs",
+    source="Wong, K., Paritosh, P. & Aroyo, L. (2021), doi:10.48550/arXiv.2106.07393",
+)
+def cross_kappa(groups: GroupPatterns) -> Coefficient:
+    r"""Agreement beyond chance between the ratings of two groups, as between two replications of one experiment.
+
+    .. math:: \kappa_x = 1 - \frac{d_o}{d_e}, \qquad
+       d_o = \sum_i \frac{R_i + S_i}{R + S} \frac{1}{R_i S_i} \sum_{r,s} 1_{x_{ri} \ne y_{si}}, \quad
+       d_e = \frac{1}{R S} \sum_{i,j} \sum_{r,s} 1_{x_{ri} \ne y_{sj}}
+
+    for :math:`R_i` ratings x and :math:`S_i` ratings y of item i by the first and the second group, R and S of all items. Unlike Vanbelle
+    and Albert's kappa it reaches 1 only where each group agrees with itself. Of one rater against one it is Cohen's kappa.
+
+    Parameters
+    ----------
+    groups
+        codes of both groups of shape (P, R), weights of shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements. Undefined when no item was rated by both
+        groups, or when all ratings of those items are of one category.
+
+    References
+    ----------
+    Wong, K., Paritosh, P. & Aroyo, L. (2021). Cross-replication reliability: an empirical approach to interpreting inter-rater reliability.
+    ACL-IJCNLP 2021. https://doi.org/10.48550/arXiv.2106.07393
+
+    Examples
+    --------
+    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> codes = [[0, 0, 0], [0, 1, 1], [1, 1, 1]]
+    >>> patterns = RatingPatterns(codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model"))
+    >>> round(float(cross_kappa(GroupPatterns(patterns, ("model",))).value), 4)
+    0.8
+    """
+    x, y = groups.counts
+    r, s = x.sum(1), y.sum(1)
+    used = np.where(groups.met, groups.weights, 0.0)
+    apart = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
+    d_o = ratio(used @ ((r + s) * apart), used @ (r + s))
+    d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(-1)
+    return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+
+
+def _used(groups: GroupPatterns) -> NDArray[np.bool_]:
+    return in_use(np.where(groups.met, groups.weights, 0.0) @ sum(groups.counts))
+
+
+def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
+    w = weighting.matrix(groups.scale, _used(groups))
+    one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.counts)
+    used = np.where(groups.met, groups.weights, 0.0)
+    total = used.sum(-1)
+    p_t = ratio(used @ (one @ w * other).sum(1), total)
+    p_e = (ratio(used @ one, total[..., None]) @ w * ratio(used @ other, total[..., None])).sum(-1)
+    within = [(shares @ w * shares).sum(1) for shares in (one, other)]
+    return p_t, p_e, ratio(used @ np.maximum(*within), total)

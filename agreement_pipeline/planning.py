@@ -1,0 +1,222 @@
+"""How many items a rule needs before it decides: rounds of a known population, judged as real ones are.
+
+A *population* is a statistic whose weights are the shares of items that show each row. A round of n items is a draw of n rows; its lower limit is that
+of the interval which judges real rounds; the probability that it decides is the share of drawn rounds whose lower limit reaches the cut-off.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, estimate, registered
+from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
+from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.scale import Scale
+
+N_ROUNDS = 2_000
+N_RESAMPLES = 1_000
+FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
+MOST_ROWS = 50_000
+STEPS_OF_AGREEMENT = 60
+WHOLE = 1e9
+COARSE, CONFIRMING = 0.2, 2.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The least number of items with which a rule decides as often as asked.
+
+    Attributes
+    ----------
+    measure, expected, reliable, probability
+        What was asked: the measure, its value in the population, the cut-off, and how often the lower limit is to reach it.
+    n_raters
+        Ratings an item; of a measure of replicates, labels that a rater gives an item.
+    n_items
+        Items needed; None where no number of them would do.
+    decided
+        The share of the simulated rounds of that many items that decide.
+    curve
+        The numbers of items that were tried, in order, with the share that decided.
+    impossible
+        Why no number of items would do.
+    """
+
+    measure: str
+    expected: float
+    reliable: float
+    probability: float
+    n_raters: int
+    n_items: int | None
+    decided: float | None
+    curve: tuple[tuple[int, float], ...]
+    impossible: str | None = None
+
+    @property
+    def n_ratings(self) -> int | None:
+        """What it costs in ratings."""
+        return None if self.n_items is None else self.n_items * self.n_raters
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        return {**vars(self), "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
+
+
+def plan(
+    measure: str,
+    population: Statistic,
+    *,
+    reliable: float,
+    probability: float,
+    min_items: int = FEWEST_ITEMS,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_rounds: int = N_ROUNDS,
+    seed: int = 0,
+) -> Plan:
+    """How many items of the population a round needs, so that the lower limit of the measure reaches `reliable` with `probability`.
+
+    Numbers of items are doubled until enough rounds decide, each tried on a fifth of `n_rounds` rounds; then the last step is halved until it is two
+    percent, each number tried on all of them. The number found is tried on twice as many other rounds: what these say is promised, to half a point.
+
+    Parameters
+    ----------
+    measure
+        A registered measure.
+    population
+        What it is computed from; weights are shares.
+    reliable, probability, confidence_level
+        As above.
+    min_items
+        No fewer are tried: under it a rule is not evaluated.
+    n_rounds, seed
+        Rounds that are simulated for each number of items, and the seed they are drawn from.
+    """
+    expected = _value(measure, population)
+    asked = (measure, expected, reliable, probability, _labels_an_item(population))
+    if not expected > reliable:
+        return Plan(*asked, None, None, (), f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: more items would only make that surer")
+
+    def decided(n_items: int, share: float = 1.0) -> float:
+        rounds, drawn = max(1, round(n_rounds * share)), seed + int(share > 1)
+        limits = lower_limits(measure, population, n_items, confidence_level=confidence_level, n_rounds=rounds, seed=drawn)
+        return float(np.mean(limits >= reliable))
+
+    tried = dict(_searched(decided, probability, max(min_items, FEWEST_ITEMS)))
+    enough = [n for n, share in tried.items() if share >= probability]
+    if not enough:
+        return Plan(*asked, None, None, tuple(sorted(tried.items())), f"{MOST_ITEMS} items would not do")
+    return Plan(*asked, min(enough), decided(min(enough), CONFIRMING), tuple(sorted(tried.items())))
+
+
+def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
+    """The lower limits in simulated rounds, shape (n_rounds,); -inf where the measure is undefined."""
+    rng = np.random.default_rng([seed, n_items])
+    rounds = rng.multinomial(n_items, population.weights / population.weights.sum(), size=n_rounds).astype(float)
+    found = [
+        estimate(measure, population.reweighted(weights), seed=number, confidence_level=confidence_level, n_resamples=N_RESAMPLES)
+        for number, weights in enumerate(rounds)
+    ]
+    return np.array([each.interval.low if each.interval else -np.inf for each in found])
+
+
+def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
+    """The population in which the measure has the expected value.
+
+    An item is clear with a certain probability, and then all raters give its category; else each of them guesses, after the prevalence. Whole items
+    are hard, not single ratings: of the ways in which the same agreement may come about, the one that asks for the most items.
+
+    Raises
+    ------
+    PolicyError
+        The prevalence is none, or no such population has the expected value.
+    """
+    shares = np.asarray(prevalence, dtype=float)
+    if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
+        raise PolicyError(f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category.")
+    low, high = 0.0, 1.0
+    for _ in range(STEPS_OF_AGREEMENT):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _value(measure, _clear_or_guessed(measure, middle, shares, n_raters)) < expected else (low, middle)
+    population = _clear_or_guessed(measure, high, shares, n_raters)
+    if not np.isclose(_value(measure, population), expected, atol=1e-6):
+        raise PolicyError(f"{measure} {expected:g} found; a value that raters who know or guess can have is required. Expect more agreement, or less.")
+    return population
+
+
+def _searched(decided: Callable[..., float], probability: float, start: int) -> Iterator[tuple[int, float]]:
+    """Numbers of items and the share that decides: doubled until enough do, then between the last two."""
+    too_few = enough = start
+    while (share := decided(enough, COARSE)) < probability:
+        yield enough, share
+        if enough == MOST_ITEMS:
+            return
+        too_few, enough = enough, min(2 * enough, MOST_ITEMS)
+    while (share := decided(enough)) < probability and enough < MOST_ITEMS:
+        yield enough, share
+        too_few, enough = enough, min(enough + enough // 4, MOST_ITEMS)
+    yield enough, share
+    while enough - too_few > max(1, enough // 50):
+        middle = (too_few + enough) // 2
+        share = decided(middle)
+        yield middle, share
+        too_few, enough = (too_few, middle) if share >= probability else (middle, enough)
+
+
+def _value(measure: str, population: Statistic) -> float:
+    """The measure's value in so many items that no correction for few of them is left."""
+    return float(registered(measure)(population.reweighted(population.weights * (WHOLE / population.weights.sum()))).value)
+
+
+def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
+    scale = Scale(tuple(f"c{k}" for k in range(len(prevalence))))
+    makers: dict[str, Callable[..., Any]] = {"counts": _as_counts, "patterns": _as_patterns, "replicates": _as_replicates}
+    needs = registered(measure).needs
+    if needs not in makers:
+        raise PolicyError(f"measure {measure} found; one of raters' categories or replicates is required here. Plan from an earlier round instead.")
+    statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
+    return statistic
+
+
+def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
+    """Every way in which an item's ratings fall on the categories, and how often."""
+    ways = [np.bincount(given, minlength=len(prevalence)) for given in combinations_with_replacement(range(len(prevalence)), n_raters)]
+    counts = np.array(_not_too_many(ways))
+    orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
+    guessed = orders * (prevalence**counts).prod(1)
+    all_alike = (counts == n_raters) @ prevalence
+    return CategoryCounts(counts, clear * all_alike + (1 - clear) * guessed, scale=scale, n_raters=n_raters)
+
+
+def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
+    """Every way in which the raters may label an item, and how often."""
+    codes = np.array(_not_too_many(list(product(range(len(prevalence)), repeat=n_raters))))
+    all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
+    return RatingPatterns(codes, clear * all_alike + (1 - clear) * prevalence[codes].prod(1), scale=scale, raters=_names(n_raters))
+
+
+def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> ReplicateCounts:
+    """Items that one rater meets `n_raters` times, in every way in which her labels may fall on the categories."""
+    counts = _as_counts(clear, prevalence, n_raters, scale)
+    first = RatingPatterns(counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1))
+    places = np.arange(len(counts.counts))
+    return ReplicateCounts(counts.counts, places, np.zeros_like(places), first)
+
+
+def _not_too_many(rows: list[Any]) -> list[Any]:
+    if len(rows) > MOST_ROWS:
+        raise PolicyError(f"{len(rows)} ways to label an item found; at most {MOST_ROWS} are required. Plan for fewer raters or categories.")
+    return rows
+
+
+def _names(n_raters: int) -> tuple[str, ...]:
+    return tuple(f"r{number}" for number in range(n_raters))
+
+
+def _labels_an_item(population: Any) -> int:
+    sizes = population.sizes if hasattr(population, "sizes") else (population.codes >= 0).sum(1)
+    return int(np.asarray(sizes).max(initial=0))

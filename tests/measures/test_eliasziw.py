@@ -1,0 +1,91 @@
+"""Eliasziw's reliabilities as loops over the analysis of variance, and what balance they ask for."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.scale import Scale
+
+NAMES = ("inter_random", "inter_fixed", "intra_random", "intra_fixed")
+RECORDS = {name: MEASURES[f"eliasziw_{name}"] for name in NAMES}
+
+
+def drawn(seed, n=8, t=3, m=4, raters=1.0, interaction=1.0, meetings=1.0):
+    rng = np.random.default_rng(seed)
+    between = rng.normal(0, 3, size=(n, 1, 1)) + rng.normal(0, raters, size=(1, t, 1)) + rng.normal(0, interaction, size=(n, t, 1))
+    return between + rng.normal(0, meetings, size=(n, t, m))
+
+
+def replicates(table, weights=None):
+    n, t, m = table.shape
+    where = np.indices((n, t)).reshape(2, -1)
+    weights = np.ones(n) if weights is None else weights
+    return ReplicateValues(table.reshape(n * t, m), *where, weights, scale=Scale(None, "interval"), raters=[f"r{r}" for r in range(t)])
+
+
+def looped(table):
+    n, t, m = table.shape
+    mean = table.mean()
+    mss = sum(m * t * (table[i].mean() - mean) ** 2 for i in range(n)) / (n - 1)
+    msr = sum(m * n * (table[:, j].mean() - mean) ** 2 for j in range(t)) / (t - 1)
+    rest = sum(m * (table[i, j].mean() - table[i].mean() - table[:, j].mean() + mean) ** 2 for i in range(n) for j in range(t))
+    mssr = rest / ((n - 1) * (t - 1))
+    mse = sum((table[i, j, k] - table[i, j].mean()) ** 2 for i in range(n) for j in range(t) for k in range(m)) / (n * t * (m - 1))
+    s, r, sr, fixed = (mss - mssr) / (m * t), (msr - mssr) / (m * n), (mssr - mse) / m, (mss - mse) / (m * t)
+    of_fixed = fixed + (t - 1) * sr / t + mse
+    return {
+        "inter_random": s / (s + r + sr + mse),
+        "inter_fixed": (fixed - sr / t) / of_fixed,
+        "intra_random": (s + r + sr) / (s + r + sr + mse),
+        "intra_fixed": (fixed + (t - 1) * sr / t) / of_fixed,
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("n", "t", "m"), [(8, 3, 4), (5, 2, 2), (20, 4, 3)])
+def test_the_four_are_the_sources_formulas_as_loops(name, n, t, m):
+    table = drawn(n, n, t, m)
+    found = RECORDS[name](replicates(table))
+    assert float(found.value) == pytest.approx(looped(table)[name], abs=1e-12)
+    weights = np.random.default_rng(1).integers(1, 4, size=n)
+    assert float(RECORDS[name](replicates(table, weights)).value) == pytest.approx(looped(np.repeat(table, weights, axis=0))[name], abs=1e-12)
+
+
+def test_the_shares_are_those_that_made_the_numbers():
+    table = drawn(2, n=4000, t=60, m=2, raters=1.0, interaction=2.0, meetings=1.5)
+    total = 9 + 1 + 4 + 2.25
+    true = {"inter_random": 9 / total, "inter_fixed": 9 / (total - 1), "intra_random": (total - 2.25) / total, "intra_fixed": 13 / (total - 1)}
+    assert {name: float(record(replicates(table)).value) for name, record in RECORDS.items()} == pytest.approx(true, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("A B\n0 1\n1 0", "no rater met an item twice"),
+        ("A B\n0/1 1/1\n1/0 0", "the raters who met items again did not all meet the same items as often"),
+        ("A B\n0/1 1/1\n1/0 0/0/1", "the raters who met items again did not all meet the same items as often"),
+        ("A B\n0/1 1/1\n1 0", "fewer than two raters met two items again"),
+        ("A B\n0/1 1\n1/0 0", "fewer than two raters met two items again"),
+        ("A B\n1/1 1/1\n1/1 1/1", "the estimated variance is not positive"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(tabled, name, table, reason):
+    counts = memory.replicate_counts(tabled(table, ("0", "1"), "interval"))
+    assert RECORDS[name].why_undefined(counts) == reason
+    assert np.isnan(RECORDS[name](counts).value)
+
+
+def test_raters_without_replicates_are_left_out_and_named(tabled):
+    counts = memory.replicate_counts(tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval"))
+    assert float(RECORDS["inter_random"](counts).value) == pytest.approx(10 / 12.25)
+    assert RECORDS["inter_random"].raters_left_out(counts) == ("C",)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_an_interval_around_it(name):
+    found = estimate(f"eliasziw_{name}", replicates(drawn(3, n=60)), n_resamples=500)
+    assert found.interval.low < found.value <= found.interval.high

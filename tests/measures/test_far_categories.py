@@ -1,0 +1,74 @@
+"""A category that nobody gave, or that meets no other rating, however far off, leaves agreement what it is."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline.groups import GroupPatterns
+from agreement_pipeline.panel import against_the_rest
+
+NEAR = (1.0, 2.0, 3.0)
+FAR = [10.0**k for k in range(3, 13)]
+FAMILIES = ("fleiss_kappa", "cohen_kappa", "conger_kappa", "schouten_kappa", "vanbelle_albert_kappa", "vanbelle_albert_group_kappa")
+WEIGHTED = [f"{family}_{weights}" for family in FAMILIES for weights in ("linear", "quadratic", "radical", "ordinal", "ratio")]
+ALPHAS = ["krippendorff_alpha", "alpha_with_classifier", "alpha_gain", "gwet_ordinal_alpha"]
+
+
+def statistic(needs, categories, n_raters=4, level="ratio"):
+    truth = np.random.default_rng(1).integers(0, 3, size=(60, 1))
+    codes = np.where(np.random.default_rng(2).random((60, n_raters)) < 0.7, truth, np.random.default_rng(3).integers(0, 3, size=(60, n_raters)))
+    patterns = RatingPatterns(codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters]))
+    if needs == "panel":
+        return against_the_rest(patterns, "a")
+    if needs == "groups":
+        return GroupPatterns(patterns, ("c", "d"))
+    return patterns.counts() if needs == "counts" else patterns
+
+
+def coefficient(name, categories, level="ratio"):
+    record = MEASURES[name]
+    of = statistic(record.needs, categories, 2 if name.startswith("cohen") else 4, level)
+    assert record.why_undefined(of) is None
+    return record(of)
+
+
+@pytest.mark.parametrize("far", FAR)
+@pytest.mark.parametrize("name", [*WEIGHTED, *ALPHAS])
+def test_a_far_category_that_nobody_gave_changes_no_value(name, far):
+    assert float(coefficient(name, (*NEAR, far)).value) == pytest.approx(float(coefficient(name, NEAR).value), rel=1e-12)
+
+
+@pytest.mark.parametrize("far", FAR)
+def test_nor_does_it_change_alpha_on_the_interval_level(far):
+    near = coefficient("krippendorff_alpha", NEAR, "interval")
+    assert float(coefficient("krippendorff_alpha", (*NEAR, far), "interval").value) == pytest.approx(float(near.value), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if name.endswith("_quadratic")])
+def test_agreement_is_reported_in_spans_of_the_whole_scale(name):
+    """Weights of the scale 1, 2, 3, 5: a disagreement of 1 and 3 is 4/16 of one of 1 and 5."""
+    near, wide = coefficient(name, NEAR), coefficient(name, (*NEAR, 5.0))
+    for part in ("observed", "expected", "greatest"):
+        if getattr(near, part) is not None:
+            assert 1 - float(getattr(wide, part)) == pytest.approx((1 - float(getattr(near, part))) / 4, rel=1e-12)
+
+
+@pytest.mark.parametrize("distance", [1e6, 1e9])
+def test_alpha_of_proportions_does_not_see_a_zero_that_meets_no_other_rating(distance):
+    pairs = [[0, 2, 0], [0, 1, 1], [0, 0, 2]]
+    alone = CategoryCounts(pairs, [30, 5, 25], scale=Scale((0.0, distance, distance + 1), "ratio"))
+    with_zero = CategoryCounts([*pairs, [1, 0, 0]], [30, 5, 25, 1], scale=alone.scale)
+    without = CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale((distance, distance + 1), "ratio"))
+    nominal = float(MEASURES["krippendorff_alpha"](CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale(("a", "b")))).value)
+    for counts in (alone, with_zero, without):
+        assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(nominal, rel=1e-12)
+    assert estimate("krippendorff_alpha", with_zero, n_resamples=200).value == pytest.approx(nominal, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["vanbelle_albert_kappa_quadratic", "schouten_kappa_quadratic"])
+def test_a_classifier_on_neighbours_of_a_far_category_has_the_value_of_two_categories(name):
+    codes = [[1, 1, 1], [1, 2, 1], [2, 2, 2], [2, 2, 1]]
+    far = PanelPatterns(RatingPatterns(codes, scale=Scale((0.0, 1.0, 2.0, 2e6), "interval"), raters=tuple("abc")), [1, 1, 2, 2], "model")
+    near = PanelPatterns(RatingPatterns(np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")), [0, 0, 1, 1], "model")
+    assert MEASURES[name].why_undefined(far) is None
+    assert float(MEASURES[name](far).value) == pytest.approx(float(MEASURES[name.removesuffix("_quadratic")](near).value), rel=1e-12)

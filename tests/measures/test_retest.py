@@ -1,0 +1,230 @@
+"""Test-retest reliability as loops over what each rater said, and what pooling over raters must not do."""
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.assessment import measure_ratings
+from agreement_pipeline.engines import memory
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.scale import Scale
+
+ALPHA, KAPPA, ICC = (MEASURES[f"test_retest_{name}"] for name in ("alpha", "kappa", "icc"))
+BY_CATEGORY = MEASURES["test_retest_kappa_by_category"]
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+NUMBERS = (1.0, 2.0, 4.0, 5.0)
+
+
+def said_by(seed, raters=3, items=9, most=4, truthful=0.6):
+    """What each rater said of each item at each meeting: one dictionary a rater, from items to numbers."""
+    rng = np.random.default_rng(seed)
+    of_each = []
+    for rater in range(raters):
+        truth = rng.choice(NUMBERS[: 2 + rater % 3], size=items)
+        times = rng.integers(1, most + 1, size=items)
+        of_each.append({u: [truth[u] if rng.random() < truthful else rng.choice(NUMBERS) for _ in range(times[u])] for u in range(items)})
+    return of_each
+
+
+def ratings_of(of_each, scale):
+    rows = [
+        (f"i{u}", f"r{rater}", x, occurrence)
+        for rater, of_items in enumerate(of_each)
+        for u, numbers in of_items.items()
+        for occurrence, x in enumerate(numbers, 1)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    return Ratings.from_frame(frame.assign(label=frame["label"].map("{:g}".format)) if not scale.numeric else frame, scale)
+
+
+def scale_of(level):
+    return Scale(NUMBERS if level in ("interval", "ratio") else tuple(f"{x:g}" for x in NUMBERS), level)
+
+
+def again(of_items):
+    return [numbers for numbers in of_items.values() if len(numbers) >= 2]
+
+
+def apart(level, pool, c, k):
+    if level == "nominal":
+        return float(c != k)
+    if level == "ordinal":
+        low, high = min(c, k), max(c, k)
+        between = sum(low <= x <= high for x in pool) - (pool.count(low) + pool.count(high)) / 2
+        return between**2 if c != k else 0.0
+    return (c - k) ** 2 if level == "interval" else ((c - k) / (c + k)) ** 2
+
+
+def disagreements(cells, level):
+    """n, D_o and D_e, one pair of labels at a time."""
+    pool = [x for cell in cells for x in cell]
+    n = len(pool)
+    within = sum(sum(apart(level, pool, a, b) for a, b in permutations(cell, 2)) / (len(cell) - 1) for cell in cells)
+    between = sum(apart(level, pool, a, b) for a, b in permutations(pool, 2))
+    return n, within / n, between / (n * (n - 1))
+
+
+def looped_alpha(of_each, level):
+    own = [disagreements(again(of_items), level) for of_items in of_each]
+    own = [(n, d_o, d_e) for n, d_o, d_e in own if d_e > 0]
+    return 1 - sum(n * d_o for n, d_o, _ in own) / sum(n * d_e for n, _, d_e in own)
+
+
+def looped_kappa(of_each, label=None):
+    above = below = 0.0
+    for of_items in of_each:
+        cells = [[x if label is None else x == label for x in cell] for cell in again(of_items)]
+        p_o = np.mean([np.mean([a == b for a, b in permutations(cell, 2)]) for cell in cells])
+        p = {c: np.mean([cell.count(c) / len(cell) for cell in cells]) for cell in cells for c in cell}
+        p_e = sum(share**2 for share in p.values())
+        above, below = above + len(cells) * (p_o - p_e), below + len(cells) * (1 - p_e)
+    return above / below
+
+
+def looped_icc(of_each):
+    between_all = total_all = 0.0
+    for of_items in of_each:
+        cells = again(of_items)
+        n, m = len(cells), sum(map(len, cells))
+        mean = sum(map(sum, cells)) / m
+        bms = sum(len(cell) * (np.mean(cell) - mean) ** 2 for cell in cells) / (n - 1)
+        wms = sum((x - np.mean(cell)) ** 2 for cell in cells for x in cell) / (m - n)
+        k = (m - sum(len(cell) ** 2 for cell in cells) / m) / (n - 1)
+        between_all, total_all = between_all + n * (bms - wms) / k, total_all + n * ((bms - wms) / k + wms)
+    return between_all / total_all
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels_as_loops(seed, level):
+    of_each = said_by(seed)
+    ratings = ratings_of(of_each, scale_of(level))
+    found = ALPHA(memory.replicate_counts(ratings))
+    assert float(found.value) == pytest.approx(looped_alpha(of_each, level), abs=1e-12)
+    assert float(found.value) == pytest.approx(1 - float(found.observed / found.expected), abs=1e-12)
+    for rater, of_items in enumerate(of_each):
+        own = ALPHA(memory.replicate_counts(ratings).of(f"r{rater}"))
+        assert float(own.value) == pytest.approx(looped_alpha([of_items], level), abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+@pytest.mark.parametrize("seed", range(4))
+def test_alpha_is_the_same_where_the_scale_lists_no_categories(seed, level):
+    of_each = said_by(seed)
+    ratings = ratings_of(of_each, Scale(None, level))
+    assert float(ALPHA(memory.replicate_values(ratings)).value) == pytest.approx(looped_alpha(of_each, level), abs=1e-10)
+
+
+def test_alpha_of_vectors_sums_squared_differences_over_their_dimensions():
+    rng = np.random.default_rng(3)
+    cells = [rng.normal(size=2) + rng.normal(0, 0.3, size=(m, 2)) for m in (2, 3, 2, 4)]
+    values = np.full((4, 4, 2), np.nan)
+    for row, cell in zip(values, cells, strict=True):
+        row[: len(cell)] = cell
+    pool = np.vstack(cells)
+    within = sum(sum(((a - b) ** 2).sum() for a in cell for b in cell) / (len(cell) - 1) for cell in cells) / len(pool)
+    between = sum(((a - b) ** 2).sum() for a in pool for b in pool) / (len(pool) * (len(pool) - 1))
+    replicates = ReplicateValues(values, range(4), [0] * 4, np.ones(4), scale=Scale(None, "multivariate interval", dimensions=2), raters=("a",))
+    assert float(ALPHA(replicates).value) == pytest.approx(1 - within / between, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
+    of_each = said_by(seed)
+    replicates = memory.replicate_counts(ratings_of(of_each, scale_of("nominal")))
+    found = KAPPA(replicates)
+    assert float(found.value) == pytest.approx(looped_kappa(of_each), abs=1e-12)
+    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(looped_kappa(of_each), abs=1e-12)
+    assert BY_CATEGORY(replicates).value == pytest.approx([looped_kappa(of_each, label) for label in NUMBERS], abs=1e-12)
+
+
+def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_mind(tabled):
+    steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
+    changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
+    kappas = [float(KAPPA(memory.replicate_counts(ratings)).value) for ratings in (steady, changed)]
+    assert kappas == pytest.approx([(4 / 6 - 0.5) / 0.5] * 2)  # Cohen's form gives the second 0.4 and the first 1/3
+
+
+@pytest.mark.parametrize("level", ["interval", "ratio"])
+@pytest.mark.parametrize("seed", range(4))
+def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(seed, level):
+    of_each = said_by(seed)
+    expected = looped_icc(of_each)
+    assert float(ICC(memory.replicate_counts(ratings_of(of_each, scale_of(level)))).value) == pytest.approx(expected, abs=1e-12)
+    assert float(ICC(memory.replicate_values(ratings_of(of_each, Scale(None, level)))).value) == pytest.approx(expected, abs=1e-12)
+
+
+def noise_about(centres, items=200, seed=0):
+    """Raters who give every item a number about a centre of their own, whatever the item."""
+    rng = np.random.default_rng(seed)
+    return [{u: list(centre + rng.normal(size=2)) for u in range(items)} for centre in centres]
+
+
+def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with_themselves():
+    replicates = memory.replicate_values(ratings_of(noise_about([0.0, 100.0]), Scale(None, "interval")))
+    for record in (ALPHA, ICC):
+        assert abs(float(record(replicates).value)) < 0.2
+    as_one_table = MEASURES["krippendorff_alpha"](replicates.cells()).value
+    assert float(as_one_table) > 0.99
+
+
+def test_what_a_rater_adds_to_all_her_numbers_does_not_matter():
+    of_each = said_by(1)
+    shifted = [{u: [x + 50 * rater for x in numbers] for u, numbers in of_items.items()} for rater, of_items in enumerate(of_each)]
+    for record in (ALPHA, ICC):
+        values = [float(record(memory.replicate_values(ratings_of(each, Scale(None, "interval")))).value) for each in (of_each, shifted)]
+        assert values[0] == pytest.approx(values[1], abs=1e-10)
+
+
+def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_has_none_of_her_own(tabled):
+    table = "A B\n0/0 1/1\n1/1 1/1\n0/1 1/1\n1/1 1/1"
+    replicates = memory.replicate_counts(tabled(table, ("0", "1")))
+    for record in (ALPHA, KAPPA):
+        assert float(record(replicates).value) == pytest.approx(float(record(replicates.of("A")).value))
+        assert "one and the same label to all items she met again" in (record.why_undefined(replicates.of("B")) or "")
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("A B\n0 1\n1 0", "no rater met an item twice"),
+        ("A B\n0/1 1\n1 0/0", "no rater met two items again"),
+        ("A B\n1/1 0/1\n1/1 0", "every rater who met two items again gave one and the same number to all of them"),
+    ],
+)
+def test_an_icc_without_a_value_says_why(tabled, table, reason):
+    replicates = memory.replicate_counts(tabled(table, ("0", "1"), "interval"))
+    assert ICC.why_undefined(replicates) == reason
+    assert np.isnan(ICC(replicates).value)
+
+
+def test_each_rater_and_the_round_have_an_estimate_with_an_interval_on_a_scale_without_categories():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(0, 5, size=60)
+    sharp, dull = ({u: list(truth[u] + rng.normal(0, noise, size=2)) for u in range(60)} for noise in (0.2, 5.0))
+    found = {str(each.scope): each for each in measure_ratings(ratings_of([sharp, dull], Scale(None, "interval")), ["test_retest_icc"], n_resamples=500)}
+    assert set(found) == {"round", "rater r0", "rater r1"}
+    assert found["rater r0"].interval.low > 0.8 > found["rater r1"].interval.high
+    assert all(each.interval.low < each.value <= each.interval.high for each in found.values())
+
+
+def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
+    replicates = memory.replicate_values(ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval")))
+    for name in ("test_retest_alpha", "test_retest_icc"):
+        found = estimate(name, replicates)
+        assert found.value == pytest.approx(1.0)
+        assert 0.5 < found.interval.low < 0.97
+
+
+def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
+    ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
+    counts, numbers = memory.replicate_counts(ratings), memory.replicate_values(ratings)
+    for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
+        assert record.raters_left_out(replicates) == ("B", "C")
+    nominal = memory.replicate_counts(tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3")))
+    assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")

@@ -1,0 +1,9 @@
+"""An S3-compatible server in a process of its own, one request at a time, so that a conditional put is as atomic as a real one's."""
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+
+if __name__ == "__main__":
+    server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
+    print(server.server_port, flush=True)  # noqa: T201 - whoever started it reads the port
+    server.serve_forever()

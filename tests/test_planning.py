@@ -1,0 +1,132 @@
+"""A planned round decides as often as promised, on rounds that another simulation makes."""
+
+import json
+
+import numpy as np
+import pytest
+
+from agreement_pipeline import CategoryCounts, PolicyError, Scale, estimate
+from agreement_pipeline.cli import main
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.planning import assumed, lower_limits, plan
+
+ALPHA = "krippendorff_alpha"
+MANY = 10**6
+
+
+def rounds_of_clear_and_guessed_items(rng, clear, prevalence, n_raters, n_items):
+    """Counts by category of items that are clear to all raters, with that probability, or guessed by each."""
+    truth = rng.choice(len(prevalence), p=prevalence, size=(n_items, 1))
+    guesses = rng.choice(len(prevalence), p=prevalence, size=(n_items, n_raters))
+    codes = np.where(rng.random((n_items, 1)) < clear, truth, guesses)
+    rows, times = np.unique((codes[:, :, None] == np.arange(len(prevalence))).sum(1), axis=0, return_counts=True)
+    return CategoryCounts(rows, times, scale=Scale(tuple("abcdefgh"[: len(prevalence)])), n_raters=n_raters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.8, 0.2), (0.95, 0.05)])
+def test_a_planned_round_decides_as_often_as_promised(prevalence):
+    found = plan(ALPHA, assumed(ALPHA, 0.85, prevalence, 3), reliable=0.8, probability=0.9)
+    rng = np.random.default_rng(20261121)
+    rounds = [rounds_of_clear_and_guessed_items(rng, 0.85, prevalence, 3, found.n_items) for _ in range(2_000)]
+    limits = [estimate(ALPHA, each, seed=number, n_resamples=1_000).interval.low for number, each in enumerate(rounds)]
+    assert np.mean(np.array(limits) >= 0.8) == pytest.approx(found.decided, abs=0.02)
+    assert found.decided == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.7, 0.2, 0.1)])
+@pytest.mark.parametrize("measure", [ALPHA, "fleiss_kappa", "shah_kappa_s", "gwet_ac1", "self_agreement_unbiased", "percent_agreement"])
+def test_the_assumed_population_has_the_expected_value(measure, prevalence):
+    population = assumed(measure, 0.9, prevalence, 3)
+    shares = population.weights / population.weights.sum()
+    assert shares.sum() == pytest.approx(1)
+    assert float(MEASURES[measure](population.reweighted(shares * MANY)).value) == pytest.approx(0.9, abs=1e-5)
+
+
+def test_under_the_assumption_alpha_is_the_share_of_clear_items():
+    counts = rounds_of_clear_and_guessed_items(np.random.default_rng(1), 0.8, (0.6, 0.4), 3, 400_000)
+    assert float(MEASURES[ALPHA](counts).value) == pytest.approx(0.8, abs=0.005)
+    population = assumed(ALPHA, 0.8, (0.6, 0.4), 3)
+    shares = {tuple(row): weight for row, weight in zip(population.counts.astype(int).tolist(), population.weights, strict=True)}
+    assert shares[(3, 0)] == pytest.approx(0.8 * 0.6 + 0.2 * 0.6**3, abs=1e-6)
+    assert shares[(2, 1)] == pytest.approx(0.2 * 3 * 0.6**2 * 0.4, abs=1e-6)
+
+
+def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
+    good, better = (assumed(ALPHA, expected, (0.5, 0.5), 3) for expected in (0.86, 0.92))
+    found = plan(ALPHA, good, reliable=0.8, probability=0.8, n_rounds=200)
+    assert found.n_items > plan(ALPHA, better, reliable=0.8, probability=0.8, n_rounds=200).n_items
+    numbers, shares = zip(*found.curve, strict=True)
+    assert numbers == tuple(sorted(numbers))
+    assert shares[0] < 0.1
+    assert shares[-1] >= 0.8
+    assert found.n_ratings == 3 * found.n_items
+
+
+def test_no_number_of_items_makes_agreement_out_of_disagreement():
+    found = plan(ALPHA, assumed(ALPHA, 0.78, (0.5, 0.5), 2), reliable=0.8, probability=0.9)
+    assert (found.n_items, found.n_ratings, found.decided) == (None, None, None)
+    assert "more items would only make that surer" in found.impossible
+
+
+def test_a_rule_that_asks_for_items_gets_them():
+    unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
+    assert plan(ALPHA, unanimous, reliable=0.8, probability=0.9, min_items=100, n_rounds=100).n_items == 100
+
+
+def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
+    unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
+    assert estimate(ALPHA, unanimous).interval.low < 0.8
+    found = plan(ALPHA, unanimous, reliable=0.8, probability=0.9, n_rounds=500)
+    assert 10 < found.n_items < 100
+    limits = lower_limits(ALPHA, unanimous, found.n_items, confidence_level=0.95, n_rounds=500, seed=99)
+    assert np.mean(limits >= 0.8) >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((ALPHA, 0.9, (0.5, 0.6), 3), "two shares or more"),
+        ((ALPHA, 0.9, (1.0,), 3), "two shares or more"),
+        ((ALPHA, -0.5, (0.5, 0.5), 3), "that raters who know or guess can have"),
+        (("shah_s", 0.9, (0.5, 0.5), 3), "Plan from an earlier round"),
+        (("shah_kappa_s", 0.9, tuple([0.1] * 10), 6), "Plan for fewer raters"),
+    ],
+)
+def test_what_cannot_be_assumed_is_refused(arguments, words):
+    with pytest.raises(PolicyError, match=words):
+        assumed(*arguments)
+
+
+@pytest.fixture
+def policy(tmp_path):
+    path = tmp_path / "policy.yaml"
+    path.write_text("policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha, min_items: 20}\n  - {measure: gwet_ac1, effect: warn, tentative: 0.5}\n")
+    return path
+
+
+def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path, policy, capsys):
+    command = ["plan", "--policy", str(policy), "--expected", "0.95", "--rounds", "100", "--labels-an-item", "2", "--labels-an-item", "4"]
+    assert main([*command, "--format", "json", "--plot", str(tmp_path / "plan.png")]) == 0
+    two, four = json.loads(capsys.readouterr().out)
+    assert (two["measure"], two["n_raters"], four["n_raters"]) == (ALPHA, 2, 4)
+    assert two["n_items"] > four["n_items"]
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "expected", "cut-off", "labels", "an", "item", "items", "labels", "decides", "note"]
+
+
+def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
+    table = tmp_path / "round.csv"
+    table.write_text("item,rater,label\n" + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc"))
+    assert main(["plan", str(table), "--policy", str(policy), "--rounds", "100", "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["expected"] == 1.0
+    assert 20 <= found["n_items"] < 100
+
+
+def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys):
+    table = tmp_path / "round.csv"
+    table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,y\n2,b,y\n3,a,n\n")
+    assert main(["plan", str(table), "--policy", str(policy)]) == 2
+    assert "has no value on it" in capsys.readouterr().err

@@ -1,0 +1,26 @@
+"""Every reason code stands in the documentation, and nothing else does."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from agreement_pipeline import errors, policy
+
+PAGE = (Path(__file__).parents[1] / "docs/reasons.md").read_text(encoding="utf-8")
+LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
+
+
+def error_codes():
+    return {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.AgreementError)}
+
+
+def verdict_codes():
+    """Those written out in the module of policies, and the verdicts themselves, which are their own codes."""
+    source = Path(policy.__file__).read_text(encoding="utf-8")
+    written = set(re.findall(r'code="([a-z_]+)"', source)) | {f"too_few_{what}" for what in re.findall(r'\("(items|raters)", estimate', source)}
+    return written | (set(get_args(policy.Kind)) - {"reliable", "not_evaluated"})
+
+
+def test_every_code_is_listed_and_every_listed_code_exists():
+    assert len(error_codes()) == 10
+    assert error_codes() | verdict_codes() | {"no_rule"} == LISTED
