@@ -11,12 +11,13 @@ from agreement_pipeline import __version__
 from agreement_pipeline.assessment import applicable, assess, basis_of, survey
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError, PolicyError, StoreError, listed
+from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_ROUNDS, assumed
 from agreement_pipeline.planning import plan as planned
+from agreement_pipeline.policy import TENTATIVE, Policy, Rule
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
@@ -27,6 +28,20 @@ from agreement_pipeline.waivers import Waivers
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
 FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
 STORES = Path(".agreement/store")
+SHORT = {"alpha": "krippendorff_alpha"}
+REFUSED = {
+    "release_invalid": 1,
+    "release_unfinished": 10,
+    "release_withdrawn": 11,
+    "release_file_missing": 12,
+    "release_file_extra": 13,
+    "release_file_changed": 14,
+    "release_not_derived": 15,
+    "release_not_admitted": 16,
+    "release_waiver_ended": 17,
+    "release_not_in_log": 18,
+    "held": 19,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,16 +134,31 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
 
 def verify(options: argparse.Namespace) -> int:
     """Say whether a release proves, from its own bytes, that it deserves to exist."""
-    from agreement_pipeline.errors import ReleaseInvalidError
-    from agreement_pipeline.release import verify_release
+    from agreement_pipeline.release import open_release
+    from agreement_pipeline.store import Store
 
     try:
-        release = verify_release(options.release)
-    except ReleaseInvalidError as error:
-        _say(f"refused: {error}")
-        return HELD
+        release = open_release(options.release, require=_required(options.require), store=Store(options.store) if options.store else None)
+    except (ReleaseInvalidError, ReleaseHeldError) as error:
+        _say(f"refused ({error.code}): {error}")
+        return REFUSED[error.code]
     _say(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{'; admitted as tentative' if release.tentative else ''}")
     return ADMITTED
+
+
+def _required(demands: Sequence[str]) -> Policy | None:
+    """The policy that demands of the form MEASURE>=CUT-OFF spell out."""
+    rules = [_demand(text) for text in demands]
+    return Policy("required of the trainer", 1, tuple(rules)) if rules else None
+
+
+def _demand(text: str) -> Rule:
+    name, _, cutoff = text.partition(">=")
+    try:
+        reliable = float(cutoff)
+    except ValueError:
+        raise PolicyError(f"--require {text}: no cut-off found; MEASURE>=NUMBER is required, as alpha>=0.8. Correct it.") from None
+    return Rule(SHORT.get(name.strip(), name.strip()), reliable=reliable, tentative=min(reliable, TENTATIVE))
 
 
 def history(options: argparse.Namespace) -> int:
@@ -177,7 +207,7 @@ def _parser() -> argparse.ArgumentParser:
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
     _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
     _history_options(commands.add_parser("history", help="print what was ingested, decided, released and withdrawn, once the log is seen to be whole"))
-    _verify_options(commands.add_parser("verify", help="check a release from its own bytes: exit status 0 verified, 1 refused"))
+    _verify_options(commands.add_parser("verify", help="check a release from its own bytes: 0 verified, else why not (docs/reasons.md)"))
     return parser
 
 
@@ -229,6 +259,8 @@ def _draws(text: str) -> int:
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", help="the folder or the URL of a release")
+    parser.add_argument("--require", action="append", default=[], metavar="DEMAND", help="a demand of your own, as alpha>=0.8; repeat for more")
+    parser.add_argument("--store", metavar="URL", help="the store it was released in: its log must say that the release is in force")
     parser.set_defaults(run=verify)
 
 

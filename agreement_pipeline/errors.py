@@ -18,67 +18,70 @@ Every message reads `<where>: <what was found>; <what is required>. <next step>`
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 
 class AgreementError(Exception):
     """Everything this package raises on purpose."""
 
-    code: ClassVar[str] = "refused"
+    code: str = "refused"
 
 
 class RatingsError(AgreementError, ValueError):
     """The ratings, or a file of them, are not what they must be."""
 
-    code: ClassVar[str] = "ratings_refused"
+    code = "ratings_refused"
 
 
 class ContractError(AgreementError, ValueError):
     """A data contract cannot be read, or asks what cannot be checked."""
 
-    code: ClassVar[str] = "contract_unreadable"
+    code = "contract_unreadable"
 
 
 class PolicyError(AgreementError, ValueError):
     """A policy asks what cannot be judged."""
 
-    code: ClassVar[str] = "policy_unreadable"
+    code = "policy_unreadable"
 
 
 class WaiverError(AgreementError, ValueError):
     """A waiver is not what it must be."""
 
-    code: ClassVar[str] = "waiver_unreadable"
+    code = "waiver_unreadable"
 
 
 class ProjectError(AgreementError, ValueError):
     """A project file is not what it must be."""
 
-    code: ClassVar[str] = "project_unreadable"
+    code = "project_unreadable"
 
 
 class StoreError(AgreementError, RuntimeError):
     """The store does not hold what was asked for, or what it holds was edited."""
 
-    code: ClassVar[str] = "store_refused"
+    code = "store_refused"
 
 
 class ReleaseHeldError(AgreementError, RuntimeError):
     """Training data was asked of a round that is not admitted."""
 
-    code: ClassVar[str] = "held"
+    code = "held"
 
 
 class ReleaseInvalidError(AgreementError, RuntimeError):
     """A release does not prove, from its own bytes, that it deserves to exist."""
 
-    code: ClassVar[str] = "release_invalid"
+    code = "release_invalid"
+
+    def __init__(self, message: str, code: str = "release_invalid") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class MissingExtraError(AgreementError, ImportError):
     """An optional library is not installed."""
 
-    code: ClassVar[str] = "extra_missing"
+    code = "extra_missing"
 
     @classmethod
     def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":

@@ -87,6 +87,10 @@ class Decision:
         """Is it admitted on a tentative verdict?"""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
+    def waives(self, verdict: Verdict) -> bool:
+        """Is this a verdict that a waiver turned?"""
+        return any(waiver.turns(verdict) for waiver in self.waived)
+
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it is held, or on what it is admitted, one sentence each."""

@@ -24,7 +24,7 @@ from agreement_pipeline.storage import Storage
 
 ENTRIES, SEALS = "log", "seals"
 SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release", "withdrawn": "release"}
-DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version")
+DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version", "waivers")
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 OWN = ("number", "time", "event", "round", "previous")
 

@@ -79,12 +79,20 @@ class PanelValues:
         return changed(self, panel=self.panel.reweighted(weights))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add the panel's unseen rows, once with the classifier on the lower and once on the higher of the two values of all ratings."""
-        start = len(self.labels)
-        unseen = self.panel.with_unseen(mass).values[start:]
-        labels = np.repeat(two_values(self.joined().values, self.weights), len(unseen), axis=0)
+        """Add the panel's unseen rows, once with the classifier on the lower and once on the higher of the two values of all ratings.
+
+        What they look like is read off what the classifier met: items it never met do not say how well it is known.
+        """
+        met = self._met()
+        unseen = met.panel.with_unseen(mass).values[len(met.labels) :]
+        labels = np.repeat(two_values(met.joined().values, met.weights), len(unseen), axis=0)
         values, weights = np.concatenate([self.panel.values, unseen, unseen]), extended(self.weights, mass, 2 * len(unseen))
         return changed(self, panel=changed(self.panel, values=values, weights=weights), labels=np.concatenate([self.labels, labels]))
+
+    def _met(self) -> "PanelValues":
+        """The items that the classifier labelled and the panel rated; all where there is none."""
+        met = self.labelled & (self.panel.sizes > 0) & (self.weights > 0)
+        return changed(self, panel=self.panel.at(met), labels=self.labels[met]) if met.any() else self
 
     def joined(self) -> RatingValues:
         """The panel with the classifier as one more rater, the last."""

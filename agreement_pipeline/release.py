@@ -6,13 +6,14 @@ Nothing here asks anybody else whether it may. A round is read again from its co
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any
 
 from agreement_pipeline import files
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseHeldError, StoreError
+from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.gate import Decision
 from agreement_pipeline.log import DECIDING
 from agreement_pipeline.policy import Policy
@@ -21,13 +22,14 @@ from agreement_pipeline.release_contents import MANIFEST, WITHDRAWN, Member, as_
 from agreement_pipeline.release_proof import Release, prove, read_folder
 from agreement_pipeline.storage import Folder, folder_at
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.waivers import Waiver, Waivers, for_round
 from agreement_pipeline.withdrawal import reconcile, withdraw_versions
 
 __all__ = ["Release", "current_release", "judge_round", "open_release", "release_dataset", "release_round", "verify_release"]
 
 
-def release_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, project: str) -> Release:
-    """The training data of a round, if the policy admits it.
+def release_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, project: str, waivers: Sequence[Waiver] = ()) -> Release:
+    """The training data of a round, if the policy admits it, or waivers of it turn the verdicts that hold it.
 
     The decision is recorded either way. When it holds the round, every release that contains the round is withdrawn.
 
@@ -44,10 +46,10 @@ def release_round(store: Store, round_name: str, policy: Policy, contract: Contr
     StoreError
         The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
-    return _release(store, round_name, [round_name], policy, contract, project)
+    return _release(store, round_name, [round_name], _Terms(policy, contract, tuple(waivers), _today()), project)
 
 
-def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract, *, project: str) -> Release:
+def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract, *, project: str, waivers: Sequence[Waiver] = ()) -> Release:
     """The training data of several rounds together, each judged again.
 
     An item met in several rounds keeps the row of the first of them, in the order given. The release is called `<project>.dataset`.
@@ -57,10 +59,10 @@ def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contrac
     ReleaseHeldError
         A round is not admitted, none was given, or they do not go together; errors of the store as for `release_round`.
     """
-    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), policy, contract, project)
+    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), _Terms(policy, contract, tuple(waivers), _today()), project)
 
 
-def judge_round(store: Store, round_name: str, policy: Policy, contract: Contract) -> tuple[Decision, bool]:
+def judge_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, waivers: Sequence[Waiver] = ()) -> tuple[Decision, bool]:
     """Judge a round anew, record the decision, and withdraw what is no longer admitted.
 
     When the round is held, that is every release that contains it. When it is admitted, it is those of its former versions which the policy
@@ -76,7 +78,7 @@ def judge_round(store: Store, round_name: str, policy: Policy, contract: Contrac
     StoreError
         The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
-    judged, withdrawn = _decide(store, [round_name], policy, contract)
+    judged, withdrawn = _decide(store, [round_name], _Terms(policy, contract, tuple(waivers), _today()))
     return judged[0].decision, withdrawn
 
 
@@ -87,7 +89,7 @@ def current_release(store: Store, round_name: str) -> Folder | None:
     return next((store.root / "releases" / called for called in found if _stands(store, called)), None)
 
 
-def open_release(path: Folder | str, *, require: Policy | None = None) -> Release:
+def open_release(path: Folder | str, *, require: Policy | None = None, store: Store | None = None) -> Release:
     """A release for training, verified first.
 
     Parameters
@@ -95,7 +97,9 @@ def open_release(path: Folder | str, *, require: Policy | None = None) -> Releas
     path
         Its folder, or the URL of one.
     require
-        A policy that its annotations must meet too, whatever it was released under.
+        A policy that its annotations must meet too, whatever it was released under; no waiver turns a verdict of it.
+    store
+        Where it was released, if that can be reached: its log must be whole, and say that the release is in force.
 
     Raises
     ------
@@ -107,6 +111,8 @@ def open_release(path: Folder | str, *, require: Policy | None = None) -> Releas
     release = verify_release(path)
     if require is not None:
         _refuse_unmet(release, require)
+    if store is not None:
+        _refuse_unlogged(release, store)
     return release
 
 
@@ -122,7 +128,7 @@ def verify_release(path: Folder | str) -> Release:
         It has no manifest, was withdrawn, a file is missing, extra or changed, something comes out otherwise, or a round is not admitted.
     """
     folder = folder_at(path)
-    return prove(read_folder(folder), folder)
+    return prove(read_folder(folder), folder, _today())
 
 
 def _refuse_unmet(release: Release, policy: Policy) -> None:
@@ -135,6 +141,30 @@ def _refuse_unmet(release: Release, policy: Policy) -> None:
             )
 
 
+def _refuse_unlogged(release: Release, store: Store) -> None:
+    digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
+    if not any(entry["release"].split("/")[1] == release.path.name and entry["rounds"] == digests for entry in store.in_force()):
+        raise ReleaseInvalidError(
+            f"{release.path}: no such release in force found in the log of {store.root}; one that was let out and not withdrawn is required. "
+            "Do not train on it; ask for the present release.",
+            "release_not_in_log",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """What rounds are judged by: a policy, a contract, the waivers that were written, and the day on which these are read."""
+
+    policy: Policy
+    contract: Contract
+    waivers: tuple[Waiver, ...]
+    on: date
+
+    def of(self, round_name: str) -> Waivers:
+        """The waivers of one round."""
+        return for_round(self.waivers, round_name, self.on)
+
+
 @dataclass(frozen=True, eq=False)
 class _Judged:
     """A version of a round, and what the policy says of it."""
@@ -144,26 +174,26 @@ class _Judged:
     decision: Decision
 
 
-def _release(store: Store, name: str, rounds: Sequence[str], policy: Policy, contract: Contract, project: str) -> Release:
+def _release(store: Store, name: str, rounds: Sequence[str], terms: _Terms, project: str) -> Release:
     """Judge, make the release ready, and let it out if nothing has changed since: what is expensive is done while others may write."""
     check_round_name(project, "project")
     if not rounds:
         raise ReleaseHeldError(f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted.")
-    judged, _ = _decide(store, rounds, policy, contract)
+    judged, _ = _decide(store, rounds, terms)
     _refuse_held(judged)
-    members = [_member(store, each, policy, contract) for each in judged]
-    data = contents(project, members, policy, contract)
-    ready = prove(data, store.release_folder(name, _version(name, members, policy)))
+    members = [_member(store, each, terms) for each in judged]
+    data = contents(project, members, terms.policy, terms.contract)
+    ready = prove(data, store.release_folder(name, _version(name, members, terms.policy)), terms.on)
     with store.locked():
         _refuse_replaced(store, judged)
         _refuse_redecided(store, judged)
         return _let_out(store, name, ready, data)
 
 
-def _decide(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract) -> tuple[list[_Judged], bool]:
+def _decide(store: Store, rounds: Sequence[str], terms: _Terms) -> tuple[list[_Judged], bool]:
     """Judge the rounds as they are now, record the decisions, and withdraw what these and the former versions of the rounds do not bear."""
-    judged = [_judge(store, store.present(round_name), policy, contract) for round_name in rounds]
-    former = {version: _held_since(store, version, policy, contract) for version in _released_before(store, judged)}
+    judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
+    former = {version: _held_since(store, version, terms) for version in _released_before(store, judged)}
     with store.locked():
         reconcile(store)
         _refuse_replaced(store, judged)
@@ -179,9 +209,9 @@ def _decide(store: Store, rounds: Sequence[str], policy: Policy, contract: Contr
     return judged, any(outdated + held)
 
 
-def _judge(store: Store, version: RoundVersion, policy: Policy, contract: Contract) -> _Judged:
+def _judge(store: Store, version: RoundVersion, terms: _Terms) -> _Judged:
     ratings = store.ratings_of(version)
-    return _Judged(version, ratings, assess(ratings, policy, contract).decision)
+    return _Judged(version, ratings, assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision)
 
 
 def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersion]:
@@ -193,19 +223,20 @@ def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersi
     return [version for known, version in former.items() if known in released]
 
 
-def _held_since(store: Store, version: RoundVersion, policy: Policy, contract: Contract) -> Sequence[str]:
+def _held_since(store: Store, version: RoundVersion, terms: _Terms) -> Sequence[str]:
     """Why a former version is not admitted today; nothing if it is. One that cannot be read is not admitted."""
     try:
-        decision = _judge(store, version, policy, contract).decision
+        decision = _judge(store, version, terms).decision
     except StoreError as cause:
         return [str(cause)]
     return () if decision.admitted else decision.reasons
 
 
-def _member(store: Store, judged: _Judged, policy: Policy, contract: Contract) -> Member:
+def _member(store: Store, judged: _Judged, terms: _Terms) -> Member:
     """The round as it is released: judged once more under the raters' pseudonyms, which is all that readers can derive."""
-    ratings = judged.ratings.renamed(store.pseudonyms(judged.ratings))
-    member = Member.assessed(judged.version.round, judged.version.original_digest, ratings, policy, contract)
+    pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
+    ratings, waivers = judged.ratings.renamed(pseudonyms), terms.of(version.round).renamed(pseudonyms)
+    member = Member.assessed(version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers)
     decision = member.assessment.decision
     if not decision.admitted:
         raise ReleaseHeldError(
@@ -259,6 +290,10 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
     return release
 
 
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
 def _version(name: str, members: Sequence[Member], policy: Policy) -> str:
     """What is in it and what it was judged by, by digest; of several rounds, the digest of their names and digests in order."""
     together = files.digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
@@ -284,7 +319,7 @@ def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [(entry["round"], entry["ratings_digest"]) for entry in manifest["rounds"]]
-    return (manifest["project"], manifest["policy_digest"], manifest["contract_digest"], rounds)
+    return (manifest["project"], manifest["policy_digest"], manifest["contract_digest"], manifest["waivers"], rounds)
 
 
 def _manifest(data: bytes) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import CONTENT, Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.tables import EXTRAS, parquet_bytes, ratings_table
+from agreement_pipeline.waivers import NONE, Waivers
 
 SCHEMA = "agreement-release/1"
 
@@ -55,9 +56,9 @@ class Member:
     assessment: Assessment
 
     @classmethod
-    def assessed(cls, round_name: str, original_digest: str, ratings: Ratings, policy: Policy, contract: Contract) -> "Member":
+    def assessed(cls, round_name: str, original_digest: str, ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE) -> "Member":
         """The round, judged from its ratings."""
-        return cls(round_name, original_digest, ratings, assess(ratings, policy, contract))
+        return cls(round_name, original_digest, ratings, assess(ratings, policy, contract, waivers))
 
 
 def contents(project: str, members: Sequence[Member], policy: Policy, contract: Contract) -> dict[str, bytes]:
@@ -74,7 +75,7 @@ def contents(project: str, members: Sequence[Member], policy: Policy, contract: 
     tables = {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: _annotations(members)}
     data = {name: parquet_bytes(table) for name, table in tables.items()}
     data[REPORT] = as_json(report_of(members, labels))
-    data[POLICY] = as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping()})
+    data[POLICY] = as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping(), "waivers": _waivers(members)})
     data[DECISION] = as_json(decisions_of(members))
     data[README] = card(project, decisions_of(members), report_of(members, labels), policy, scale).encode()
     data[CROISSANT] = as_json(
@@ -105,7 +106,13 @@ def identity(project: str, members: Sequence[Member], policy: Policy, contract: 
         ],
         "policy_digest": policy.digest,
         "contract_digest": contract.digest,
+        "waivers": _waivers(members),
     }
+
+
+def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
+    """The waivers that each round is admitted under, raters under their pseudonyms."""
+    return {member.round: [waiver.to_mapping() for waiver in member.assessment.decision.waived] for member in members}
 
 
 def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:

@@ -4,8 +4,9 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ from agreement_pipeline.release_contents import (
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.storage import Folder, storage_at
 from agreement_pipeline.tables import EXTRAS, parquet_table, ratings_of
+from agreement_pipeline.waivers import Waiver, Waivers
 
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
 TOLERANCE = 1e-9
@@ -84,6 +86,16 @@ class Release:
         return any(decision["tentative"] for decision in self.decisions.values())
 
 
+class _JudgedBy(NamedTuple):
+    """What a release says it was judged by, and the day on which its waivers are read."""
+
+    policy: Policy
+    contract: Contract
+    scale: Scale
+    waivers: dict[str, tuple[Waiver, ...]]
+    on: date
+
+
 def read_folder(path: Folder) -> dict[str, bytes]:
     """The files of a release by name, once they are seen to be those that its manifest lists.
 
@@ -98,7 +110,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
         raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
     manifest = storage.read(MANIFEST)
     if manifest is None:
-        raise ReleaseInvalidError(f"{path}: no {MANIFEST} found; a release has one, written last. Ask for the complete folder.")
+        raise ReleaseInvalidError(f"{path}: no {MANIFEST} found; a release has one, written last. Ask for the complete folder.", "release_unfinished")
     promised = _json({MANIFEST: manifest}, MANIFEST, path).get("files")
     if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
@@ -106,12 +118,14 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
-        raise ReleaseInvalidError(f"{path}: other bytes in {listed(changed)} found; those that were released are required. Fetch the release again.")
+        raise ReleaseInvalidError(
+            f"{path}: other bytes in {listed(changed)} found; those that were released are required. Fetch the release again.", "release_file_changed"
+        )
     return {MANIFEST: manifest, **data}
 
 
-def prove(data: Mapping[str, bytes], path: Folder) -> Release:
-    """Derive the decisions, the report and the training rows again from the annotations, and compare.
+def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
+    """Derive the decisions, the report and the training rows again from the annotations, and compare. A waiver in it must hold on that day.
 
     Raises
     ------
@@ -119,8 +133,10 @@ def prove(data: Mapping[str, bytes], path: Folder) -> Release:
         A file is not what it must be, something comes out otherwise, or a round is not admitted.
     """
     manifest = _json(data, MANIFEST, path)
-    policy, contract, scale = _judged_by(data, path)
-    annotations, members, labels = _derived(data, manifest, (policy, contract, scale), path)
+    by = _judged_by(data, path, on)
+    policy, contract, scale = by.policy, by.contract, by.scale
+    _refuse_ended(path, by)
+    annotations, members, labels = _derived(data, manifest, by, path)
     _refuse_other(
         path, MANIFEST, {name: manifest.get(name) for name in identity("", members, policy, contract)}, identity(manifest["project"], members, policy, contract)
     )
@@ -142,35 +158,36 @@ def prove(data: Mapping[str, bytes], path: Folder) -> Release:
     )
 
 
-def _derived(
-    data: Mapping[str, bytes], manifest: Mapping[str, Any], by: tuple[Policy, Contract, Scale], path: Folder
-) -> tuple[pa.Table, list[Member], pd.DataFrame]:
+def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder) -> tuple[pa.Table, list[Member], pd.DataFrame]:
     annotations = _table(data, ANNOTATIONS, path)
     try:
         if manifest["schema"] != SCHEMA or not isinstance(manifest["project"], str):
             raise KeyError("schema")
-        members = [_member(annotations, entry, *by) for entry in manifest["rounds"]]
+        members = [_member(annotations, entry, by) for entry in manifest["rounds"]]
         if set(annotations["round"].to_pylist()) != {member.round for member in members}:
             raise KeyError("rounds")
         return annotations, members, labels_of(members)
     except (AgreementError, KeyError, TypeError, ValueError, pa.ArrowException) as cause:
         raise ReleaseInvalidError(
-            f"{path}: {ANNOTATIONS} and {MANIFEST} do not give rounds that can be judged ({cause}); those released are required. Fetch the release again."
+            f"{path}: {ANNOTATIONS} and {MANIFEST} do not give rounds that can be judged ({cause}); those released are required. Fetch the release again.",
+            "release_not_derived",
         ) from None
 
 
-def _member(annotations: pa.Table, entry: Mapping[str, Any], policy: Policy, contract: Contract, scale: Scale) -> Member:
+def _member(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
     rows = annotations.filter(pc.equal(annotations["round"], entry["round"]))
     absent = [name for name in (*EXTRAS, *CONTENT) if name in rows.column_names and name not in entry["columns"]]
-    ratings = ratings_of(rows.drop_columns(["round", *absent]), scale, source=ANNOTATIONS)
-    return Member.assessed(entry["round"], entry["original_digest"], ratings, policy, contract)
+    ratings = ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
+    waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
+    return Member.assessed(entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers)
 
 
-def _judged_by(data: Mapping[str, bytes], path: Folder) -> tuple[Policy, Contract, Scale]:
+def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:
     found = _json(data, POLICY, path)
     try:
-        return Policy.from_mapping(found["policy"]), Contract.from_mapping(found["contract"]), Scale.from_mapping(found["scale"])
-    except (AgreementError, KeyError, TypeError, ValueError) as cause:
+        waivers = {name: tuple(Waiver.from_mapping(each) for each in written) for name, written in found["waivers"].items()}
+        return _JudgedBy(Policy.from_mapping(found["policy"]), Contract.from_mapping(found["contract"]), Scale.from_mapping(found["scale"]), waivers, on)
+    except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
         raise ReleaseInvalidError(f"{path / POLICY}: not readable ({cause}); a policy, a contract and a scale are required. Fetch the release again.") from None
 
 
@@ -180,15 +197,28 @@ def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
     reasons = "; ".join(map(str, said)) if isinstance(said, list) else str(said)
     return ReleaseInvalidError(
         f"{path}: withdrawn on {notice.get('time')}, for round {notice.get('round')} ({reasons}); a release in force is required. "
-        "Do not train on it; ask for the next release."
+        "Do not train on it; ask for the next release.",
+        "release_withdrawn",
     )
 
 
 def _refuse_other_files(path: Folder, promised: set[str], found: set[str]) -> None:
     if promised - found:
-        raise ReleaseInvalidError(f"{path}: no file {listed(sorted(promised - found))} found; the manifest lists it. Fetch the release again.")
+        raise ReleaseInvalidError(
+            f"{path}: no file {listed(sorted(promised - found))} found; the manifest lists it. Fetch the release again.", "release_file_missing"
+        )
     if found - promised:
-        raise ReleaseInvalidError(f"{path}: extra file {listed(sorted(found - promised))} found; only what the manifest lists is required. Remove it.")
+        raise ReleaseInvalidError(
+            f"{path}: extra file {listed(sorted(found - promised))} found; only what the manifest lists is required. Remove it.", "release_file_extra"
+        )
+
+
+def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
+    ended = [str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until]
+    if ended:
+        raise ReleaseInvalidError(
+            f"{path}: admitted under a {'; '.join(ended)}, which has ended; one that holds is required. Ask for the next release.", "release_waiver_ended"
+        )
 
 
 def _refuse_held(path: Folder, members: list[Member]) -> None:
@@ -196,7 +226,8 @@ def _refuse_held(path: Folder, members: list[Member]) -> None:
         decision = member.assessment.decision
         if not decision.admitted:
             raise ReleaseInvalidError(
-                f"{path}: round {member.round} is not admitted ({'; '.join(decision.reasons)}); an admitted one is required. Do not train on it."
+                f"{path}: round {member.round} is not admitted ({'; '.join(decision.reasons)}); an admitted one is required. Do not train on it.",
+                "release_not_admitted",
             )
 
 
@@ -205,14 +236,16 @@ def _refuse_other(path: Folder, name: str, found: object, derived: object) -> No
     if difference:
         raise ReleaseInvalidError(
             f"{path}: {difference} when derived again from the annotations; what they give is required. Fetch the release again, "
-            "and verify it with the versions of the libraries that its manifest names."
+            "and verify it with the versions of the libraries that its manifest names.",
+            "release_not_derived",
         )
 
 
 def _refuse_other_rows(path: Folder, name: str, found: pa.Table, derived: pa.Table) -> None:
     if not _same_rows(found, derived):
         raise ReleaseInvalidError(
-            f"{path}: rows of {name} found that the consensus of the annotations does not give; exactly those are required. Fetch the release again."
+            f"{path}: rows of {name} found that the consensus of the annotations does not give; exactly those are required. Fetch the release again.",
+            "release_not_derived",
         )
 
 

@@ -132,9 +132,9 @@ class Waivers:
 NONE = Waivers()
 
 
-def for_round(waivers: Iterable[Waiver], project: str, round_name: str, on: date) -> Waivers:
-    """Those of a round, read on a day."""
-    return Waivers(tuple(each for each in waivers if (each.project, each.round) == (project, round_name)), on)
+def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
+    """Those of a round of the project, read on a day."""
+    return Waivers(tuple(each for each in waivers if each.round == round_name), on)
 
 
 def _day(said: object) -> object:

@@ -113,8 +113,8 @@ def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
 
 
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
-    assert main(["verify", str(tmp_path)]) == 1
-    assert "refused" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path)]) == 10
+    assert "refused (release_unfinished)" in capsys.readouterr().out
 
 
 def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):

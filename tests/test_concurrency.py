@@ -50,7 +50,7 @@ def assessed(monkeypatch):
         for name, quality, policy in product(ROUNDS, DISAGREEMENTS, POLICIES.values())
     }
     for module in (release, release_contents):
-        monkeypatch.setattr(module, "assess", lambda ratings, policy, _: found[ratings.digest, policy.digest])
+        monkeypatch.setattr(module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest])
     return found
 
 

@@ -46,8 +46,10 @@ def remembered(monkeypatch):
         return step
 
     for module in (release, release_contents):
-        monkeypatch.setattr(module, "assess", once(assess, lambda ratings, policy, contract: (ratings.digest, ratings.raters, policy.digest, contract.digest)))
-    monkeypatch.setattr(release, "prove", once(prove, lambda data, path: (digest_of(data), path)))
+        monkeypatch.setattr(
+            module, "assess", once(assess, lambda ratings, policy, contract, *_: (ratings.digest, ratings.raters, policy.digest, contract.digest))
+        )
+    monkeypatch.setattr(release, "prove", once(prove, lambda data, path, on: (digest_of(data), path, on)))
 
 
 @pytest.fixture

@@ -68,3 +68,11 @@ def test_each_rater_and_each_classifier_of_a_scale_without_categories_has_an_inf
     assert found["rater eve"].interval.high < 0 < found["rater ana"].interval.low
     assert found["classifier model"].interval.low > 0
     assert memory.panel_values(ratings, "model").labels.shape == (80, 1)
+
+
+def test_items_the_classifier_never_met_change_nothing_of_what_it_has_not_seen():
+    met = PanelValues(values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5]]), [[0.5], [1.0], [2.5]], "m")
+    more = PanelValues(values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5], [900.0, 950.0]]), [[0.5], [1.0], [2.5], [NAN]], "m")
+    one, other = met.with_unseen(3.0), more.with_unseen(3.0)
+    assert one.panel.values[3:].tolist() == other.panel.values[4:].tolist()
+    assert one.labels[3:].tolist() == other.labels[4:].tolist()

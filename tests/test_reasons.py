@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from agreement_pipeline import errors, policy
+from agreement_pipeline import errors, policy, release, release_proof
+from agreement_pipeline.cli import REFUSED
 
 PAGE = (Path(__file__).parents[1] / "docs/reasons.md").read_text(encoding="utf-8")
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
@@ -12,6 +13,12 @@ LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 def error_codes():
     return {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.AgreementError)}
+
+
+def proof_codes():
+    """Those with which a release is refused."""
+    written = (Path(module.__file__).read_text(encoding="utf-8") for module in (release, release_proof))
+    return {code for source in written for code in re.findall(r'"(release_[a-z_]+)"', source) if code not in ("release_dataset", "release_round")}
 
 
 def verdict_codes():
@@ -23,4 +30,7 @@ def verdict_codes():
 
 def test_every_code_is_listed_and_every_listed_code_exists():
     assert len(error_codes()) == 10
-    assert error_codes() | verdict_codes() | {"no_rule"} == LISTED
+    assert set(REFUSED) <= LISTED
+    assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
+    assert len(set(REFUSED.values())) == len(REFUSED)
+    assert error_codes() | verdict_codes() | {"no_rule"} | proof_codes() == LISTED

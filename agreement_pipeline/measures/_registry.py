@@ -1,10 +1,10 @@
 """The record of a measure, and the decorator that registers it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -173,28 +173,34 @@ class Measure:
 MEASURES: dict[str, Measure] = {}
 
 
-def measure(  # noqa: PLR0913 - an argument for each field of the record
+class Fields(TypedDict, total=False):
+    """What a measure says of itself: the fields of its record that `measure` does not find out."""
+
+    question: Required[Question]
+    needs: Required[Needs]
+    bounds: Required[tuple[float, float]]
+    undefined: Required[tuple[Condition, ...]]
+    source: Required[str]
+    convention: Required[str]
+    per_category: bool
+    chance_corrected: bool
+    exchangeable: bool
+    cannot_hold: str
+    continuous: bool
+    crossed: bool
+    expensive: bool
+    raters_left_out: Callable[[Any], tuple[str, ...]]
+    rests_on: RestsOn
+
+
+def measure(
     title: str,
     *,
-    question: Question,
-    needs: Needs,
-    bounds: tuple[float, float],
-    undefined: tuple[Condition, ...],
-    source: str,
-    convention: str,
-    levels: set[Level] | None = None,
-    per_category: bool = False,
-    chance_corrected: bool = True,
-    exchangeable: bool = False,
+    levels: Collection[Level] = UNIVARIATE,
     weightings: Mapping[str, Weighting] | None = None,
-    aliases: Mapping[str, str] | None = None,
-    cannot_hold: str = "",
-    continuous: bool = False,
-    crossed: bool = False,
-    expensive: bool = False,
-    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody,
-    rests_on: RestsOn = USED,
     unweighted_bounds: tuple[float, float] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    **fields: Unpack[Fields],
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
 
@@ -204,27 +210,7 @@ def measure(  # noqa: PLR0913 - an argument for each field of the record
     """
 
     def register(function: F) -> F:
-        record = Measure(
-            name=function.__name__,
-            title=title,
-            function=function,
-            question=question,
-            needs=needs,
-            bounds=bounds,
-            undefined=undefined,
-            source=source,
-            convention=convention,
-            levels=frozenset(levels or UNIVARIATE),
-            per_category=per_category,
-            chance_corrected=chance_corrected,
-            exchangeable=exchangeable,
-            cannot_hold=cannot_hold,
-            continuous=continuous,
-            crossed=crossed,
-            expensive=expensive,
-            raters_left_out=raters_left_out,
-            rests_on=rests_on,
-        )
+        record = Measure(name=function.__name__, title=title, function=function, levels=frozenset(levels), **fields)
         for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
             _add(replace(each, bounds=unweighted_bounds) if unweighted_bounds and each.weighting is IDENTITY else each)
         for alias, name in (aliases or {}).items():

@@ -158,7 +158,7 @@ def disputed_items(project: Project, round_name: str) -> Result:
 def acceptability(project: Project, round_name: str) -> Result:
     """Decide, and withdraw what the decision and the present policy do not bear."""
     policy = project.policy
-    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract)
+    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract, waivers=project.waivers)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),
@@ -168,7 +168,7 @@ def acceptability(project: Project, round_name: str) -> Result:
 
 def training_data(project: Project, round_name: str) -> Result:
     """Ask the lock for the round's training data."""
-    released = release_round(project.store, round_name, project.policy, project.contract, project=project.name)
+    released = release_round(project.store, round_name, project.policy, project.contract, project=project.name, waivers=project.waivers)
     return _released(released)
 
 
@@ -196,7 +196,8 @@ def agreement_history(project: Project) -> Result:
 
 def release(project: Project) -> Result:
     """Ask the lock for the admitted rounds together."""
-    return _released(release_dataset(project.store, admitted_rounds(project.store), project.policy, project.contract, project=project.name))
+    rounds = admitted_rounds(project.store)
+    return _released(release_dataset(project.store, rounds, project.policy, project.contract, project=project.name, waivers=project.waivers))
 
 
 def _agreement(

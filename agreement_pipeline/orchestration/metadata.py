@@ -60,6 +60,7 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
         "reason_codes": ", ".join(decision.codes),
         "reasons": dg.MetadataValue.md("\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)),
         "verdicts": verdict_table(decision.verdicts),
+        **({"waivers": "; ".join(map(str, decision.waived))} if decision.waived else {}),
         "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,

@@ -12,7 +12,7 @@ import dagster as dg
 import pandas as pd
 from pydantic import field_validator
 
-from agreement_pipeline.configuration import load_policy
+from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
 from agreement_pipeline.policy import Policy
@@ -20,6 +20,7 @@ from agreement_pipeline.ratings import KEY, Ratings
 from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
 from agreement_pipeline.scale import Level, Scale
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.waivers import Waiver
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
@@ -160,19 +161,25 @@ class Project:
         return Contract.load(self.root / "configs" / "contracts" / named) if named else Contract.default()
 
     @property
+    def waivers(self) -> tuple[Waiver, ...]:
+        """The waivers written for its rounds, read anew each time."""
+        written = (load_waiver(path) for path in sorted((self.root / "configs" / "waivers").glob("*.yaml")))
+        return tuple(waiver for waiver in written if waiver.project == self.name)
+
+    @property
     def columns(self) -> Columns:
         """What the columns of its exports are called."""
         return Columns(**{**self.settings.columns.model_dump(), "raters": tuple(self.settings.columns.raters)})
 
     def checked(self) -> "Project":
-        """Read the policy, contract and scale, and give back the project.
+        """Read the policy, waivers, contract and scale, and give back the project.
 
         Raises
         ------
         AgreementError
             One of them is not what it must be.
         """
-        _ = (self.policy, self.contract, self.scale)
+        _ = (self.policy, self.waivers, self.contract, self.scale)
         return self
 
     def deliveries(self) -> dict[str, Delivery]:

@@ -114,10 +114,13 @@ class ObjectStorage:
             )
 
     def _found(self, folder: str) -> dict[str, str]:
-        """The tag of every object under a folder, by name from there."""
+        """The tag of every object under a folder, by name from there.
+
+        A folder that gets its first object between two looks of the library is given as if it were an object itself: it was empty.
+        """
         at = self._path(folder)
         found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True)
-        return {path[len(at) + 1 :]: str(about.get("ETag", "")) for path, about in found.items()}
+        return {path[len(at) + 1 :]: str(about.get("ETag", "")) for path, about in found.items() if path != at}
 
     def _path(self, *names: str) -> str:
         return "/".join([self.root.path.rstrip("/"), *(name for name in names if name)])

@@ -1,7 +1,11 @@
+import datetime
+
 import dagster as dg
 import pandas as pd
 import pytest
+import yaml
 
+from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.orchestration.project import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -187,3 +191,24 @@ def test_one_table_may_hold_many_rounds(make_line):
     assert set(line.project.deliveries()) == {"w1", "w2"}
     assert line.run("w1").success
     assert not line.run("w2").success
+
+
+def test_a_waiver_in_the_configuration_lets_the_round_it_is_bound_to_through_and_shows(line):
+    line.deliver("w1", BAD)
+    line.run("w1")
+    waiver = {"project": "reviews", "round": "w1", "ratings_digest": line.project.store.present("w1").ratings_digest, "measure": "krippendorff_alpha"}
+    (line.root / "configs/waivers").mkdir()
+    (line.root / "configs/waivers/w1.yaml").write_text(yaml.safe_dump({**waiver, "who": "Dana", "why": "by hand", "until": datetime.date(2999, 1, 1)}))
+    result = line.run("w1")
+
+    assert result.success
+    assert len(line.released()) == 1
+    assert check(result, "krippendorff_alpha_of_round").passed
+    assert "waiver by Dana until 2999-01-01" in result.asset_materializations_for_node("reviews__acceptability")[0].metadata["waivers"].value
+
+
+def test_a_mistake_in_a_waiver_stops_the_project_from_loading_with_file_and_line(line):
+    (line.root / "configs/waivers").mkdir()
+    (line.root / "configs/waivers/w1.yaml").write_text("project: reviews\nround: w1\nwho_: Dana\n")
+    with pytest.raises(WaiverError, match=r"w1\.yaml:3: unknown key \['who_'\]"):
+        line.run("w1")

@@ -164,7 +164,7 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
     decided = {policy.digest: assess(make_ratings(), policy, no_contract) for policy in (POLICY,)}
     for module in (release, release_contents):
-        monkeypatch.setattr(module, "assess", lambda _, policy, __: decided[policy.digest])
+        monkeypatch.setattr(module, "assess", lambda _, policy, *__: decided[policy.digest])
     for n in count(1, 3):
         place = f"{bucket}/{n}"
         Store(place, salt=SALT).ingest("r1", make_ratings(), original)
@@ -210,7 +210,7 @@ def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(bucket, orig
         release_round(store, "r1", POLICY, no_contract, project="demo")
     with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
         open_release(str(path))
-    assert main(["verify", str(path)]) == 1
+    assert main(["verify", str(path)]) == 11
     capsys.readouterr()
     assert main(["history", "--store", bucket, "--format", "json"]) == 0
     events = [entry["event"] for entry in json.loads(capsys.readouterr().out)]
@@ -236,3 +236,12 @@ def test_a_url_of_a_library_that_is_not_installed_names_the_extra(monkeypatch):
     monkeypatch.setattr(UPath, "fs", property(missing))
     with pytest.raises(ImportError, match=r"Install agreement-pipeline\[s3\]"):
         storage_at("s3://bucket/store")
+
+
+def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeypatch):
+    storage = storage_at(bucket)
+    at = f"{storage.root.path.rstrip('/')}/leases"
+    monkeypatch.setattr(storage._objects, "find", lambda path, detail: {path: {"type": "directory", "name": path}})
+    assert storage._path("leases") == at
+    assert storage.names("leases") == ()
+    assert storage.contents("leases") == {}
