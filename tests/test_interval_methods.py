@@ -11,6 +11,7 @@ from agreement_pipeline.estimates import estimate, estimates
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, resampled
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
@@ -57,12 +58,51 @@ def test_on_many_items_every_method_agrees_with_the_default_where_raters_are_ali
     assert abs(sum(found) - sum(usual)) / 2 < (0.2 if at_large else 0.1) * width
 
 
+def by_gwet(counts, measure):
+    """The value and the standard error after Gwet's linearization (2008), https://doi.org/10.1348/000711006X126600, item by item."""
+    n, r, categories = len(counts), counts.sum(1), counts.shape[1]
+    agreeing = (counts * (counts - 1)).sum(1) / (r * (r - 1))
+    shares = counts / r[:, None]
+    used = shares.mean(0)
+    chance, expected = (
+        (shares @ used, used @ used) if measure == "fleiss_kappa" else (shares @ (1 - used) / (categories - 1), used @ (1 - used) / (categories - 1))
+    )
+    value = (agreeing.mean() - expected) / (1 - expected)
+    each = (agreeing - expected) / (1 - expected) - 2 * (1 - value) * (chance - expected) / (1 - expected)
+    return value, math.sqrt(((each - value) ** 2).sum() / (n * (n - 1)))
+
+
+@pytest.mark.parametrize("measure", ["fleiss_kappa", "gwet_ac1"])
+@pytest.mark.parametrize(("clear", "categories"), [(0.8, 2), (0.9, 4), (0.6, 5)])
+def test_on_a_thousand_items_of_five_raters_the_default_is_as_wide_as_gwets_interval_and_the_item_bootstrap(measure, clear, categories):
+    seen = patterns(5, 1000, raters=5, clear=clear, categories=categories)
+    found = estimate(measure, merged(seen.counts()))
+    counts, rng = seen.counts().counts, np.random.default_rng(6)
+    value, error = by_gwet(counts, measure)
+    again = [by_gwet(counts[rng.integers(1000, size=1000)], measure)[0] for _ in range(4000)]
+    width = found.interval.high - found.interval.low
+    assert found.value == pytest.approx(value)
+    assert width == pytest.approx(2 * stats.t.ppf(0.975, 999) * error, rel=0.15)
+    assert width == pytest.approx(np.ptp(np.quantile(again, [0.025, 0.975])), rel=0.15)
+
+
 def test_jackknife_t_of_a_mean_is_students_interval():
     seen = patterns(2, 40)
     x = agreements(seen)
     reach = stats.t.ppf(0.975, 39) * x.std(ddof=1) / math.sqrt(40)
     found = estimate("percent_agreement", seen, method="jackknife_t").interval
     assert tuple(found) == pytest.approx((x.mean() - reach, min(1.0, x.mean() + reach)))
+
+
+def test_degrees_of_freedom_are_those_of_the_items_that_the_measure_is_read_on():
+    """Of 40 items 30 have no majority of the panel, and say nothing of agreement with it."""
+    weights, kappa = np.array([5.0, 4.0, 1.0, 30.0]), MEASURES["consensus_kappa"]
+    seen = PanelPatterns(RatingPatterns([[0, 0], [1, 1], [0, 0], [0, 1]], weights, scale=TWO, raters="ab"), [0, 1, 1, 0], "model")
+    without = np.array([float(kappa(seen.reweighted(weights - np.eye(4)[row])).value) for row in np.repeat(range(4), [5, 4, 1, 30])])
+    reach = stats.t.ppf(0.975, 9) * math.sqrt(39 / 40 * ((without - without.mean()) ** 2).sum())
+    found = estimate("consensus_kappa", seen, method="jackknife_t")
+    assert found.n_used == 10
+    assert tuple(found.interval) == pytest.approx((found.value - reach, min(1.0, found.value + reach)))
 
 
 def test_jackknife_log_is_students_interval_of_the_logarithm_by_the_delta_method():

@@ -36,6 +36,21 @@ def note(found: Estimate) -> str:
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
 
 
+def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """Estimates of raters as a table of text, one row each, with how they were found."""
+    return pd.DataFrame(
+        {
+            "rater": found.scope.name,
+            "value": shown(found.value),
+            "interval": interval_text(found),
+            "items": str(found.n_used),
+            "how": found.method,
+            "note": note(found),
+        }
+        for found in estimates
+    )
+
+
 def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
     """Plans as a table of text, one row each."""
     return pd.DataFrame(
