@@ -66,14 +66,14 @@ def _silent_rater(patterns: RatingPatterns) -> bool:
     return bool(((patterns.codes[patterns.weights > 0] >= 0).sum(0) == 0).any())
 
 
-def _panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
+def panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
     """Which of the panel rated which row."""
     return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
 
 
 def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
     """The rows that the classifier labelled and `least` of the panel or more rated."""
-    return np.asarray(panel.labelled & (panel.weights > 0) & (_panel_rated(panel).sum(1) >= least))
+    return np.asarray(panel.labelled & (panel.weights > 0) & (panel_rated(panel).sum(1) >= least))
 
 
 def _never_met(panel: PanelPatterns | PanelValues) -> bool:
@@ -100,7 +100,7 @@ def _constant_rater(patterns: RatingPatterns) -> bool:
 def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
     """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
     met, said = _met(panel, least), panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes
-    return np.asarray(said[met][_panel_rated(panel)[met]])
+    return np.asarray(said[met][panel_rated(panel)[met]])
 
 
 def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
@@ -116,7 +116,7 @@ def _no_replicates(replicates: ReplicateCounts) -> bool:
 
 
 def _labelled_pairs(panel: PanelPatterns | PanelValues) -> int:
-    return round(float(np.where(_met(panel, 2), panel.weights, 0.0).sum()))
+    return round(float(panel.weights[_met(panel, 2)].sum()))
 
 
 TWO_OF_THE_PANEL = RestsOn(_labelled_pairs, "one rating of the panel")

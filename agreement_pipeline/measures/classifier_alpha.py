@@ -15,6 +15,7 @@ from agreement_pipeline.measures._conditions import (
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     PANEL_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
+    panel_rated,
 )
 from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
@@ -189,8 +190,7 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
     """The panel with no weight on items without a label, or with fewer ratings of the panel."""
-    rated = panel.panel.rated if isinstance(panel.panel, RatingValues) else panel.panel.codes >= 0
-    return panel.reweighted(np.where(panel.labelled & (rated.sum(1) >= of_panel), panel.weights, 0.0))
+    return panel.reweighted(np.where(panel.labelled & (panel_rated(panel).sum(1) >= of_panel), panel.weights, 0.0))
 
 
 def _alpha(ratings: RatingPatterns | RatingValues) -> Coefficient:
