@@ -9,6 +9,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, Estimate, Scope, estimates, registered
 from agreement_pipeline.gate import Decision, decide
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, interval_method
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import against_the_rest
 from agreement_pipeline.panel_values import value_against_the_rest
@@ -19,6 +20,7 @@ from agreement_pipeline.waivers import NONE, Waivers
 
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
+NAMED = ("rater", "pair")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ def assess(ratings: Ratings, policy: Policy, contract: Contract, waivers: Waiver
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
     asked = [rule.measure for rule in policy.rules if rule.scope == kind]
-    return measure_ratings(ratings, asked, scopes=(kind,), confidence_level=policy.confidence_level, n_resamples=policy.n_resamples)
+    return measure_ratings(
+        ratings, asked, scopes=(kind,), confidence_level=policy.confidence_level, n_resamples=policy.n_resamples, method=policy.interval_method
+    )
 
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
@@ -69,18 +73,22 @@ def measure_ratings(
     scopes: Container[str] = SCOPE_KINDS,
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
 
-    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone.
+    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
+    estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
     """
     records = [record for record in map(registered, dict.fromkeys(measures)) if record.defined_on(ratings.scale)]
     seed = int(ratings.digest[:16], 16)
+    at_large = interval_method(method).population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
-        for scope, statistic in _SCOPES[needs](ratings):
+        for scope, statistic in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(ratings):
+            of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
             group = [record.name for record in records if record.needs == needs and (scope == ROUND or not record.expensive)]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimates(group, statistic, seed=seed, scope=scope, confidence_level=confidence_level, n_resamples=n_resamples)
+                found = estimates(group, statistic, seed=seed, scope=scope, confidence_level=confidence_level, n_resamples=n_resamples, method=of_scope)
                 yield from (each for each in found if each.scope.kind in scopes)
 
 
@@ -91,6 +99,7 @@ def survey(
     judged: Container[str] = (),
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
 ) -> Iterator[Estimate]:
     """Estimates on every scope, for people to look at.
 
@@ -99,7 +108,7 @@ def survey(
     """
     details = [kind for kind in DETAILS if kind not in judged]
     for kinds, draws in (([kind for kind in SCOPE_KINDS if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
-        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws)
+        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method)
 
 
 def _of_counts(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
@@ -110,6 +119,17 @@ def _of_counts(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
     patterns = memory.rating_patterns(ratings)
     for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
         yield Scope("without", rater), merged(patterns.without(rater).counts())
+
+
+def _of_named_counts(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
+    """The same with the raters' names, which those who ask of raters at large need."""
+    if ratings.scale.continuous:
+        yield from _of_values(ratings)
+        return
+    patterns = memory.rating_patterns(ratings)
+    yield ROUND, patterns
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("without", rater), patterns.without(rater)
 
 
 def _of_values(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:

@@ -1,4 +1,4 @@
-"""The command line: demo · measure · judge · plan · verify · history."""
+"""The command line: demo · measure · compare · judge · plan · verify · history."""
 
 import argparse
 import json
@@ -6,13 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from agreement_pipeline import __version__
 from agreement_pipeline.assessment import applicable, assess, basis_of, survey
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_ROUNDS, assumed
 from agreement_pipeline.planning import plan as planned
@@ -20,13 +23,14 @@ from agreement_pipeline.policy import TENTATIVE, Policy, Rule
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
-from agreement_pipeline.report.tables import estimate_rows, plan_rows, text_table
+from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, text_table
 from agreement_pipeline.scale import LEVELS, Scale
 from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
 FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
 STORES = Path(".agreement/store")
+OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 SHORT = {"alpha": "krippendorff_alpha"}
 REFUSED = {
     "release_invalid": 1,
@@ -71,9 +75,32 @@ def measure(options: argparse.Namespace) -> int:
             raise AgreementError(
                 f"--measure {name}: level {level} found; one of {', '.join(sorted(registered(name).levels))} is required. Choose another --level."
             )
-    found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples))
+    found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples, method=options.interval_method))
     _say(_as_json(found) if options.format == "json" else text_table(estimate_rows(found)))
     return ADMITTED
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print how far two tables differ, or two classifiers or raters of one, measure by measure."""
+    found = list(_differences(options, confidence_level=options.confidence_level, n_resamples=options.n_resamples))
+    rows = [each.to_mapping() for each in found]
+    _say(json.dumps(rows, indent=2, ensure_ascii=False) if options.format == "json" else text_table(difference_rows(found)))
+    return ADMITTED
+
+
+def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Difference]:
+    from agreement_pipeline.comparison import between_classifiers, between_raters, between_rounds
+
+    ratings = _ratings(options)
+    if (options.other is None) == (options.between is None):
+        found = "neither a second table nor --between" if options.other is None else "a second table and --between"
+        raise AgreementError(f"compare: {found} found; one of them is required. Give another table, or two names in this one.")
+    if options.other is not None:
+        other = _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
+        yield from (between_rounds(ratings, other, name, **settings) for name in options.measure or [OF_ROUNDS])
+    else:
+        between = between_classifiers if set(options.between) & set(ratings.classifiers) else between_raters
+        yield from (between(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
 
 
 def judge(options: argparse.Namespace) -> int:
@@ -191,6 +218,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     _demo_options(commands.add_parser("demo", help="run the bundled projects and print what became of their rounds"))
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
+    _compare_options(
+        commands.add_parser("compare", help="print how far two tables, classifiers or raters differ, with intervals; paired by the items they share")
+    )
     _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
     _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
     _history_options(commands.add_parser("history", help="print what was ingested, decided, released and withdrawn, once the log is seen to be whole"))
@@ -205,10 +235,17 @@ def _demo_options(parser: argparse.ArgumentParser) -> None:
 
 def _measure_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
-    parser.add_argument("--measure", action="append", metavar="NAME", help="a measure; repeat for more (default: all that the level allows)")
-    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
-    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
+    _measure_names(parser, "all that the level allows")
+    parser.add_argument("--interval-method", choices=sorted(METHODS), metavar="NAME", default=DEFAULT_METHOD, help="see docs/intervals.md")
     parser.set_defaults(run=measure)
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    _table_options(parser)
+    parser.add_argument("other", type=Path, nargs="?", help="the table to compare with, with the same columns")
+    parser.add_argument("--between", nargs=2, metavar="NAME", help="two classifiers, or two raters, of the one table")
+    _measure_names(parser, f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
+    parser.set_defaults(run=compare)
 
 
 def _judge_options(parser: argparse.ArgumentParser) -> None:
@@ -216,6 +253,12 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
     parser.add_argument("--waiver", type=Path, action="append", default=[], help="a waiver's YAML file; repeat for more")
     parser.set_defaults(run=judge)
+
+
+def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
+    parser.add_argument("--measure", action="append", metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
+    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
+    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
 
 
 def _confidence_level(text: str) -> float:

@@ -3,24 +3,20 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.intervals import METHOD, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.evidence import Asked, gathered, points_of
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
+from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
-from agreement_pipeline.patterns import Array, Statistic
+from agreement_pipeline.patterns import Array, Codes, Statistic
 
 CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 10_000
-N_RESAMPLES_OF_EXPENSIVE = 200
-N_RESAMPLES_OF_MANY_ROWS = 1_000
-MOST_DRAWN_WEIGHTS = 100_000_000
-
-NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
-
-S = TypeVar("S", bound=Statistic)
 
 
 class Scope(NamedTuple):
@@ -153,6 +149,8 @@ def estimate(
     scope: Scope = ROUND,
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
+    clusters: ArrayLike | None = None,
 ) -> Estimate:
     """One measure on one statistic; of a measure of every category, the lowest.
 
@@ -164,7 +162,8 @@ def estimate(
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
     (1.0, True, True)
     """
-    return estimates([measure], statistic, seed=seed, scope=scope, confidence_level=confidence_level, n_resamples=n_resamples)[0]
+    options = {"seed": seed, "scope": scope, "confidence_level": confidence_level, "n_resamples": n_resamples, "method": method, "clusters": clusters}
+    return estimates([measure], statistic, **options)[0]  # type: ignore[arg-type]
 
 
 def estimates(
@@ -175,12 +174,18 @@ def estimates(
     scope: Scope = ROUND,
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
+    clusters: ArrayLike | None = None,
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same draws; of a measure of every category and the round also the value of each.
 
     A measure asked for under two names is computed once.
 
-    Where draws are dear, fewer are made, and `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
+    `method` names one of `METHODS`. One that speaks of raters at large asks for a statistic that names its raters; patterns will do for a measure
+    that forgets them. `clusters` names the cluster of each row (the document an item is of, or its batch) and keeps its items together; rows of
+    different clusters must then be rows of their own.
+
+    Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
     a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
     is given as many as 100,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on those alone, and
     `method` says how many are left out.
@@ -188,22 +193,33 @@ def estimates(
     Raises
     ------
     PolicyError
-        A measure is not registered.
+        A measure or a method is not registered; clusters are not one a row; or raters at large are asked about where raters are forgotten.
     """
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
-    bases = _bases(records, statistic)
-    reasons = {record.name: record.why_undefined(bases[record.name]) for record in records}
-    draws = _draws([record for record in records if reasons[record.name] is None], bases, n_resamples, seed)
+    how = interval_method(method)
+    places = None if clusters is None else _places(clusters, statistic, records)
+    points = points_of(records, statistic, places)
+    evidence = gathered(points, statistic, how, Asked(n_resamples, seed, confidence_level, places))
     found: dict[str, list[Estimate]] = {}
-    for record in records:
-        make = _Maker(record, bases[record.name], confidence_level, n_resamples)
-        if (reason := reasons[record.name]) is not None:
-            found[record.name] = [make(scope, NOTHING, np.empty(0), undefined=reason)]
+    for point in points:
+        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, places is not None)
+        if point.undefined is not None:
+            found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
         else:
-            of_record = _by_category if record.per_category else _of_scope
-            found[record.name] = of_record(make, scope, record(make.statistic), draws[record.name])
+            of_record = _by_category if point.record.per_category else _of_scope
+            found[point.record.name] = of_record(make, scope, point.found, evidence[point.record.name])
     return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
+
+
+def _places(clusters: ArrayLike, statistic: Any, records: Sequence[Measure]) -> Codes:
+    names, places = np.unique(np.asarray(clusters), return_inverse=True)
+    if places.shape != statistic.weights.shape[-1:] or len(names) < 2:
+        found = f"{places.size} clusters of {len(names)} names found"
+        raise PolicyError(f"clusters: {found}; one for each of {statistic.weights.shape[-1]} rows, of two names or more, is required.")
+    if any(record.crossed for record in records) and statistic.crossed() is not statistic:
+        raise PolicyError("clusters: items with missing ratings found; a measure of items that every rater rated requires none. Give statistic.crossed().")
+    return places.astype(np.int64)
 
 
 def registered(name: str) -> Measure:
@@ -223,64 +239,29 @@ def registered(name: str) -> Measure:
     return MEASURES[name]
 
 
-def _bases(records: Sequence[Measure], statistic: Any) -> dict[str, Any]:
-    """What of the statistic each measure rests on."""
-    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    return {record.name: crossed if record.crossed else statistic for record in records}
-
-
-def _affordable(statistic: Statistic) -> int:
-    rows = max(1, int(statistic.weights.shape[-1]))
-    return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // rows)
-
-
-def _draws(records: Sequence[Measure], bases: Mapping[str, Any], n_resamples: int, seed: int) -> dict[str, Array]:
-    """The draws of each measure; measures on the same basis, with as many draws, share them."""
-    groups: dict[tuple[bool, int], list[Measure]] = {}
-    for record in records:
-        affordable = N_RESAMPLES_OF_EXPENSIVE if record.expensive else _affordable(bases[record.name])
-        groups.setdefault((record.crossed, min(n_resamples, affordable)), []).append(record)
-    draws: dict[str, Array] = {}
-    for (_, n), group in groups.items():
-        basis = bases[group[0].name]
-        split = _split_by_category(basis) if any(record.per_category for record in group) else []
-        blocks = [[_drawn(record, split, block) for record in group] for block in resampled(basis, n, seed)]
-        draws |= {record.name: np.concatenate(values) for record, values in zip(group, zip(*blocks, strict=True), strict=True)}
-    return draws
-
-
-def _split_by_category(statistic: Statistic) -> list[Statistic]:
-    """The statistic with the unseen items of each category: a category that was always agreed on is not certain either, however rare."""
-    return [statistic.with_unseen(PRIOR_MASS, category) for category in range(len(statistic.scale.names))]
-
-
-def _drawn(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
-    """The measure's values in a block of draws; those of each category with the unseen items of that category."""
-    if not record.per_category:
-        return np.asarray(record(block).value)
-    return np.stack([record(possible.reweighted(block.weights)).value[..., k] for k, possible in enumerate(split)], axis=-1)
-
-
 @dataclass(frozen=True)
 class _Maker:
     """Makes the estimates of one measure on one statistic."""
 
     record: Measure
     statistic: Any
+    how: IntervalMethod
     confidence_level: float
     n_resamples: int
+    clustered: bool
 
-    def __call__(self, scope: Scope, point: Coefficient, draws: Array, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
-        defined, rests_on = undefined is None, self.record.rests_on
+    def __call__(self, scope: Scope, point: Coefficient, evidence: Evidence | None, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
+        rests_on = self.record.rests_on
         dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
-        value = float(point.value) if defined else None
+        draws = evidence.draws if evidence is not None and len(evidence.draws) else None
+        value = float(point.value) if evidence is not None and undefined is None else None
         return Estimate(
             measure=self.record.name,
             scope=scope,
             value=value,
-            interval=None if value is None else percentile_interval(draws, self.confidence_level, self.record.bounds).including(value),
+            interval=None if value is None or evidence is None else self.how.limits(evidence, self.confidence_level, self.record.bounds).including(value),
             confidence_level=self.confidence_level,
-            method=_method(self, point, len(draws)),
+            method=self._method(point, 0 if draws is None else len(draws)),
             n_items=rests_on.among(self.statistic),
             n_raters=self.statistic.n_raters,
             n_ratings=self.statistic.n_ratings,
@@ -292,35 +273,39 @@ class _Maker:
             convention=self.record.convention,
             categories=self.statistic.scale.names,
             raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
-            draws=draws if defined else None,
+            draws=None if value is None else draws,
         )
 
+    def _method(self, point: Coefficient, n_draws: int) -> str:
+        """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
+        fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
+        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.clustered else []), self.how.population]
+        if self.record.crossed and self.statistic.left_out:
+            said.append(f"items with missing ratings left out: {self.statistic.left_out}")
+        if point.monte_carlo_error is not None:
+            said.append(f"value from random sampling, standard error {point.monte_carlo_error:.1g}")
+        return "; ".join(said)
 
-def _method(make: _Maker, point: Coefficient, n_draws: int) -> str:
-    """How the interval was found, and what else the estimate's reader must know of it."""
-    said = [f"{n_draws} {METHOD}" if 0 < n_draws < make.n_resamples else METHOD]
-    if make.record.crossed and make.statistic.left_out:
-        said.append(f"items with missing ratings left out: {make.statistic.left_out}")
-    if point.monte_carlo_error is not None:
-        said.append(f"value from random sampling, standard error {point.monte_carlo_error:.1g}")
-    return "; ".join(said)
 
-
-def _by_category(make: _Maker, scope: Scope, point: Coefficient, draws: Array) -> list[Estimate]:
+def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
     """The lowest over the categories that have a value; then, of the round, each category."""
     names = make.statistic.scale.names
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))
-    of_all = make(scope, _category(point, lowest), draws[:, used].min(1), lowest=names[lowest])
+    of_all = make(scope, _category(point, lowest), evidence.at(lambda values: values[..., used].min(-1)), lowest=names[lowest])
     if scope != ROUND:
         return [of_all]
     unused = "no pair of ratings holds the category"
-    of_each = [make(Scope("category", name), _category(point, k), draws[:, k], undefined=None if used[k] else unused) for k, name in enumerate(names)]
-    return [of_all, *of_each]
+    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else unused) for k in range(len(names)))]
 
 
-def _of_scope(make: _Maker, scope: Scope, point: Coefficient, draws: Array) -> list[Estimate]:
-    return [make(scope, point, draws)]
+def _of_category(make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None) -> Estimate:
+    scope = Scope("category", make.statistic.scale.names[k])
+    return make(scope, _category(point, k), evidence.at(lambda values: values[..., k]), undefined=undefined)
+
+
+def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
+    return [make(scope, point, evidence)]
 
 
 def _category(point: Coefficient, k: int) -> Coefficient:

@@ -5,16 +5,15 @@ With many items the draws are those of the Bayesian bootstrap of items; with few
 round in which everybody happened to agree from being certain of it. Nothing that resamples the data alone can do that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.patterns import Array, Statistic
+from agreement_pipeline.patterns import Array, Codes, Statistic
 
 PRIOR_MASS = 3.0
 BLOCK_CELLS = 2_000_000
-METHOD = f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}; these raters"
 
 S = TypeVar("S", bound=Statistic)
 
@@ -30,21 +29,58 @@ class Interval(NamedTuple):
         return Interval(min(self.low, value), max(self.high, value))
 
 
-def resampled(statistic: S, n_resamples: int, seed: int, *, prior_mass: float = PRIOR_MASS) -> Iterator[S]:
+class Scheme(NamedTuple):
+    """How weights are drawn: with Dirichlet shares, or whole numbers of items with replacement; and the mass of what was not seen."""
+
+    prior_mass: float
+    whole: bool = False
+
+
+SMOOTHED = Scheme(PRIOR_MASS)
+"""Rubin's (1981) Bayesian bootstrap with a prior: Dirichlet over what was seen and, with mass 3, what was not."""
+BAYESIAN = Scheme(0.0)
+"""Rubin's (1981) Bayesian bootstrap: Dirichlet over what was seen, https://doi.org/10.1214/aos/1176345338."""
+ITEMS = Scheme(0.0, whole=True)
+"""Efron's (1979) bootstrap: as many items as there are, drawn with replacement, https://doi.org/10.1214/aos/1176344552."""
+
+
+def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED, clusters: Codes | None = None) -> Iterator[S]:
     """The statistic under `n_resamples` draws of weights, in blocks whose weights have shape (b, P).
 
     The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
     block of `BLOCK_CELLS` weights has a generator of its own, so blocks may be drawn in any order.
+
+    With `clusters`, the place of each row's cluster in shape (P,), whole clusters (the items of one document, or of one batch) are drawn, and
+    what was not seen is as large as a cluster: items of one cluster say less than as many items of different ones.
     """
-    possible = statistic.with_unseen(prior_mass)
+    possible = statistic.with_unseen(scheme.prior_mass)
     rows = possible.weights.shape[-1]
-    total = float(statistic.weights.sum())
     block = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, block)
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
-        size = (min(block, n_resamples - start), rows)
-        gamma = np.random.default_rng(child).standard_gamma(possible.weights, size=size)
-        yield possible.reweighted(gamma * (total / gamma.sum(1, keepdims=True)))
+        size, rng = min(block, n_resamples - start), np.random.default_rng(child)
+        if clusters is None:
+            yield possible.reweighted(_drawn(rng, possible.weights, size, float(statistic.weights.sum()), scheme))
+        else:
+            yield possible.reweighted(_drawn_clusters(rng, possible.weights, size, clusters, scheme))
+
+
+def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
+    """Weights of units of expected share `mass`, which sum to `total`, shape (size, units)."""
+    if scheme.whole:
+        return np.asarray(rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size) * (total / mass.sum()))
+    gamma = rng.standard_gamma(mass, size=(size, len(mass)))
+    gamma *= total / gamma.sum(1, keepdims=True)
+    return gamma
+
+
+def _drawn_clusters(rng: np.random.Generator, weights: Array, size: int, clusters: Codes, scheme: Scheme) -> Array:
+    """Weights of rows, those of a cluster multiplied by one and the same draw."""
+    n, seen = int(clusters.max()) + 1, weights[: len(clusters)]
+    unseen = weights[len(clusters) :]
+    drawn = _drawn(rng, np.concatenate([np.ones(n), unseen]), size, n, scheme)
+    items = np.concatenate([seen, np.full(len(unseen), seen.sum() / n)])
+    return np.asarray(drawn[:, np.concatenate([clusters, n + np.arange(len(unseen))])] * items)
 
 
 def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[float, float]) -> Interval:
@@ -54,6 +90,11 @@ def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[flo
     so that it never narrows the interval.
     """
     tail = (1 - confidence_level) / 2
-    low = np.quantile(np.where(np.isnan(draws), bounds[0], draws), tail, method="inverted_cdf")
-    high = np.quantile(np.where(np.isnan(draws), bounds[1], draws), 1 - tail, method="inverted_cdf")
+    return quantile_interval(draws, tail, 1 - tail, bounds)
+
+
+def quantile_interval(draws: Array, lower: float, upper: float, bounds: tuple[float, float]) -> Interval:
+    """The interval between two quantiles of the draws, undefined ones counted against it on either side."""
+    low = np.quantile(np.where(np.isnan(draws), bounds[0], draws), lower, method="inverted_cdf")
+    high = np.quantile(np.where(np.isnan(draws), bounds[1], draws), upper, method="inverted_cdf")
     return Interval(float(low), float(high))

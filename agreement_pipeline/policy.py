@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 from agreement_pipeline.errors import Place, PolicyError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope, registered
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
 from agreement_pipeline.intervals import Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
@@ -204,6 +205,9 @@ class Policy:
         The verdicts that let a round through. *reliable* alone, unless *tentative* is named too.
     confidence_level, n_resamples
         Of the intervals that are read.
+    interval_method
+        How they are found, and with it of whom they speak: *smoothed_bayesian_bootstrap* of these raters, *two_way_jackknife_log* of raters
+        at large, whoever the next ones are. A method whose lower limit did not hold in the coverage study may not decide.
     description
         Why the cut-offs are what they are: they follow from the cost of an error.
 
@@ -219,6 +223,7 @@ class Policy:
     admit: tuple[Kind, ...] = ("reliable",)
     confidence_level: float = CONFIDENCE_LEVEL
     n_resamples: int = N_RESAMPLES
+    interval_method: str = DEFAULT_METHOD
     description: str = ""
 
     def __post_init__(self) -> None:
@@ -234,6 +239,9 @@ class Policy:
             raise PolicyError(f"confidence_level {self.confidence_level:g} found; 0.8 or more and under 1 is required. 0.95 is usual.")
         if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, int) or not 1000 <= self.n_resamples <= 1_000_000:
             raise PolicyError(f"n_resamples {self.n_resamples!r} found; a whole number from 1000 to 1000000 is required. 10000 is usual.")
+        if not interval_method(self.interval_method).decides:
+            deciding = " or ".join(name for name, method in METHODS.items() if method.decides)
+            raise PolicyError(f"interval_method {self.interval_method!r} found; {deciding} is required. Others' limits do not hold: docs/intervals.md.")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":

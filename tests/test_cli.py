@@ -92,7 +92,9 @@ def test_judge_that_cannot_judge_ends_with_status_2_and_says_why(tmp_path, capsy
 
 def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
     assert main(["judge", str(unanimous(tmp_path, 10)), "--policy", str(policy(tmp_path))]) == 1
-    assert "more items at this agreement would decide" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "could be under 0.667 and could be above" in said
+    assert "more items at this agreement would decide" in said
 
 
 def test_a_measure_that_the_level_forbids_is_refused(capsys):
@@ -115,6 +117,53 @@ def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out
+
+
+def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
+    tables = []
+    for name, share in (("one", 10), ("other", 3)):
+        rows = [(i, rater, "yes" if (i % 2) != (rater == "c" and i % share == 0) else "no") for i in range(60) for rater in "abc"]
+        tables.append(tmp_path / f"{name}.csv")
+        pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(tables[-1], index=False)
+    arguments = ["compare", *map(str, tables), "--measure", "krippendorff_alpha", "--n-resamples", "1000"]
+
+    assert main([*arguments, "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["n_shared"] == 60
+    assert 0 < found["low"] < found["difference"] < found["high"]
+    assert main(arguments) == 0
+    header, _, row = capsys.readouterr().out.splitlines()
+    assert header.split("  ")[0] == "one"
+    assert row.startswith("krippendorff_alpha of one round")
+
+
+@pytest.mark.parametrize(("names", "classifiers", "shared"), [(("good", "bad"), ("good", "bad"), 59), (("ana", "cleo"), (), 60)])
+def test_compare_prints_how_far_two_classifiers_or_raters_differ(tmp_path, capsys, names, classifiers, shared):
+    wrong = {"ana": 0, "ben": 0, "cleo": 3, "good": 10, "bad": 2}
+    rows = [(i, who, "yes" if (i % 2) != (every > 0 and i % every == 1) else "no") for i in range(60) for who, every in wrong.items() if (i, who) != (7, "bad")]
+    path = tmp_path / "table.csv"
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    options = [part for name in classifiers for part in ("--classifier", name)]
+
+    assert main(["compare", str(path), "--between", *names, *options, "--n-resamples", "1000", "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    kind = "classifier" if classifiers else "rater"
+    assert [found[side] for side in ("one", "other")] == [f"schouten_kappa of {kind} {name}" for name in names]
+    assert found["n_shared"] == shared
+    assert 0 < found["low"] < found["difference"] < found["high"]
+
+
+def test_compare_asks_for_a_second_table_or_for_two_names(tmp_path, capsys):
+    path = str(unanimous(tmp_path, 10))
+    for arguments, found in (([], "neither a second table nor --between found"), ([path, "--between", "a", "b"], "a second table and --between found")):
+        assert main(["compare", path, *arguments]) == 2
+        assert found in capsys.readouterr().err
+
+
+def test_measure_takes_an_interval_method(capsys):
+    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife_log", "--measure", "shah_kappa_s")
+
+    assert of(found, "shah_kappa_s")["method"].endswith("raters at large")
 
 
 @pytest.fixture

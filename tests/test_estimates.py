@@ -11,7 +11,7 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estim
 from agreement_pipeline.intervals import Interval, percentile_interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
@@ -102,6 +102,13 @@ def test_the_interval_is_that_of_the_measure_over_the_draws():
     draws = np.concatenate([MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)])
     found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
     assert found.interval == percentile_interval(draws, 0.9, MEASURES["fleiss_kappa"].bounds)
+
+
+def test_patterns_will_do_for_a_measure_that_forgets_raters():
+    patterns = RatingPatterns([[0, 0, 0], [0, 1, 0], [1, 1, 1], [2, -1, -1]], [40, 10, 30, 5], scale=THREE, raters="abc")
+    named, forgotten = estimate("fleiss_kappa", patterns, seed=3), estimate("fleiss_kappa", merged(patterns.counts()), seed=3)
+    assert named == forgotten
+    assert (named.draws == forgotten.draws).all()
 
 
 def test_a_higher_confidence_level_gives_a_wider_interval():

@@ -219,6 +219,9 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
         ({"confidence_level": 1}, "confidence_level 1 found"),
         ({"n_resamples": 10}, "n_resamples 10 found; a whole number from 1000 to 1000000 is required"),
         ({"n_resamples": 1e4}, "n_resamples 10000.0 found"),
+        ({"interval_method": "bootstrap"}, "interval method 'bootstrap' found; one of smoothed_bayesian_bootstrap, "),
+        ({"interval_method": ["jackknife_t"]}, "interval method .* found; one of"),
+        ({"interval_method": "item_bootstrap"}, "interval_method 'item_bootstrap' found; smoothed_bayesian_bootstrap or two_way_jackknife_log is required"),
         ({"version": "1"}, "a name and a whole number are required"),
         ({"policy": 3}, "a name and a whole number are required"),
         ({"polcy": "p"}, r"unknown key \['polcy'\] found"),
@@ -256,8 +259,16 @@ def test_plain_data_make_the_same_policy_again():
 def test_the_digest_is_of_all_that_decides_and_not_of_the_description():
     policy = Policy.from_mapping(full())
     assert Policy.from_mapping({**full(), "description": "other words"}).digest == policy.digest
-    changed = [{"version": 4}, {"policy": "q"}, {"admit": ["reliable"]}, {"confidence_level": 0.95}, {"n_resamples": 20_000}, {"rules": full()["rules"][:1]}]
-    assert len({policy.digest, *(Policy.from_mapping({**full(), **change}).digest for change in changed)}) == 7
+    changed = [
+        {"version": 4},
+        {"policy": "q"},
+        {"admit": ["reliable"]},
+        {"confidence_level": 0.95},
+        {"n_resamples": 20_000},
+        {"interval_method": "two_way_jackknife_log"},
+        {"rules": full()["rules"][:1]},
+    ]
+    assert len({policy.digest, *(Policy.from_mapping({**full(), **change}).digest for change in changed)}) == 8
 
 
 def test_a_policy_gives_the_verdicts_of_all_its_rules():

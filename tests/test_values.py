@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import RatingPatterns, Ratings, RatingsError, RatingValues, Scale, estimate, estimates
+from agreement_pipeline import RatingPatterns, Ratings, RatingsError, RatingValues, Scale, estimate, evidence
 from agreement_pipeline.engines import memory
 from agreement_pipeline.intervals import resampled
 from agreement_pipeline.tables import parquet_bytes, parquet_table, ratings_of, ratings_table
@@ -212,7 +212,7 @@ def test_an_expensive_measure_has_200_draws_and_says_so():
 
 
 def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
-    monkeypatch.setattr(estimates, "MOST_DRAWN_WEIGHTS", 60_000)
+    monkeypatch.setattr(evidence, "MOST_DRAWN_WEIGHTS", 60_000)
     values = RatingValues(np.random.default_rng(0).normal(size=(40, 2)), scale=INTERVAL, raters="ab")
     found = estimate("icc_1_1", values, n_resamples=3_000)
     assert len(found.draws) == 1_500

@@ -1,10 +1,12 @@
 """The statistics of ratings that fit in memory, with NumPy and pandas."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.confident import ConfidentPatterns
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.groups import GroupPatterns, grouped
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
@@ -34,6 +36,48 @@ def item_values(ratings: Ratings) -> tuple[tuple[str, ...], RatingValues]:
 def rating_patterns(ratings: Ratings) -> RatingPatterns:
     """The panel's first ratings by rater."""
     return merged_codes(_item_patterns(ratings, current_panel(ratings)))
+
+
+def joint_patterns(ratings: Ratings) -> RatingPatterns:
+    """The first ratings of the panel and, as columns beside theirs, of the classifiers."""
+    return merged_codes(_item_patterns(ratings, (*current_panel(ratings), *ratings.classifiers)))
+
+
+def joint_values(ratings: Ratings) -> RatingValues:
+    """The same as numbers, on a scale without categories."""
+    return _values(ratings, (*current_panel(ratings), *ratings.classifiers))
+
+
+def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, RatingPatterns]:
+    """The panels' first ratings of two rounds, row by row of the same items: an item that a round lacks is a row without ratings there."""
+    items = tuple(sorted({*one.current["item"], *other.current["item"]}))
+    first, second = (_item_patterns(ratings, current_panel(ratings), items) for ratings in (one, other))
+    rows, weights = np.unique(np.hstack([first.codes, second.codes]), axis=0, return_counts=True)
+    own, others = np.split(rows, [first.n_raters], axis=1)
+    return _recoded(first, own, weights), _recoded(second, others, weights)
+
+
+def _recoded(patterns: RatingPatterns, codes: Codes, weights: Codes) -> RatingPatterns:
+    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
+
+
+def clustered_patterns(ratings: Ratings, cluster_of: Mapping[str, str]) -> tuple[RatingPatterns, tuple[str, ...]]:
+    """The panel's first ratings by rater, rows of different clusters apart, and the cluster of each row.
+
+    Raises
+    ------
+    RatingsError
+        An item has no cluster.
+    """
+    items = tuple(sorted(ratings.current["item"][ratings.current["rater"].isin(ratings.raters)].unique()))
+    alone = [item for item in items if item not in cluster_of]
+    if alone:
+        raise RatingsError(f"clusters: items {listed(alone)} without a cluster found; one is required for each of {len(items)} items. Name them.")
+    clusters = tuple(sorted({cluster_of[item] for item in items}))
+    patterns = _item_patterns(ratings, current_panel(ratings), items)
+    place = np.array([clusters.index(cluster_of[item]) for item in items])
+    rows, weights = np.unique(np.column_stack([place, patterns.codes]), axis=0, return_counts=True)
+    return _recoded(patterns, rows[:, 1:], weights), tuple(clusters[place] for place in rows[:, 0])
 
 
 def rating_values(ratings: Ratings) -> RatingValues:

@@ -1,8 +1,12 @@
 """Student's distribution, without SciPy."""
 
 import math
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
+
+NEARLY_NORMAL = 1000
 
 
 def lower_tail(t: float, df: int) -> float:
@@ -19,3 +23,23 @@ def lower_tail(t: float, df: int) -> float:
     series = 1 + float(np.cumprod((k - 1) / k * math.cos(theta) ** 2).sum())
     within = math.sin(theta) * series if df % 2 == 0 else 2 / math.pi * (theta + (df > 1) * math.sin(theta) * math.cos(theta) * series)
     return min(1.0, max(0.0, (1 + within) / 2))
+
+
+@lru_cache(maxsize=1024)
+def quantile(p: float, df: int) -> float:
+    """The value that a variable of Student's distribution is at most with probability `p`, to about 1e-9 of itself.
+
+    By halving an interval of angles; with many degrees of freedom by the expansion about the normal quantile (Abramowitz & Stegun 1964, 26.7.5).
+
+    >>> round(quantile(0.975, 2), 4), round(quantile(0.975, 100_000), 4)
+    (4.3027, 1.96)
+    """
+    if df >= NEARLY_NORMAL:
+        z = NormalDist().inv_cdf(p)
+        terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+        return float(z + sum(term / df**power for power, term in enumerate(terms, 1)))
+    low, high = -math.pi / 2, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lower_tail(math.sqrt(df) * math.tan(middle), df) < p else (low, middle)
+    return math.sqrt(df) * math.tan((low + high) / 2)

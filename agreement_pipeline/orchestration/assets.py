@@ -26,6 +26,8 @@ from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
 from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
 from agreement_pipeline.report.standing_in import compared_by, standing_rows
+from agreement_pipeline.report.tables import rater_rows
+from agreement_pipeline.shrinkage import shrunken_self_agreement
 
 DISPUTED = 50
 PLOTTED = ("round", "classifier", "rater", "without")
@@ -63,7 +65,7 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
             ["annotations"],
         ),
         _agreement(project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"),
-        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?", herself_and_others),
+        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?", of_raters),
         _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?", standing_in),
         by_round("disputed_items", disputed_items, "The items on which the panel agrees least: adjudicate these first.", ["annotations"]),
         by_round(
@@ -129,12 +131,27 @@ def agreement(name: str, question: Question, more: Callable[[Ratings, Policy], d
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    found = list(survey(ratings, measures, judged=judged, confidence_level=policy.confidence_level, n_resamples=policy.n_resamples))
+    level, draws, method = policy.confidence_level, policy.n_resamples, policy.interval_method
+    found = list(survey(ratings, measures, judged=judged, confidence_level=level, n_resamples=draws, method=method))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
         metadata={**_interval_plot(found), **more(ratings, policy), "estimates": estimate_table(found), **estimate_numbers(found)},
     )
+
+
+def of_raters(ratings: Ratings, policy: Policy) -> dict[str, Any]:
+    """What else is shown of the raters, each by herself."""
+    return {**herself_and_others(ratings, policy), **towards_the_pool(ratings, policy)}
+
+
+def towards_the_pool(ratings: Ratings, policy: Policy) -> dict[str, Any]:
+    """The raters' agreement with themselves, drawn towards that of all, as metadata; nothing where a scale lists no categories."""
+    if ratings.scale.continuous:
+        return {}
+    replicates, seed = memory.replicate_counts(ratings), int(ratings.digest[:16], 16)
+    found = shrunken_self_agreement(replicates, seed=seed, confidence_level=policy.confidence_level, n_resamples=policy.n_resamples)
+    return {"self_agreement_towards_the_pool": frame_table(rater_rows(found))}
 
 
 def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from textwrap import wrap
 
 import pandas as pd
 
+from agreement_pipeline.differences import Difference
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.planning import Plan
 
@@ -35,6 +36,21 @@ def note(found: Estimate) -> str:
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
 
 
+def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
+    """Estimates of raters as a table of text, one row each, with how they were found."""
+    return pd.DataFrame(
+        {
+            "rater": found.scope.name,
+            "value": shown(found.value),
+            "interval": interval_text(found),
+            "items": str(found.n_used),
+            "how": found.method,
+            "note": note(found),
+        }
+        for found in estimates
+    )
+
+
 def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
     """Plans as a table of text, one row each."""
     return pd.DataFrame(
@@ -52,7 +68,22 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
     )
 
 
-def interval_text(found: Estimate) -> str:
+def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
+    """Differences as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "one": found.one,
+            "other": found.other,
+            "difference": shown(found.value),
+            "interval": interval_text(found),
+            "shared items": "none" if found.n_shared is None else str(found.n_shared),
+            "note": f"undefined: {found.undefined}" if found.undefined else "",
+        }
+        for found in differences
+    )
+
+
+def interval_text(found: Estimate | Difference) -> str:
     """An interval as `low … high`; empty where undefined."""
     return "" if found.interval is None else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
 

@@ -6,6 +6,7 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.ratings import Ratings
@@ -114,6 +115,35 @@ def test_the_table_of_labels_is_one_row_an_item_and_one_column_a_rater(ratings):
     table = memory.item_table(ratings)
     assert table.columns.tolist() == ["A", "B", "C"]
     assert table.iloc[2].isna().tolist() == [False, True, False]
+
+
+def test_rows_of_different_clusters_stay_apart(ratings):
+    cluster_of = {"0000": "d2", "0001": "d2", "0002": "d1", "0003": "d1", "0004": "d1"}
+    patterns, clusters = memory.clustered_patterns(ratings, cluster_of)
+    order = [patterns.raters.index(name) for name in "ABC"]
+    found = sorted(zip(clusters, patterns.codes[:, order].tolist(), patterns.weights.tolist(), strict=True))
+    assert found == [("d1", [0, 0, 1], 1), ("d1", [1, -1, 1], 1), ("d1", [1, 1, -1], 1), ("d2", [0, 0, 1], 2)]
+    assert estimate("krippendorff_alpha", patterns, clusters=clusters).value == estimate("krippendorff_alpha", memory.category_counts(ratings)).value
+
+
+def test_an_item_without_a_cluster_is_refused(ratings):
+    with pytest.raises(RatingsError, match=r"items \['0004'\] without a cluster found; one is required for each of 5 items"):
+        memory.clustered_patterns(ratings, dict.fromkeys(("0000", "0001", "0002", "0003"), "d"))
+
+
+def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, tabled):
+    other = tabled("A D\nno yes\nyes yes\n. yes", ("no", "yes"))
+    one, two = memory.aligned_patterns(ratings, other)
+    assert one.weights.tolist() == two.weights.tolist()
+    columns = [one.codes[:, [one.raters.index(name) for name in "ABC"]], two.codes[:, [two.raters.index(name) for name in "AD"]]]
+    rows = sorted(zip(np.hstack(columns).tolist(), one.weights.tolist(), strict=True))
+    assert rows == [([0, 0, 1, -1, -1], 1), ([0, 0, 1, 0, 1], 1), ([0, 0, 1, 1, 1], 1), ([1, -1, 1, -1, 1], 1), ([1, 1, -1, -1, -1], 1)]
+
+
+def test_classifiers_stand_beside_the_panel_together(ratings):
+    joint = memory.joint_patterns(ratings)
+    assert set(joint.raters) == {"A", "B", "C", "model"}
+    assert rows_of(joint, ("A", "B", "C", "model")) == {(0, 0, 1, 0): 2, (0, 0, 1, 1): 1, (1, -1, 1, 1): 1, (1, 1, -1, -1): 1}
 
 
 def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_rounds_count():

@@ -166,7 +166,7 @@ def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
     read = []
     monkeypatch.setattr(_numbers, "_ranked", lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values))
     values = RatingValues(np.random.default_rng(3).normal(size=(20, 3)), scale=Scale(None, "ordinal"), raters=tuple("abc"))
-    blocks = list(resampled(values, 5, 0, prior_mass=3.0)) + list(resampled(values, 5, 1, prior_mass=3.0))
+    blocks = list(resampled(values, 5, 0)) + list(resampled(values, 5, 1))
     for weights in (np.ones((2, 32)), np.full((3, 32), 2.0)):
         MEASURES["krippendorff_alpha"](blocks[0].reweighted(weights))
     assert read == [32]

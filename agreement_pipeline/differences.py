@@ -1,0 +1,196 @@
+"""The interval of a difference: of two rounds, two classifiers, two raters, or two measures.
+
+Where both sides rest on the same items, both are drawn with the same weights: what makes an item hard for one makes it hard for the other, and
+that does not blur how far they differ. Whether two intervals overlap is never asked; it is no test of a difference.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
+from agreement_pipeline.evidence import affordable
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
+from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.measures import Measure
+from agreement_pipeline.patterns import Array, RatingPatterns
+
+METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
+
+
+class Side(NamedTuple):
+    """One side of a comparison: a measure on a statistic, and what to call it."""
+
+    name: str
+    measure: str
+    statistic: Any
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much greater one agreement is than another, with its interval.
+
+    Attributes
+    ----------
+    one, other
+        What is compared.
+    value, interval
+        Of one less other; None where undefined. The interval holds the true difference with `confidence_level`.
+    confidence_level, method
+        Of the interval.
+    n_shared
+        Items that both rest on; None where they were drawn apart.
+    undefined
+        Why there is no difference; None where there is one.
+    draws
+        The resampled differences.
+    """
+
+    one: str
+    other: str
+    value: float | None
+    interval: Interval | None
+    confidence_level: float
+    method: str
+    n_shared: int | None = None
+    undefined: str | None = None
+    draws: Array | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def low(self) -> float | None:
+        """The lower limit as plain data; None where it is without limit, or there is no difference."""
+        return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper limit as plain data; None where it is without limit, or there is no difference."""
+        return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
+
+    @property
+    def probability_greater(self) -> float | None:
+        """The probability that one is truly greater than other: the share of draws in which it is, undefined ones not."""
+        return None if self.draws is None else float(np.mean(self.draws > 0))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The difference as plain data, in the form the command line prints."""
+        return {
+            "one": self.one,
+            "other": self.other,
+            "difference": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "probability_greater": self.probability_greater,
+            "n_shared": self.n_shared,
+            "method": self.method,
+            "undefined": self.undefined,
+        }
+
+
+def difference(
+    one: Side,
+    other: Side,
+    *,
+    shared: int | None = None,
+    seed: int | Sequence[int] = 0,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+) -> Difference:
+    """One less other, from the same draws of items where they share some, and from draws apart where they do not.
+
+    A draw in which a side is undefined counts as the least possible difference for the lower limit and as the greatest for the upper one. Items
+    that were not seen are drawn for each side by itself, so that two sides which never differed are not certain never to; on one and the same
+    statistic everything is drawn once.
+
+    Parameters
+    ----------
+    one, other
+        The sides. Of a measure of every category the lowest is compared.
+    shared
+        How many items both rest on. The rows of both statistics are then the same items with the same weights, row by row; an item that one
+        side lacks is a row without ratings there. Two measures of one statistic are given that statistic twice. None: the sides share no
+        item, and are drawn apart.
+
+    Raises
+    ------
+    PolicyError
+        A measure is not registered.
+    AgreementError
+        Sides that share items do not have the same rows; or a measure of items that every rater rated meets others.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import CategoryCounts, Scale
+    >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [40, 20, 40], scale=Scale(("no", "yes")))
+    >>> found = difference(Side("a", "gwet_ac1", counts), Side("b", "fleiss_kappa", counts), shared=100)
+    >>> round(found.value, 4), found.interval.low <= found.value <= found.interval.high
+    (0.0024, True)
+    """
+    records = registered(one.measure), registered(other.measure)
+    for side, record in zip((one, other), records, strict=True):
+        _refuse_left_out(side, record)
+    undefined = [
+        f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := record.why_undefined(_basis(record, side.statistic)))
+    ]
+    if undefined:
+        return Difference(one.name, other.name, None, None, confidence_level, METHOD, shared, undefined="; ".join(undefined))
+    n = min(n_resamples, *(affordable(record, side.statistic) for record, side in zip(records, (one, other), strict=True)))
+    read, read_other = (_reader(record, side.statistic) for record, side in zip(records, (one, other), strict=True))
+    blocks = _drawn(one.statistic, other.statistic, shared is not None, n, seed)
+    draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
+    value = float(read(one.statistic) - read_other(other.statistic))
+    bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
+    interval = percentile_interval(draws, confidence_level, bounds).including(value)
+    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}; {'drawn apart' if shared is None else 'paired by item'}"
+    return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
+
+
+def _refuse_left_out(side: Side, record: Measure) -> None:
+    """Items that one side leaves out have no row to be paired with."""
+    if record.crossed and side.statistic.crossed() is not side.statistic:
+        raise AgreementError(f"{side.name}: items with missing ratings found; none is required of a measure of items that every rater rated. Leave them out.")
+
+
+def _reader(record: Measure, seen: Any) -> Callable[[Any], Array]:
+    """From a statistic to the measure's value; of one of every category to the lowest over those that have a value on what was seen."""
+    used = ~np.isnan(record(_basis(record, seen)).value) if record.per_category else None
+
+    def read(statistic: Any) -> Array:
+        values = np.asarray(record(_basis(record, statistic)).value)
+        return values if used is None else np.asarray(values[..., used].min(-1))
+
+    return read
+
+
+def _basis(record: Measure, statistic: Any) -> Any:
+    """The statistic with its raters forgotten, where the measure asks for that."""
+    return statistic.counts() if record.needs == "counts" and isinstance(statistic, RatingPatterns) else statistic
+
+
+def _drawn(one: Any, other: Any, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
+    """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both."""
+    if paired and one is other:
+        yield from ((block, block) for block in resampled(one, n, seed))
+        return
+    if paired and (one.weights.shape != other.weights.shape or (one.weights != other.weights).any()):
+        found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
+        raise AgreementError(f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them.")
+    possible = [side.with_unseen(PRIOR_MASS) for side in (one, other)]
+    size = max(1, BLOCK_CELLS // max(side.weights.shape[-1] for side in possible))
+    starts = range(0, n, size)
+    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
+        rng, some = np.random.default_rng(child), min(size, n - start)
+        shares = rng.standard_gamma(one.weights, size=(some, len(one.weights)))
+        others = shares if paired else rng.standard_gamma(other.weights, size=(some, len(other.weights)))
+        yield _completed(rng, shares, possible[0], one), _completed(rng, others, possible[1], other)
+
+
+def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Any:
+    """The statistic under the shares of what was seen, and shares of its own of what was not."""
+    unseen = possible.weights[shares.shape[1] :]
+    gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
+    return possible.reweighted(gamma * (seen.weights.sum() / gamma.sum(1, keepdims=True)))

@@ -1,0 +1,143 @@
+"""What an interval method looks at, computed: the measures under draws of weights, with items left out, and with raters left out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.interval_methods import Evidence, IntervalMethod
+from agreement_pipeline.intervals import PRIOR_MASS, resampled
+from agreement_pipeline.jackknife import without_items, without_raters
+from agreement_pipeline.measures import MEASURES, Coefficient, Measure
+from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, Statistic, merged
+
+N_RESAMPLES_OF_EXPENSIVE = 200
+N_RESAMPLES_OF_MANY_ROWS = 1_000
+MOST_DRAWN_WEIGHTS = 100_000_000
+
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
+
+
+class Point(NamedTuple):
+    """A measure, what of the statistic it rests on, what it is there, or why it has no value."""
+
+    record: Measure
+    statistic: Any
+    found: Coefficient
+    undefined: str | None = None
+
+
+class Asked(NamedTuple):
+    """How much evidence is asked for: draws and their seed, the confidence level, and the cluster of each row where items come in clusters."""
+
+    n_resamples: int
+    seed: int
+    confidence_level: float
+    clusters: Codes | None = None
+
+
+def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> list[Point]:
+    """The measures on what each rests on: raters forgotten, the items alone that every rater rated, or the statistic as it is."""
+    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
+    forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
+    counts = _compact(statistic.counts(), clusters) if forgotten else statistic
+    bases = [crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records]
+    return [_point(record, base) for record, base in zip(records, bases, strict=True)]
+
+
+def _point(record: Measure, statistic: Any) -> Point:
+    """The measure there; computed only where no condition is declared to hold."""
+    why = record.why_undefined(statistic)
+    return Point(record, statistic, record(statistic) if why is None else NOTHING, why)
+
+
+def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
+    """Equal rows made one, unless rows stand in clusters."""
+    return merged(counts) if clusters is None else counts
+
+
+def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
+    groups: dict[tuple[int, bool, int, int], list[Point]] = {}
+    for point in points:
+        if point.undefined is None:
+            n = min(asked.n_resamples, affordable(point.record, point.statistic))
+            items = point.record.rests_on.items(point.statistic) if method.leaves_out else 0
+            groups.setdefault((id(point.statistic), point.record.expensive, items, n), []).append(point)
+    found: dict[str, Evidence] = {}
+    for (*_, items, n), group in groups.items():
+        found |= _of_group(group, items, method, asked._replace(n_resamples=n))
+    return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
+
+
+def _with_raters(found: dict[str, Evidence], statistic: Any, clusters: Codes | None) -> dict[str, Evidence]:
+    """The evidence with the values without each rater."""
+    others = [points_of([MEASURES[name] for name in found], other, clusters) for other in without_raters(statistic)]
+    values = {name: [np.broadcast_to(points[place].found.value, np.shape(found[name].value)) for points in others] for place, name in enumerate(found)}
+    return {name: replace(each, without_rater=np.stack(values[name])) for name, each in found.items()}
+
+
+def affordable(record: Measure, statistic: Statistic) -> int:
+    """How many draws it may take: fewer where each is dear."""
+    if record.expensive:
+        return N_RESAMPLES_OF_EXPENSIVE
+    return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1])))
+
+
+def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on measures read on `items` items of one basis, without what is left of it when raters are left out."""
+    base, records = group[0].statistic, [point.record for point in group]
+    split = _split_by_category(base) if any(record.per_category for record in records) else []
+    nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
+    drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)
+    if method.scheme is not None:
+        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
+    n = items if asked.clusters is None else int(asked.clusters.max()) + 1
+    if method.leaves_out:
+        most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
+        behind: list[Array] = []
+        left = _values(records, [], _without_items(base, most, asked, behind))
+        times = np.concatenate(behind)
+        unlike = _values(records, split, [_unlike(base, n, (1 - asked.confidence_level) / 2)])
+    names = [(point.record.name, point.found.value) for point in group]
+    return {name: Evidence(value, drawn[name], left[name], times, unlike[name], nothing[name], n) for name, value in names}
+
+
+def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Array]) -> Iterator[Any]:
+    """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
+    for block in without_items(base, most_weights, asked.seed, clusters=asked.clusters):
+        behind.append(block.times)
+        yield base.reweighted(block.weights)
+
+
+def _values(records: Sequence[Measure], split: Sequence[Statistic], blocks: Iterable[Statistic]) -> dict[str, Array]:
+    """The measures' values in blocks of weights."""
+    values = [[_value(record, split, block) for record in records] for block in blocks]
+    return {record.name: np.concatenate(each) for record, each in zip(records, zip(*values, strict=True), strict=True)}
+
+
+def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
+    """The measure's values in a block of weights; where items that were not seen have some, those of each category with that category's own."""
+    if not record.per_category or not split:
+        return np.asarray(record(block).value)
+    return np.stack([record(possible.reweighted(block.weights)).value[..., k] for k, possible in enumerate(split)], axis=-1)
+
+
+def _split_by_category(statistic: Statistic) -> list[Statistic]:
+    """The statistic with the unseen items of each category: a category that was always agreed on is not certain either, however rare."""
+    return [statistic.with_unseen(PRIOR_MASS, category) for category in range(len(statistic.scale.names))]
+
+
+def _unlike(statistic: Statistic, n: int, tail: float) -> Statistic:
+    """The statistic with the largest share of unlike items that shows none in `n` with a probability of `tail`, all of one kind, kind by kind.
+
+    That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    """
+    possible = statistic.with_unseen(PRIOR_MASS)
+    rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
+    share = 1 - tail ** (1 / max(n, 1))
+    weights = np.zeros((rows - seen, rows))
+    weights[:, :seen] = (1 - share) * statistic.weights
+    weights[np.arange(rows - seen), np.arange(seen, rows)] = share * statistic.weights.sum()
+    return possible.reweighted(weights)

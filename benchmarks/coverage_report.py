@@ -1,0 +1,191 @@
+"""Writes what the coverage table says into docs/intervals.md, and the two pictures beside it.
+
+`python benchmarks/coverage_report.py` first sums the passes of benchmarks/coverage.csv, so that the table stays small.
+"""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, rows_in, summed
+from matplotlib.figure import Figure
+from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
+
+from agreement_pipeline import CategoryCounts, Scale, estimate
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
+from agreement_pipeline.policy import RELIABLE
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, PLOT, PICTURE = DOCS / "intervals.md", DOCS / "coverage.png", DOCS / "held-round.png"
+START, END = "<!-- coverage: written by benchmarks/coverage_report.py -->", "<!-- end of coverage -->"
+NOMINAL = {"held_95": 0.95, "held_975": 0.975}
+ALLOWED = 0.015
+SURE = 0.05
+FEWEST_DEFINED = 50
+HELD_ROUND = ([[3, 0], [2, 1], [1, 2], [0, 3]], [56, 7, 9, 48])
+INK, BAD, LINE = "#23395b", "#b3392f", "#8d99ae"
+
+
+def compact(table: Path) -> list[Row]:
+    """The table with its passes summed, written anew and put in its place at once."""
+    rows, fresh = summed(rows_in(table)), table.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    append(fresh, rows)
+    os.replace(fresh, table)
+    return rows
+
+
+def coverages(rows: list[Row]) -> pd.DataFrame:
+    """Of each cell, measure and method how often the limit did not pass the truth; an undefined value gives no limit and admits nothing."""
+    frame = pd.DataFrame(rows, columns=Row._fields)
+    frame["slack"] = frame["mean_lower_limit"] * frame["defined"]
+    sums = frame.groupby(["measure", "method", "cell"], as_index=False)[["populations", "defined", "held_95", "held_975", "slack"]].sum()
+    every = design(CELLS + CELLS_AT_LARGE)
+    for factor in ("n", "raters", "categories", "commonest", "model", "missing", "truth", "spread"):
+        sums[factor] = [getattr(every[cell], factor) for cell in sums["cell"]]
+    sums["slack"] = [every[c].truths[m] for c, m in zip(sums["cell"], sums["measure"], strict=True)] - sums["slack"] / sums["defined"]
+    for held in NOMINAL:
+        sums[f"missed_{held}"] = sums["defined"] - sums[held]
+        sums[f"coverage_{held}"] = 1 - sums[f"missed_{held}"] / sums["populations"]
+    return sums
+
+
+def upper_tail(misses: int, n: int, p: float) -> float:
+    """The probability of so many misses or more, each of probability p."""
+    return 1 - sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(misses))
+
+
+def failing(cells: pd.DataFrame, held: str) -> pd.DataFrame:
+    """The cells whose coverage is under the nominal one less 1.5 points, beyond the simulation's error (Holm over all cells of the method)."""
+    miss = 1 - NOMINAL[held] + ALLOWED
+    p = np.array([upper_tail(int(m), int(n), miss) for m, n in zip(cells[f"missed_{held}"], cells["populations"], strict=True)])
+    order = np.argsort(p)
+    rejected = np.cumprod(p[order] <= SURE / np.arange(len(p), 0, -1)).astype(bool)
+    return cells.iloc[order[rejected]]
+
+
+HEAD = (
+    "| | cells | populations a cell | 95 %: mean | tenth | worst | failing | 97.5 %: mean | tenth | worst | failing | slack (default's) |",
+    "| --- |" + " ---: |" * 11,
+)
+
+
+def share(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def line(name: str, cells: pd.DataFrame, usual: pd.DataFrame) -> str:
+    n = cells["populations"]
+    parts = [f"`{name}`", f"{len(cells)}", f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"]
+    for held in NOMINAL:
+        found = cells[f"coverage_{held}"]
+        parts += [share(found.mean()), share(found.quantile(0.1)), share(found.min()), str(len(failing(cells, held)))]
+    both = cells.merge(usual, on=["measure", "cell"], suffixes=("", "_usual"))
+    return "| " + " | ".join([*parts, f"{both['slack'].mean():.3f} ({both['slack_usual'].mean():.3f})"]) + " |"
+
+
+def tables(found: pd.DataFrame) -> str:
+    """The three tables, and the cells in which a method that may decide fails."""
+    alike, differing = (found[found["spread"] > 0 if at_large else found["spread"] == 0] for at_large in (False, True))
+    usual, usual_at_large = (cells[cells["method"] == DEFAULT_METHOD] for cells in (alike, differing))
+    of_methods = [line(name, cells, usual) for name in STUDIED if len(cells := alike[alike["method"] == name])]
+    of_measures = [line(name, cells, usual) for name, cells in usual.groupby("measure")]
+    of_at_large = [line(name, cells, usual_at_large) for name in AT_LARGE if len(cells := differing[differing["method"] == name])]
+    deciding = differing[differing["method"].isin([name for name in AT_LARGE[:-1] if METHODS[name].decides])]
+    return "\n".join(
+        [
+            *("### These raters, by method", "", *HEAD, *of_methods, "", named(usual, DEFAULT_METHOD), "", of_defined(usual), ""),
+            *("### The default, by measure", "", *HEAD, *of_measures, ""),
+            *("### Raters at large, by method", "", *HEAD, *of_at_large, ""),
+            *(named(cells, name) for name, cells in deciding.groupby("method")),
+        ]
+    )
+
+
+def named(cells: pd.DataFrame, method: str) -> str:
+    """The cells in which a method fails, in words."""
+    bad = pd.concat([failing(cells, held).assign(held=held) for held in NOMINAL])
+    if bad.empty:
+        return f"`{method}` fails in no cell, as far as so many populations can show."
+    return "\n".join([f"Cells in which `{method}` fails:", "", *(_named(row) for row in bad.to_dict("records"))])
+
+
+def of_defined(cells: pd.DataFrame) -> str:
+    """What is left of the default's coverage when values that are undefined do not count as held."""
+    defined = cells[cells["defined"] > 0].assign(populations=cells["defined"])
+    bad = len(failing(defined, "held_975"))
+    enough = defined[defined["defined"] >= FEWEST_DEFINED]
+    worst = (1 - enough["missed_held_975"] / enough["defined"]).min()
+    return (
+        f"Counted over defined values alone, `{DEFAULT_METHOD}` fails in {bad} cells at 97.5 %; of the cells with {FEWEST_DEFINED} defined values or more "
+        f"({len(enough)} of {len(cells)}) the worst has {share(worst)} %."
+    )
+
+
+def _named(row: dict[str, Any]) -> str:
+    commonest = "all as common" if pd.isna(row["commonest"]) else f"the commonest {100 * row['commonest']:g} %"
+    spread = f", spread of raters {row['spread']:g}" if row["spread"] else ""
+    where = f"{row['n']} items, {row['raters']} raters, {row['categories']} categories, {commonest}, {row['model']}{spread}, {100 * row['missing']:g} % missing"
+    level, coverage = 100 * NOMINAL[row["held"]], share(row[f"coverage_{row['held']}"])
+    return f"- `{row['measure']}` at {level:g} %: {where}, true α {row['truth']:g}: {coverage} % of {row['populations']}"
+
+
+def plot(found: pd.DataFrame) -> None:
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    axes = figure.subplots()
+    colours = mpl.colormaps["viridis_r"](np.linspace(0, 1, len(ITEMS)))
+    rng = np.random.default_rng(0)
+    for place, name in enumerate(STUDIED):
+        for n, colour in zip(ITEMS, colours, strict=True):
+            cells = found[(found["method"] == name) & (found["n"] == n) & (found["spread"] == 0)]
+            at = place - 0.36 + 0.12 * ITEMS.index(n) + rng.uniform(0, 0.1, size=len(cells))
+            axes.scatter(at, 100 * cells["coverage_held_975"], s=4, color=colour, alpha=0.5, linewidths=0, label=f"{n} items" if not place else None)
+    axes.axhline(97.5, color=INK, linewidth=1)
+    axes.axhline(96, color=BAD, linewidth=1, linestyle="--")
+    axes.set_xticks(range(len(STUDIED)), [name.replace("_", "\n") for name in STUDIED], fontsize=8)
+    axes.set_ylabel("truth at or above the 97.5 % lower limit, %")
+    axes.set_ylim(40, 100.5)
+    axes.legend(fontsize=7, markerscale=3, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(PLOT, dpi=110, metadata={"Software": None})
+
+
+def picture() -> None:
+    """A round with α 0.82, and one of ten times the items: what the true value may be."""
+    rows, weights = HELD_ROUND
+    figure = Figure(figsize=(7.2, 3), layout="constrained")
+    axes = figure.subplots()
+    for times, colour, height in ((1, BAD, 1.0), (20, INK, 0.9)):
+        counts = CategoryCounts(rows, [times * weight for weight in weights], scale=Scale(("no", "yes")))
+        found = estimate("krippendorff_alpha", counts)
+        density, edges = np.histogram(found.draws, bins=60, density=True)
+        axes.stairs(density / density.max(), edges, color=colour, fill=True, alpha=0.25)
+        low, high = found.interval
+        verdict = "held" if low < RELIABLE else "reliable"
+        label = f"{sum(weights) * times} items: α {found.value:.2f}, {low:.2f} to {high:.2f}: {verdict}"
+        axes.plot((low, high), (-0.08 * height, -0.08 * height) if times == 1 else (-0.16, -0.16), color=colour, linewidth=3, label=label)
+    axes.axvline(RELIABLE, color=LINE, linestyle="--")
+    axes.text(RELIABLE, 1.02, " cut-off 0.800", fontsize=8, color=INK, va="bottom", ha="center")
+    axes.set_xlabel("what Krippendorff's α may truly be")
+    axes.set_yticks([])
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.legend(fontsize=8, loc="upper left", frameon=False)
+    axes.set_xlim(0.66, 0.96)
+    figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
+
+
+def main() -> None:
+    found = coverages(compact(TABLE))
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page.split(START)[0], page.split(END)[1]
+    PAGE.write_text(f"{before}{START}\n\n{tables(found)}\n\n{END}{after}", encoding="utf-8")
+    plot(found)
+    picture()
+
+
+if __name__ == "__main__":
+    main()

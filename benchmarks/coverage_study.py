@@ -1,0 +1,195 @@
+"""How often the true value lies at or above the lower limit, method by method, on populations whose true values are known.
+
+`python benchmarks/coverage_study.py [--passes N] [--share I/N] [--short]` adds rows to the table, one for each pass, cell, measure and method; what is
+there already is skipped, so that a run can be stopped and taken up again, and several processes can share the work.
+`python benchmarks/coverage_report.py` writes what the table says into docs/intervals.md.
+"""
+
+import argparse
+import csv
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
+
+from agreement_pipeline.evidence import Asked, gathered, points_of
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, NO_VARIATION, Evidence
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.jackknife import variance
+from agreement_pipeline.measures import MEASURES
+
+TABLE = Path(__file__).parent / "coverage.csv"
+STUDIED = tuple(name for name, method in METHODS.items() if method.population == "these raters")
+AT_LARGE = (*(name for name, method in METHODS.items() if method.population == "raters at large"), DEFAULT_METHOD)
+"""The methods that are studied where raters differ; the default among them, to show what it does not speak of."""
+SOURCES = {name: name if name in (DEFAULT_METHOD, "bayesian_bootstrap") else "bca_bootstrap" for name in STUDIED}
+SOURCES |= dict.fromkeys(AT_LARGE[:-1], AT_LARGE[0])
+"""The method whose evidence each rests on: one that looks at draws and at values with items left out serves all that look at either."""
+LEVELS = (0.90, 0.95)
+ALPHA = "krippendorff_alpha"
+GROUPS = {
+    "nominal": {"alpha_nominal": ALPHA, "fleiss_kappa": "fleiss_kappa", "gwet_ac1": "gwet_ac1"},
+    "ordinal": {"alpha_ordinal": ALPHA},
+    "interval": {"alpha_interval": ALPHA},
+    "patterns": {"shah_kappa_s": "shah_kappa_s"},
+    "panel": {"shah_s": "shah_s", "vanbelle_albert_kappa": "vanbelle_albert_kappa"},
+    "replicates": {name: name for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")},
+}
+"""The statistics, and the measures taken of each under the names of the table."""
+
+
+class Row(NamedTuple):
+    """What one method did for one measure on one cell: how many populations gave a value, and in how many of those the limit held.
+
+    It sums `passes` passes over the cell, from the pass `first` on.
+    """
+
+    cell: int
+    measure: str
+    method: str
+    draws: int
+    first: int
+    passes: int
+    populations: int
+    defined: int
+    held_95: int
+    held_975: int
+    mean_lower_limit: float
+    seconds: float
+
+
+def statistic_of(sample: Sample, group: str) -> object:
+    """The statistic; where raters differ, one that names them."""
+    if sample.population.spread:
+        return sample.patterns()
+    return sample.counts(group) if group in ("nominal", "ordinal", "interval") else getattr(sample, group)()
+
+
+def evidence_of(sample: Sample, group: str, source: str, draws: int, seed: int, level: float) -> dict[str, Evidence]:
+    records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
+    statistic = statistic_of(sample, group)
+    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed, level))
+
+
+def limits(sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int) -> dict[tuple[str, str], list[Interval]]:
+    """The intervals of each measure and method at both levels, from the same evidence; of a measure that is undefined there are none."""
+    wide = evidence_of(sample, group, SOURCES[methods[0]], draws, seed, LEVELS[1])
+    narrow = wide
+    if any(len(each.left_out) and variance(each.left_out, each.times) <= NO_VARIATION for each in wide.values()):
+        narrow = evidence_of(sample, group, SOURCES[methods[0]], draws, seed, LEVELS[0])
+    return {
+        (name, method): [interval(method, each[name], level, name) for level, each in zip(LEVELS, (narrow, wide), strict=True)]
+        for name in wide
+        for method in methods
+    }
+
+
+def interval(method: str, evidence: Evidence, level: float, name: str) -> Interval:
+    return METHODS[method].limits(evidence, level, MEASURES[name].bounds).including(float(evidence.value))
+
+
+def rows_of(number: int, cell: int, population: Population, methods: Sequence[str], samples: Sequence[Sample], draws: int) -> Iterator[Row]:
+    """The rows of methods that share their evidence, in one pass over one cell."""
+    for group, measures in GROUPS.items():
+        names = {name: registered for name, registered in measures.items() if name in population.truths}
+        if not names:
+            continue
+        start = time.process_time()
+        found = [limits(sample, group, methods, draws, seed) for seed, sample in enumerate(samples)]
+        seconds = (time.process_time() - start) / len(names) / len(methods)
+        for name, registered in names.items():
+            for method in methods:
+                defined = [each[registered, method] for each in found if (registered, method) in each]
+                yield _row(number, cell, name, method, draws, len(samples), defined, population.truths[name], seconds)
+
+
+def _row(number: int, cell: int, name: str, method: str, draws: int, populations: int, found: list, truth: float, seconds: float) -> Row:
+    lows = np.array([[each.low for each in levels] for levels in found]).reshape(-1, len(LEVELS))
+    held = (lows <= truth + 1e-12).sum(0)
+    mean = float(lows[:, 1].clip(-1, 1).mean()) if len(lows) else float("nan")
+    return Row(cell, name, method, draws, number, 1, populations, len(lows), int(held[0]), int(held[1]), round(mean, 5), round(seconds, 3))
+
+
+def rows_in(table: Path) -> list[Row]:
+    if not table.exists():
+        return []
+    with table.open(newline="") as file:
+        return [Row(*(read(text) for read, text in zip(Row.__annotations__.values(), line, strict=True))) for line in list(csv.reader(file))[1:]]
+
+
+def done(table: Path) -> set[tuple[int, int, str]]:
+    """The passes over cells that are in the table, by method."""
+    return {(number, row.cell, row.method) for row in rows_in(table) for number in range(row.first, row.first + row.passes)}
+
+
+def summed(rows: Sequence[Row]) -> list[Row]:
+    """One row for each cell, measure and method, while passes follow each other without a gap."""
+    found: list[Row] = []
+    for row in sorted(rows):
+        last = found[-1] if found else None
+        if last is None or last[:4] != row[:4] or last.first + last.passes != row.first:
+            found.append(row)
+            continue
+        defined = last.defined + row.defined
+        means = [each.mean_lower_limit * each.defined for each in (last, row) if each.defined]
+        counts = {name: getattr(last, name) + getattr(row, name) for name in ("passes", "populations", "defined", "held_95", "held_975", "seconds")}
+        found[-1] = last._replace(
+            **counts | {"seconds": round(counts["seconds"], 3), "mean_lower_limit": round(sum(means) / defined, 5) if defined else float("nan")}
+        )
+    return found
+
+
+def append(table: Path, rows: Sequence[Row]) -> None:
+    """Add rows in one write, so that what several processes add is never mixed."""
+    if not table.exists():
+        table.write_text(",".join(Row._fields) + "\n")
+    text = "".join(",".join(str(value) for value in row) + "\n" for row in rows)
+    descriptor = os.open(table, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def study(table: Path, *, cells: Sequence[int], passes: range, populations: int, draws: int, methods: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
+    """Every pass over those of the cells that are of this share, methods side by side on the same samples."""
+    every = design(CELLS + CELLS_AT_LARGE)
+    for number in passes:
+        there = done(table)
+        for cell in cells:
+            population = every[cell]
+            studied = AT_LARGE if population.spread else STUDIED
+            asked = [method for method in methods if method in studied and (number, cell, method) not in there]
+            if cell % share[1] != share[0] or not asked:
+                continue
+            samples = list(population.samples(populations, [number, cell]))
+            for source in dict.fromkeys(SOURCES[method] for method in asked):
+                together = [method for method in asked if SOURCES[method] == source]
+                append(table, list(rows_of(number, cell, population, together, samples, draws)))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--passes", type=int, default=40, help="how many passes over all cells there are to be in the table")
+    parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--cells", nargs="+", type=int, default=range(CELLS + CELLS_AT_LARGE), metavar="CELL", help="these cells alone")
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
+    parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
+    parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0")
+    parser.add_argument("--short", action="store_true", help="a few small cells, to see that everything runs")
+    options = parser.parse_args(arguments)
+    part, parts = (int(number) for number in options.share.split("/"))
+    size = (range(6), range(1), 4, 200) if options.short else (options.cells, range(options.passes), options.populations, options.draws)
+    cells, passes, populations, draws = size
+    methods = [DEFAULT_METHOD] if options.default_only else options.methods
+    study(options.table, cells=cells, passes=passes, populations=populations, draws=draws, methods=methods, share=(part, parts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""10,000 draws of all headline measures, for a million items of five raters and five categories, in one process: wall and CPU seconds.
+
+`python benchmarks/draws.py [--items N] [--missing SHARE]`. A classifier is an extra, and has fewer draws where its rows are many. Beside it, in
+the same run: a bootstrap of alpha that draws items one by one, from the counts of each item, timed over a few draws and scaled up.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline.estimates import N_RESAMPLES, estimates
+from agreement_pipeline.patterns import merged, merged_codes
+
+RATERS, CATEGORIES, CLEAR = 5, 5, 0.64
+HEADLINES = {
+    "counts": ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "percent_agreement"),
+    "patterns": ("shah_kappa_s",),
+    "panel": ("shah_s", "vanbelle_albert_kappa"),
+}
+ONE_BY_ONE = 5
+
+
+def codes(items: int, missing: float) -> np.ndarray:
+    """Five raters and a classifier, the last column: items are plain to all, or guessed; some ratings are missing."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(CATEGORIES, size=(items, 1))
+    given = np.where(rng.random((items, 1)) < CLEAR, truth, rng.integers(CATEGORIES, size=(items, RATERS + 1)))
+    return np.where((rng.random(given.shape) < missing) & (np.arange(RATERS + 1) < RATERS), -1, given)
+
+
+def timed(function: Callable[[], object]) -> tuple[np.ndarray, object]:
+    """Wall and CPU seconds, and what came of it."""
+    start = np.array([time.perf_counter(), time.process_time()])
+    found = function()
+    return np.array([time.perf_counter(), time.process_time()]) - start, found
+
+
+def one_by_one(counts: CategoryCounts) -> np.ndarray:
+    """Seconds for as many draws of alpha, items drawn one by one."""
+    rng, items = np.random.default_rng(1), np.repeat(counts.counts, counts.weights.astype(int), axis=0)
+
+    def draw() -> None:
+        MEASURES["krippendorff_alpha"](CategoryCounts(items[rng.integers(len(items), size=len(items))], scale=counts.scale))
+
+    return timed(lambda: [draw() for _ in range(ONE_BY_ONE)])[0] / ONE_BY_ONE * N_RESAMPLES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=1_000_000)
+    parser.add_argument("--missing", type=float, default=0.1)
+    options = parser.parse_args()
+    given = codes(options.items, options.missing)
+    scale, names = Scale(tuple("abcde")), tuple("12345")
+    seconds, joint = timed(lambda: merged_codes(RatingPatterns(given, scale=scale, raters=(*names, "model"))))
+    print(f"making items distinct: {shown(seconds)}, {len(joint.codes)} rows with the classifier")
+    patterns = merged_codes(joint.only(names))
+    statistics = {"counts": merged(patterns.counts()), "patterns": patterns, "panel": PanelPatterns(joint.only(names), joint.codes[:, -1], "model")}
+    total = np.zeros(2)
+    for needs, measures in HEADLINES.items():
+        seconds, found = timed(lambda needs=needs, measures=measures: estimates(measures, statistics[needs]))
+        total += seconds
+        values = ", ".join(f"{each.measure} {each.value:.4f}" for each in found)
+        print(f"{needs:8s} {statistics[needs].weights.shape[-1]:6d} rows  {len(found[0].draws):6d} draws  {shown(seconds)}: {values}; so far {shown(total)}")
+    print(f"alpha alone, items drawn one by one: {shown(one_by_one(statistics['counts']))} ({ONE_BY_ONE} draws, scaled up)")
+
+
+def shown(seconds: np.ndarray) -> str:
+    return f"{seconds[0]:.2f} s ({seconds[1]:.2f} CPU)"
+
+
+if __name__ == "__main__":
+    main()

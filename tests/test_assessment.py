@@ -1,0 +1,65 @@
+"""Whom the intervals of a round speak of."""
+
+import pytest
+
+from agreement_pipeline.assessment import assess, measure_ratings, survey
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.scale import Scale
+from agreement_pipeline.simulation import CATEGORIES, CLASSIFIERS, simulate_round
+
+MEASURES = ["krippendorff_alpha", "shah_kappa_s", "schouten_kappa", "self_agreement_unbiased", "cohen_kappa", "shah_s"]
+AT_LARGE = "two_way_jackknife_log"
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return Ratings.from_frame(simulate_round("w", seed=2, n_items=200), Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS))
+
+
+def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
+    found = list(measure_ratings(ratings, MEASURES, method=AT_LARGE, n_resamples=1000))
+    spoken = {each.scope.kind: each.method.split("; ")[-1] for each in found if each.value is not None}
+    assert spoken == {
+        "round": "raters at large",
+        "without": "raters at large",
+        "classifier": "raters at large",
+        "rater": "these raters",
+        "pair": "these raters",
+    }
+
+
+def test_values_do_not_depend_on_the_method_and_limits_for_raters_at_large_are_wider(ratings):
+    usual, at_large = (list(measure_ratings(ratings, MEASURES, n_resamples=1000, **options)) for options in ({}, {"method": AT_LARGE}))
+    assert [(each.measure, each.scope, each.value) for each in usual] == [(each.measure, each.scope, each.value) for each in at_large]
+    alpha, alpha_at_large = (next(each for each in found if each.measure == "krippendorff_alpha").interval for found in (usual, at_large))
+    assert alpha_at_large.low < alpha.low
+
+
+def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
+    rules = [{"measure": "krippendorff_alpha"}]
+    these, at_large = (
+        assess(ratings, Policy.from_mapping({"policy": "p", "version": 1, "rules": rules, **options}), Contract.default())
+        for options in ({}, {"interval_method": AT_LARGE})
+    )
+    found = next(each for each in survey(ratings, ["krippendorff_alpha"], judged=("round",), method=AT_LARGE) if str(each.scope) == "round")
+    assert at_large.estimates[0].interval == found.interval != these.estimates[0].interval
+    assert at_large.estimates[0].method.endswith("raters at large")
+    assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] is None
+
+
+def test_two_raters_say_nothing_of_others_and_hold_the_round():
+    two = Ratings.from_frame(simulate_round("w", seed=2, n_items=200, raters=("ana", "ben"), missing=0.0, classifiers={}, accuracy=1.0), Scale(CATEGORIES))
+    policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}], "interval_method": AT_LARGE})
+    decision = assess(two, policy, Contract.default()).decision
+    assert (decision.admitted, decision.verdicts[0].kind) == (False, "inconclusive")
+
+
+def test_numbers_have_intervals_for_raters_at_large_too():
+    frame = simulate_round("w", seed=2, n_items=60, classifiers={}, missing=0.0, replicated=0.0)
+    frame["label"] = frame["label"].map(dict(zip(CATEGORIES, (1.25, 2.5, 7.0), strict=True))) + frame.index % 5 / 10
+    numbers = Ratings.from_frame(frame, Scale(None, "interval"))
+    for found in measure_ratings(numbers, ["krippendorff_alpha", "icc_2_1", "berry_mielke_r"], scopes=("round",), method=AT_LARGE):
+        assert found.method.endswith("raters at large")
+        assert found.interval.low < found.value < found.interval.high

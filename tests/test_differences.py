@@ -1,0 +1,142 @@
+"""Differences with their intervals, against a bootstrap of items one by one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.differences import Difference, Side, difference
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
+from agreement_pipeline.scale import Scale
+
+TWO = Scale(("no", "yes"))
+N = 400
+
+
+def labelled(seed, *accuracies):
+    """A panel of three and classifiers that err on the same hard items, one row an item."""
+    rng = np.random.default_rng(seed)
+    truth, hard = rng.integers(2, size=(N, 1)), rng.random((N, 1)) < 0.3
+    panel = np.where(hard & (rng.random((N, 3)) < 0.4), 1 - truth, truth)
+    slips = np.where(hard, rng.random((N, 1)), 1.0)
+    labels = np.hstack([np.where((slips < 1) & (slips > accuracy), 1 - truth, truth) for accuracy in accuracies])
+    return RatingPatterns(panel, scale=TWO, raters="abc"), labels
+
+
+def panels(seed, *accuracies):
+    patterns, labels = labelled(seed, *accuracies)
+    return [PanelPatterns(patterns, labels[:, k], f"model {k}") for k in range(len(accuracies))]
+
+
+def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
+    """The difference under items drawn with replacement, the same ones for both or others, as a loop."""
+    rng = np.random.default_rng(seed)
+    function, found = MEASURES[measure], []
+    for _ in range(n):
+        weights = np.bincount(rng.integers(N, size=N), minlength=N).astype(float)
+        others = weights if paired else np.bincount(rng.integers(N, size=N), minlength=N).astype(float)
+        found.append(float(function(one.reweighted(weights)).value - function(other.reweighted(others)).value))
+    return np.quantile(found, [0.025, 0.975])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("measure", ["vanbelle_albert_kappa", "shah_s"])
+def test_the_interval_of_two_classifiers_is_that_of_resampling_items(measure, paired):
+    one, other = panels(1, 0.9, 0.6)
+    found = difference(Side("one", measure, one), Side("other", measure, other), shared=N if paired else None)
+    low, high = item_bootstrap(one, other, measure, paired)
+    assert found.value == pytest.approx(float(MEASURES[measure](one).value - MEASURES[measure](other).value))
+    assert found.interval.high - found.interval.low == pytest.approx(high - low, rel=0.15)
+    assert tuple(found.interval) == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+def test_what_makes_an_item_hard_for_both_does_not_blur_how_far_they_differ():
+    one, other = (Side(each.classifier, "vanbelle_albert_kappa", each) for each in panels(2, 0.8, 0.7))
+    together, apart = difference(one, other, shared=N), difference(one, other)
+    assert together.interval.high - together.interval.low < 0.8 * (apart.interval.high - apart.interval.low)
+    assert ("paired by item" in together.method, "drawn apart" in apart.method) == (True, True)
+
+
+def test_intervals_that_overlap_may_belong_to_a_difference_that_is_sure():
+    one, other = panels(5, 0.85, 0.55)
+    found = difference(Side("one", "vanbelle_albert_kappa", one), Side("other", "vanbelle_albert_kappa", other), shared=N)
+    from agreement_pipeline.estimates import estimate
+
+    limits = [estimate("vanbelle_albert_kappa", each).interval for each in (one, other)]
+    assert limits[0].low < limits[1].high
+    assert found.interval.low > 0
+    assert found.probability_greater > 0.975
+
+
+def test_turning_the_sides_turns_the_sign():
+    one, other = (Side(each.classifier, "shah_s", each) for each in panels(3, 0.9, 0.7))
+    forth, back = difference(one, other, shared=N), difference(other, one, shared=N)
+    assert forth.value == -back.value
+    assert tuple(forth.interval) == pytest.approx((-back.interval.high, -back.interval.low), abs=0.02)
+
+
+def test_two_classifiers_that_never_differed_are_not_certain_never_to():
+    (one,) = panels(4, 0.8)
+    found = difference(Side("one", "shah_s", one), Side("other", "shah_s", replace(one, classifier="other")), shared=N)
+    assert found.value == 0
+    assert found.interval.low < 0 < found.interval.high
+
+
+def test_two_measures_of_one_statistic_rest_on_the_same_draws():
+    patterns, _ = labelled(6, 0.8)
+    found = difference(Side("alpha", "krippendorff_alpha", patterns), Side("alpha", "krippendorff_alpha", patterns), shared=N)
+    assert (found.draws == 0).all()
+    other = difference(Side("alpha", "krippendorff_alpha", patterns), Side("kappa", "shah_kappa_s", patterns), shared=N)
+    assert other.interval.high - other.interval.low < 0.05
+
+
+def test_of_measures_of_every_category_the_lowest_are_compared():
+    counts = [CategoryCounts([[3, 0, 0], [0, 3, 0], rows, [0, 0, 1]], [30, 30, 20, 1], scale=Scale(tuple("abc"))) for rows in ([2, 1, 0], [1, 1, 1])]
+    found = difference(*(Side(str(k), "specific_agreement", each) for k, each in enumerate(counts)))
+    values = [np.nanmin(MEASURES["specific_agreement"](each).value) for each in counts]
+    assert found.value == pytest.approx(values[0] - values[1])
+    assert found.interval.low <= found.value <= found.interval.high
+
+
+def test_an_undefined_side_gives_its_reason_and_no_number():
+    lonely = CategoryCounts([[1, 0], [0, 1]], scale=TWO)
+    found = difference(Side("alone", "krippendorff_alpha", lonely), Side("seen", "krippendorff_alpha", merged(labelled(7, 0.8)[0].counts())))
+    assert found.undefined == "alone: no item has two ratings"
+    assert (found.value, found.interval, found.draws, found.probability_greater) == (None, None, None, None)
+    assert found.to_mapping()["undefined"] == found.undefined
+
+
+def test_undefined_draws_count_against_both_limits():
+    rare = CategoryCounts([[3, 0], [0, 3]], [11, 1], scale=TWO)
+    both = CategoryCounts([[3, 0], [0, 3]], [6, 6], scale=TWO)
+    found = difference(Side("rare", "krippendorff_alpha", rare), Side("both", "krippendorff_alpha", both), n_resamples=4000)
+    assert found.interval.low < -0.3
+    assert found.interval.high > 0.2
+
+
+def test_sides_that_share_items_must_be_the_same_rows():
+    patterns, _ = labelled(8, 0.8)
+    fewer = RatingPatterns(patterns.codes[:-1], scale=TWO, raters="abc")
+    with pytest.raises(AgreementError, match="400 and 399 rows that differ found; the same items row by row are required"):
+        difference(Side("a", "shah_kappa_s", patterns), Side("b", "shah_kappa_s", fewer), shared=399)
+
+
+def test_a_measure_that_is_not_registered_is_refused():
+    patterns, _ = labelled(9, 0.8)
+    with pytest.raises(PolicyError, match="measure 'alpha' found"):
+        difference(Side("a", "alpha", patterns), Side("b", "shah_kappa_s", patterns))
+
+
+def test_the_same_seed_gives_the_same_limits_and_the_mapping_says_what_was_compared():
+    one, other = (Side(each.classifier, "shah_s", each) for each in panels(10, 0.9, 0.7))
+    found = difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
+    assert found == difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
+    assert found.interval != difference(one, other, shared=N, seed=[1, 3], n_resamples=500).interval
+    told = found.to_mapping()
+    assert (told["one"], told["other"], told["n_shared"], told["difference"]) == ("model 0", "model 1", N, found.value)
+    assert isinstance(found, Difference)
+    assert isinstance(found.interval, Interval)
