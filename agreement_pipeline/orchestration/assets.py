@@ -14,6 +14,7 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.measures import MEASURES, Question
+from agreement_pipeline.measures.alternative import alternative_annotator_test
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import decision_metadata, estimate_numbers, estimate_table, frame_table, markdown_text
 from agreement_pipeline.orchestration.project import Project
@@ -24,6 +25,7 @@ from agreement_pipeline.report.disputed import disputed_rows
 from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
 from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
+from agreement_pipeline.report.standing_in import compared_by, standing_rows
 from agreement_pipeline.report.tables import rater_rows
 from agreement_pipeline.shrinkage import shrunken_self_agreement
 
@@ -64,7 +66,7 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
         ),
         _agreement(project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"),
         _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?", of_raters),
-        _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?"),
+        _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?", standing_in),
         by_round("disputed_items", disputed_items, "The items on which the panel agrees least: adjudicate these first.", ["annotations"]),
         by_round(
             "acceptability",
@@ -159,6 +161,17 @@ def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     draws = min(policy.n_resamples, DETAIL_RESAMPLES)
     found = measure_ratings(ratings, measures, scopes=("rater", "category"), confidence_level=policy.confidence_level, n_resamples=draws)
     return {"herself_and_others": frame_table(joint_rows(found, compared, policy))} if compared else {}
+
+
+def standing_in(ratings: Ratings, policy: Policy) -> dict[str, Any]:
+    """Each classifier's place among the raters and the alternative-annotator test, as metadata; nothing where no measure compares them."""
+    measure = compared_by(ratings.scale)
+    if measure is None or not ratings.classifiers:
+        return {}
+    draws = min(policy.n_resamples, DETAIL_RESAMPLES)
+    found = measure_ratings(ratings, [measure], scopes=("rater", "classifier"), confidence_level=policy.confidence_level, n_resamples=draws)
+    tests = {name: alternative_annotator_test(memory.panel_patterns(ratings, name)) for name in ratings.classifiers}
+    return {"standing_in": frame_table(standing_rows(found, measure, tests))}
 
 
 def disputed_items(project: Project, round_name: str) -> Result:
