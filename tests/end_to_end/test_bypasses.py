@@ -376,7 +376,6 @@ FROM_OUTSIDE = {
     "range backfill": lambda live: live.backfill(["bad", "../good"], "training_data"),
     "fan-in backfill": lambda live: live.backfill(["bad"], "acceptability", "training_data", "release"),
     "forged check result by REST": launched(lambda live: live.post("/report_asset_check/reviews/acceptability", REPORTED)),
-    "forged check result by GraphQL": launched(lambda live: live.report_check("bad")),
     "forged materialization by REST": launched(lambda live: live.post("/report_asset_materialization/reviews/acceptability", {"partition": "bad"})),
     "forged materialization by GraphQL": launched(lambda live: live.report_asset("bad", "training_data")),
     "renamed round": launched(lambda live: live.add_round("better"), round_name="better"),
