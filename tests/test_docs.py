@@ -15,7 +15,7 @@ from agreement_pipeline.scale import Scale
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = {"measures.md": measures_page, "degenerate-inputs.md": degenerate_page, "reproduction.md": reproduction_page}
-PAGES = [*DOCS.rglob("*.md"), DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md"]
+PAGES = [*DOCS.rglob("*.md"), DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", DOCS.parent / "SECURITY.md"]
 WORDS = {"rater", "pair", "measure", "measures"}
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
 every_generated_page = pytest.mark.parametrize(("name", "module"), GENERATED.items(), ids=list(GENERATED))
