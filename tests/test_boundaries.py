@@ -30,7 +30,7 @@ ORDER = (
     "contract",
     "assessment",
     "simulation consensus tables readers card croissant log",
-    "store",
+    "store lookalikes",
     "report",
     "release_contents",
     "release_proof withdrawal",
