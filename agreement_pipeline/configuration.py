@@ -10,6 +10,7 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.waivers import Waiver
 
 LARGEST = 1_000_000
+DEEPEST = 50
 
 
 def load_policy(path: Path) -> Policy:
@@ -39,7 +40,7 @@ def load_waiver(path: Path) -> Waiver:
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Anchors and aliases, tags, a key written twice and files over 1 MB are refused: none has a place in these files,
+    Anchors and aliases, tags, a key written twice, more than 50 levels and files over 1 MB are refused: none has a place in these files,
     and each can make a file say something else than it seems to.
 
     Raises
@@ -70,8 +71,12 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
 
 def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
     """Refuse what lets a value be another than the one written at its place."""
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
+        if depth > DEEPEST:
+            raise error(f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat.")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise error(f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself.")
         if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None):

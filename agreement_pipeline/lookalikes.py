@@ -29,10 +29,10 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def described(group: Iterable[str]) -> str:
-    """A group of look-alikes, each with the characters in it that are not ASCII written out.
+    r"""A group of look-alikes, each with the characters in it that are not ASCII written out.
 
     >>> described(["ana", "\u0430na"])
-    "'ana' and '\\\\u0430na'"
+    "'ana' and '\\u0430na'"
     """
     return " and ".join(ascii(name) for name in group)
 

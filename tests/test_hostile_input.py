@@ -27,6 +27,15 @@ MARKUP = '<img src=x onerror="alert(1)">[a](javascript:b)'
 TINY = Limits(file_bytes=100, rows=3, columns=3, name_length=5, categories=2)
 
 
+def _parquet_with_a_name_that_is_no_text():
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"item": ["i"]}), sink, store_schema=False)
+    return sink.getvalue().to_pybytes().replace(b"item", b"\x80tem")
+
+
+UNREADABLE_NAME = _parquet_with_a_name_that_is_no_text()
+
+
 def refused(name, content, words, folder, **how):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -103,6 +112,7 @@ def test_yaml_that_is_more_than_plain_data_is_refused_with_its_file(tmp_path, te
         ("r.jsonl", "".join(json.dumps({f"c{n}": 1}) + "\n" for n in range(1001)), "r.jsonl: 1001 columns found; at most 1000"),
         ("r.jsonl", '{"it\\ud800em": 1}\n', r"r.jsonl: row 1: half a character \(\\ud800\) found"),
         ("r.jsonl", f'{{"item": 1, "rater": "a", "label": {DIGITS}}}\n', "r.jsonl: row 1, column 'label': 5000 characters found; at most 1000"),
+        ("r.parquet", UNREADABLE_NAME, "r.parquet: not a whole Parquet file found"),
         ("r.parquet", b"PAR1" + b"\0" * 100 + b"PAR1", "r.parquet: not a whole Parquet file found"),
     ],
     ids=lambda value: str(value)[:20],
@@ -126,19 +136,19 @@ def test_the_limits_of_a_table_can_be_set(tmp_path, content, words):
 
 def test_the_limits_hold_for_wide_tables_rounds_and_parquet(tmp_path):
     (tmp_path / "w.csv").write_text("item,ana-maria,b\ni,x,y\n")
-    with pytest.raises(RatingsError, match="w.csv: row 1: 9 characters in the name of a column found; at most 5"):
+    with pytest.raises(RatingsError, match=r"w\.csv: row 1: 9 characters in the name of a column found; at most 5"):
         read_table(tmp_path / "w.csv", layout="wide", limits=TINY)
     pq.write_table(pa.table({"item": ["i"] * 9, "rater": ["a"] * 9, "label": ["x"] * 9}), tmp_path / "p.parquet")
-    with pytest.raises(RatingsError, match="p.parquet: 9 rows found; at most 3"):
+    with pytest.raises(RatingsError, match=r"p\.parquet: 9 rows found; at most 3"):
         read_rounds(tmp_path / "p.parquet", Columns(), Limits(rows=3))
-    with pytest.raises(RatingsError, match="p.parquet: .* bytes once expanded found; at most 1000 "):
-        pq.write_table(pa.table({"item": ["i" * 1_000_000]}), tmp_path / "p.parquet", compression="zstd")
+    pq.write_table(pa.table({"item": ["i" * 1_000_000]}), tmp_path / "p.parquet", compression="zstd")
+    with pytest.raises(RatingsError, match=r"p\.parquet: .* bytes once expanded found; at most 1000 "):
         read_table(tmp_path / "p.parquet", limits=Limits(file_bytes=1000))
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "many"])
 def test_a_limit_is_a_whole_number(value):
-    with pytest.raises(ProjectError, match="limits: rows .* found; a whole number from 1"):
+    with pytest.raises(ProjectError, match=r"limits: rows .* found; a whole number from 1"):
         Limits(rows=value)
 
 

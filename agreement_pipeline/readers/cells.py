@@ -139,7 +139,8 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
             row += 1
     except csv.Error as error:
         raise RatingsError(
-            f"{source}: row {row}: not readable as delimited text ({error}); quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. Correct the row, or save the table as JSON Lines."
+            f"{source}: row {row}: not readable as delimited text ({error}); quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. "
+            "Correct the row, or save the table as JSON Lines."
         ) from None
 
 
@@ -233,9 +234,9 @@ def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
         _refuse_large(file.metadata, source, limits)
         _refuse_twice(file.schema_arrow.names, source)
         table = file.read()
-    except (pa.ArrowException, OSError) as error:
+        columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}") from None
-    columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
     return _numbered(pd.DataFrame(columns), first=1)
 
 
