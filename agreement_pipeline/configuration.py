@@ -79,7 +79,7 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
             raise error(f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat.")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise error(f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself.")
-        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None):
+        if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag:
             raise error(f"{path}:{line}: tag {event.tag!r} found; values without a tag are required. Leave the tag out, and put texts in quotes.")
 
 

@@ -139,7 +139,8 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
             row += 1
     except csv.Error as error:
         raise RatingsError(
-            f"{source}: row {row}: not readable as delimited text ({error}); quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. "
+            f"{source}: row {row}: not readable as delimited text ({error}); "
+            f"quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. "
             "Correct the row, or save the table as JSON Lines."
         ) from None
 

@@ -177,8 +177,7 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
         limits.refuse_beyond("name_length", len(name), f"{source}: row 1", "characters in the name of a column")
         if cells[name].dtype in (object, "str"):
             lengths = cells[name].map(_length)
-            row = lengths.idxmax()
-            limits.refuse_beyond("name_length", int(lengths[row]), f"{source}: row {row}, column {name!r}", "characters")
+            limits.refuse_beyond("name_length", int(lengths.max()), f"{source}: row {lengths.idxmax()}, column {name!r}", "characters")
 
 
 def _length(value: object) -> int:
