@@ -104,8 +104,8 @@ def parquet(draw: st.DrawFn) -> bytes:
     types = [
         pa.string(), pa.large_string(), pa.binary(), pa.int8(), pa.uint64(), pa.float16(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("ns", "UTC"),
         pa.timestamp("s"), pa.time64("us"), pa.duration("s"), pa.decimal128(38, 5), pa.decimal256(70, 2), pa.list_(pa.float64()), pa.list_(pa.string()),
-        pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64()), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int8(), pa.int64()), pa.null(),
-        pa.large_binary(), pa.list_(pa.float64(), 2),
+        pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64()), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int8(), pa.int64()),
+        pa.null(), pa.large_binary(), pa.list_(pa.float64(), 2),
     ]  # fmt: skip
     rows, columns = draw(st.integers(0, 4)), {}
     for name in draw(NAMES):
