@@ -10,6 +10,7 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.waivers import Waiver
 
 LARGEST = 1_000_000
+DEEPEST = 50
 
 
 def load_policy(path: Path) -> Policy:
@@ -39,7 +40,7 @@ def load_waiver(path: Path) -> Waiver:
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Anchors and aliases, tags that make objects, a key written twice and files over 1 MB are refused: none has a place in these files,
+    Anchors and aliases, tags, a key written twice, more than 50 levels and files over 1 MB are refused: none has a place in these files,
     and each can make a file say something else than it seems to.
 
     Raises
@@ -55,22 +56,31 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
         raise error(f"{path}: cannot be read ({cause}); a UTF-8 text file is required. Check its name and encoding.") from None
     lines: dict[tuple[object, ...], int] = {}
     try:
-        _refuse_aliases(text, path, error)
+        _refuse_hidden(text, path, error)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.load(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
         where = str(path) if mark is None else f"{path}:{mark.line + 1}"
-        raise error(f"{where}: not readable as YAML ({getattr(cause, 'problem', None) or cause}); plain YAML is required. Correct the line.") from None
+        raise error(
+            f"{where}: not readable as YAML ({' '.join(str(getattr(cause, 'problem', None) or cause).split())}); plain YAML is required. Correct the line."
+        ) from None
     _note_lines(node, (), lines, path, error)
     return data, Place(str(path), lines)
 
 
-def _refuse_aliases(text: str, path: Path, error: type[AgreementError]) -> None:
+def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
+    """Refuse what lets a value be another than the one written at its place."""
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if depth > DEEPEST:
+            raise error(f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat.")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            line = event.start_mark.line + 1 if event.start_mark else 1
             raise error(f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself.")
+        if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag:
+            raise error(f"{path}:{line}: tag {event.tag!r} found; values without a tag are required. Leave the tag out, and put texts in quotes.")
 
 
 def _note_lines(node: yaml.Node | None, at: tuple[object, ...], lines: dict[tuple[object, ...], int], path: Path, error: type[AgreementError]) -> None:

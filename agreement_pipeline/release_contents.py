@@ -72,7 +72,7 @@ def contents(project: str, members: Sequence[Member], policy: Policy, contract: 
     scale = _one_scale(members)
     labels = labels_of(members)
     _refuse_unlabelled(members, labels)
-    tables = {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: _annotations(members)}
+    tables = {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: annotations_table(members)}
     data = {name: parquet_bytes(table) for name, table in tables.items()}
     data[REPORT] = as_json(report_of(members, labels))
     data[POLICY] = as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping(), "waivers": _waivers(members)})
@@ -182,7 +182,8 @@ def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
     return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}
 
 
-def _annotations(members: Sequence[Member]) -> pa.Table:
+def annotations_table(members: Sequence[Member]) -> pa.Table:
+    """The ratings of all rounds as they are released, one row each."""
     tables = [(table := ratings_table(member.ratings)).add_column(0, "round", pa.array([member.round] * len(table), pa.string())) for member in members]
     try:
         return pa.concat_tables(tables, promote_options="default")

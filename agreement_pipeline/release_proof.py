@@ -32,6 +32,7 @@ from agreement_pipeline.release_contents import (
     UNRESOLVED,
     WITHDRAWN,
     Member,
+    annotations_table,
     decisions_of,
     identity,
     labels_of,
@@ -143,6 +144,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     _refuse_other(path, DECISION, _json(data, DECISION, path), decisions_of(members))
     _refuse_held(path, members)
     _refuse_other(path, REPORT, _json(data, REPORT, path), report_of(members, labels))
+    _refuse_unread(path, annotations, annotations_table(members))
     _refuse_other_rows(path, TRAIN, _table(data, TRAIN, path), labels_table(resolved(labels), scale))
     _refuse_other_rows(path, UNRESOLVED, _table(data, UNRESOLVED, path), labels_table(unresolved(labels), scale))
     return Release(
@@ -241,6 +243,15 @@ def _refuse_other(path: Folder, name: str, found: object, derived: object) -> No
         )
 
 
+def _refuse_unread(path: Folder, found: pa.Table, derived: pa.Table) -> None:
+    """Refuse annotations of which a part enters no rating, and so no decision: a trainer is handed the whole table."""
+    if not _same_rows(found, derived):
+        raise ReleaseInvalidError(
+            f"{path}: rows of {ANNOTATIONS} found that are not as the ratings in them are written; exactly those are required. Fetch the release again.",
+            "release_not_derived",
+        )
+
+
 def _refuse_other_rows(path: Folder, name: str, found: pa.Table, derived: pa.Table) -> None:
     if not _same_rows(found, derived):
         raise ReleaseInvalidError(
@@ -259,6 +270,8 @@ def _same_rows(found: pa.Table, derived: pa.Table) -> bool:
 
 
 def _same_values(found: pa.Array, derived: pa.Array) -> bool:
+    if not found.is_null().equals(derived.is_null()):
+        return False
     if pa.types.is_fixed_size_list(found.type):
         return _same_values(found.flatten(), derived.flatten())
     if pa.types.is_floating(found.type):

@@ -70,7 +70,7 @@ def parquet_table(data: bytes) -> pa.Table:
     """
     try:
         return pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowInvalid, OSError) as cause:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(f"Parquet file: {cause}; a readable one is required. Restore the file.") from None
 
 

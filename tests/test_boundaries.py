@@ -35,7 +35,7 @@ ORDER = (
     "assessment",
     "comparison",
     "simulation consensus tables readers card croissant log",
-    "store",
+    "store lookalikes",
     "report",
     "release_contents",
     "release_proof withdrawal",

@@ -1,6 +1,6 @@
 """The assets of a project: nouns, in the order of the line. Each reads the round from the store again; none trusts the event log."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, measure_
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.measures import MEASURES, Question
 from agreement_pipeline.measures.alternative import alternative_annotator_test
 from agreement_pipeline.orchestration import checks
@@ -101,12 +102,19 @@ def annotations(project: Project, round_name: str) -> Result:
             "items": int(table["item"].nunique()),
             "raters": len(ratings.raters),
             "classifiers": len(ratings.classifiers),
+            **_lookalikes(table["rater"].unique()),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
             "preview": frame_table(table.head(20)),
         },
     )
+
+
+def _lookalikes(names: Iterable[str]) -> dict[str, Any]:
+    """Raters who may be one person under two names, for somebody to look at."""
+    groups = lookalikes(names)
+    return {"raters_that_look_alike": "; ".join(map(described, groups))} if groups else {}
 
 
 def rating_patterns(project: Project, round_name: str) -> Result:

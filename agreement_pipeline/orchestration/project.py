@@ -10,13 +10,14 @@ from typing import Literal
 
 import dagster as dg
 import pandas as pd
-from pydantic import field_validator
+from pydantic import PositiveInt, field_validator
 
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import KEY, Ratings
+from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
 from agreement_pipeline.scale import Level, Scale
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
@@ -54,6 +55,15 @@ class ColumnSettings(dg.Model):
     raters: Sequence[str] = ()
 
 
+class LimitSettings(dg.Model):
+    """The most that is read of one table; what is left out is as in `readers.limits`."""
+
+    file_bytes: PositiveInt = LIMITS.file_bytes
+    rows: PositiveInt = LIMITS.rows
+    columns: PositiveInt = LIMITS.columns
+    name_length: PositiveInt = LIMITS.name_length
+
+
 class ProjectSettings(dg.Model):
     """One annotation project: where its rounds arrive, what a label may be, and the policy they are judged by.
 
@@ -79,6 +89,8 @@ class ProjectSettings(dg.Model):
         A round is overdue when none came for so long.
     settle_seconds
         A file is taken as complete when it has not changed for so long.
+    limits
+        How large a table may be, and the names in it.
     root
         The folder that relative paths start from.
     """
@@ -98,6 +110,7 @@ class ProjectSettings(dg.Model):
     overdue_after_days: int = 8
     settle_seconds: float = 2.0
     owners: Sequence[str] = ()
+    limits: LimitSettings = LimitSettings()
     root: str = "."
 
     @field_validator("project")
@@ -171,6 +184,11 @@ class Project:
         """What the columns of its exports are called."""
         return Columns(**{**self.settings.columns.model_dump(), "raters": tuple(self.settings.columns.raters)})
 
+    @property
+    def limits(self) -> Limits:
+        """How large its tables may be."""
+        return Limits(**self.settings.limits.model_dump())
+
     def checked(self) -> "Project":
         """Read the policy, waivers, contract and scale, and give back the project.
 
@@ -216,7 +234,7 @@ class Project:
 
     def read(self, delivery: Delivery) -> Ratings:
         """The checked ratings of a delivered round, with what earlier rounds say of the same raters and items."""
-        frame = read_table(delivery.path, self.columns, layout=self.settings.layout)
+        frame = read_table(delivery.path, self.columns, layout=self.settings.layout, limits=self.limits)
         if self.columns.round:
             frame = frame[frame["round"] == delivery.round]
         names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
@@ -247,7 +265,8 @@ class Project:
         return sorted(path for path in self.inbox.iterdir() if path.is_file() and not path.name.startswith("."))
 
     def _in_file(self, path: Path) -> Iterator[Delivery]:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        names = read_rounds(path, self.columns) if self.columns.round else (path.stem,)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        names = read_rounds(path, self.columns, self.limits) if self.columns.round else (path.stem,)
         for name in names:
             yield Delivery(name, path, digest)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, listed
+from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.scale import category_text
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -24,7 +25,7 @@ UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 Records = list[dict[str, object]]
 
 
-def read_cells(path: Path) -> pd.DataFrame:
+def read_cells(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
     """Every cell of a table as its file writes it; the index `row` numbers the rows as a person would who opens the file.
 
     Cells of delimited text and JSON Lines become text, and only an empty cell (or null) is missing. Parquet keeps its types.
@@ -32,18 +33,19 @@ def read_cells(path: Path) -> pd.DataFrame:
     Raises
     ------
     RatingsError
-        The file is absent, unfinished, of no known kind, broken, or holds no row.
+        The file is absent, unfinished, of no known kind, broken, too large, or holds no row.
     """
     refuse_unfinished(path)
+    limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise RatingsError(f"{path.name}: a name ending in {ending!r} found; one of {listed(ENDINGS)} is required. Save the table as one of these.")
     if ending == PARQUET:
-        frame = _parquet(whole_bytes(path), path.name)
+        frame = _parquet(whole_bytes(path), path.name, limits)
     elif ending in JSON_LINES:
-        frame = _json_lines(whole_text(path), path.name)
+        frame = _json_lines(whole_text(path), path.name, limits)
     else:
-        frame = _delimited(whole_text(path), SEPARATORS[ending], path.name)
+        frame = _delimited(whole_text(path), SEPARATORS[ending], path.name, limits)
     if frame.empty:
         raise RatingsError(f"{path.name}: no row of data found; at least one rating is required. Check that the export is complete.")
     return frame
@@ -61,6 +63,8 @@ def refuse_unfinished(path: Path) -> None:
         raise RatingsError(f"{path}: no such file found; a table is required. Check the path.")
     if path.is_dir():
         raise RatingsError(f"{path}: a folder found; a file is required. Name one of the files in it.")
+    if not path.is_file():
+        raise RatingsError(f"{path}: a device, pipe or socket found; a file is required. Save the table as a file.")
     if path.name.endswith(UNFINISHED):
         ending = next(ending for ending in UNFINISHED if path.name.endswith(ending))
         raise RatingsError(f"{path.name}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. {_WAIT}")
@@ -113,10 +117,12 @@ def whole_text(path: Path) -> str:
     return text
 
 
-def _delimited(text: str, separator: str, source: str) -> pd.DataFrame:
+def _delimited(text: str, separator: str, source: str, limits: Limits) -> pd.DataFrame:
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     rows = _rows(reader, source)
     header = next(rows)
+    limits.refuse_beyond("columns", len(header), f"{source}: row 1", "columns")
+    limits.refuse_beyond("rows", text.count("\n"), source, "lines")
     _refuse_no_header(header, separator, source)
     _refuse_twice(header, f"{source}: row 1")
     cells = list(chain.from_iterable(_of_one_width(rows, len(header), source)))
@@ -133,7 +139,9 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
             row += 1
     except csv.Error as error:
         raise RatingsError(
-            f"{source}: row {row}: not readable as delimited text ({error}); quotes that close are required. Correct the row, or save the table as JSON Lines."
+            f"{source}: row {row}: not readable as delimited text ({error}); "
+            f"quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. "
+            "Correct the row, or save the table as JSON Lines."
         ) from None
 
 
@@ -167,10 +175,12 @@ def _texts(cells: list[str]) -> pd.Series:
     return texts.mask(texts == "")
 
 
-def _json_lines(text: str, source: str) -> pd.DataFrame:
+def _json_lines(text: str, source: str, limits: Limits) -> pd.DataFrame:
+    limits.refuse_beyond("rows", text.count("\n"), source, "lines")
     lines = text.rstrip().split("\n")
     records: Records = [_record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)]
     names = dict.fromkeys(chain.from_iterable(records))
+    limits.refuse_beyond("columns", len(names), source, "columns")
     columns = {name: pd.Series([record.get(name) for record in records], dtype=object) for name in names}
     return _numbered(pd.DataFrame(columns), first=1)
 
@@ -192,6 +202,8 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
 
 def _pairs(pairs: list[tuple[str, Any]], where: str) -> dict[str, object]:
     _refuse_twice([name for name, _ in pairs], where)
+    for name, _ in pairs:
+        _refuse_half_characters(name, where)
     return {name: _cell(value, where) for name, value in pairs}
 
 
@@ -214,18 +226,27 @@ def _float_text(written: str) -> str:
     return category_text(float(written))
 
 
-def _parquet(data: bytes, source: str) -> pd.DataFrame:
+def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
+        _refuse_large(file.metadata, source, limits)
         _refuse_twice(file.schema_arrow.names, source)
         table = file.read()
-    except (pa.ArrowException, OSError) as error:
+        columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}") from None
-    columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
     return _numbered(pd.DataFrame(columns), first=1)
+
+
+def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
+    """A small Parquet file may hold a large table: what it says of itself is read before anything in it is."""
+    expanded = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    limits.refuse_beyond("columns", metadata.num_columns, source, "columns")
+    limits.refuse_beyond("rows", metadata.num_rows, source, "rows")
+    limits.refuse_beyond("file_bytes", expanded, source, "bytes once expanded")
 
 
 def _told(column: Any) -> pd.Series:

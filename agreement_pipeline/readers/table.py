@@ -12,7 +12,10 @@ from agreement_pipeline.errors import ProjectError, RatingsError, listed
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.cells import UNFINISHED, read_cells
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, chosen_columns, rater_columns
+from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.scale import Level, Scale, category_text
+
+NAMED = ("item", "rater", "label", "round")
 
 
 def read_ratings(
@@ -24,6 +27,7 @@ def read_ratings(
     level: Level = "nominal",
     classifiers: Sequence[str] = (),
     usable: bool = True,
+    limits: Limits = LIMITS,
 ) -> Ratings:
     """Read a table and check it.
 
@@ -37,14 +41,18 @@ def read_ratings(
         Names of raters that are models.
     usable
         Refuse ratings in which no two raters meet.
+    limits
+        How large the table may be.
 
     Raises
     ------
     RatingsError
         The file or the ratings in it are not what they must be.
     """
-    frame, chosen = _read(path, columns, layout)
+    frame, chosen = _read(path, columns, layout, limits)
     where = f"{path.name}: {f'column {columns.label!r}' if layout == 'long' else 'the columns of raters'}"
+    if scale is None and level in ("nominal", "ordinal"):
+        limits.refuse_beyond("categories", frame["label"].map(category_text, na_action="ignore").nunique(), where, "different labels")
     wide_open = scale or (Scale(None, level) if level in ("interval", "ratio") else _suggested(frame["label"], level, where))
     ratings = Ratings.from_frame(frame, wide_open, classifiers=classifiers, source=path.name, columns=chosen)
     if scale is None:
@@ -54,7 +62,7 @@ def read_ratings(
     return ratings
 
 
-def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long") -> pd.DataFrame:
+def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long", limits: Limits = LIMITS) -> pd.DataFrame:
     """The ratings in a table under their canonical names, one row a rating in the file's order.
 
     Cells of text are kept as they are written (`NA`, `001` and `1e5` too); only an empty one is missing. Columns that nothing names are left out.
@@ -67,6 +75,8 @@ def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long
         What its columns are called.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
+    limits
+        How large it may be.
 
     Returns
     -------
@@ -80,10 +90,10 @@ def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long
     ProjectError
         Columns of raters are named for a long table.
     """
-    return _read(path, columns, layout)[0]
+    return _read(path, columns, layout, limits)[0]
 
 
-def read_rounds(path: Path, columns: Columns) -> tuple[str, ...]:
+def read_rounds(path: Path, columns: Columns, limits: Limits = LIMITS) -> tuple[str, ...]:
     """The rounds that a table with a column of them names, sorted.
 
     Raises
@@ -91,7 +101,7 @@ def read_rounds(path: Path, columns: Columns) -> tuple[str, ...]:
     RatingsError
         The file is not what it must be, has no such column, or has a row without a round.
     """
-    cells = read_cells(path)
+    cells = read_cells(path, limits)
     column = columns.round or "round"
     if column not in cells:
         raise RatingsError(
@@ -127,17 +137,18 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
         )
 
 
-def _read(path: Path, columns: Columns, layout: Layout) -> tuple[pd.DataFrame, dict[str, str]]:
+def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple[pd.DataFrame, dict[str, str]]:
     """The ratings, and what the columns they came from are called."""
     if layout == "long" and columns.raters:
         raise ProjectError(
             f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
         )
-    cells = read_cells(path)
+    cells = read_cells(path, limits)
     header = [str(name) for name in cells.columns]
     chosen = chosen_columns(header, columns, layout, path.name)
     raters = rater_columns(header, columns, chosen, path.name) if layout == "wide" else []
     _refuse_no_single_value(cells, (*chosen.values(), *raters), path.name)
+    _refuse_long(cells, [*(column for name, column in chosen.items() if name in NAMED), *raters], path.name, limits)
     frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
     if "round" in frame:
         frame["round"] = frame["round"].map(category_text, na_action="ignore")
@@ -159,6 +170,18 @@ def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     ratings = frame.iloc[np.repeat(np.arange(len(frame)), labels.shape[1])]
     ratings = ratings.set_axis(pd.MultiIndex.from_arrays([ratings.index, raters], names=["row", "column"]))
     return ratings.assign(rater=raters, label=labels.astype(object).to_numpy().ravel())
+
+
+def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits: Limits) -> None:
+    for name in names:
+        limits.refuse_beyond("name_length", len(name), f"{source}: row 1", "characters in the name of a column")
+        if cells[name].dtype in (object, "str"):
+            lengths = cells[name].map(_length)
+            limits.refuse_beyond("name_length", int(lengths.max()), f"{source}: row {lengths.idxmax()}, column {name!r}", "characters")
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, str) else 0
 
 
 def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: str) -> None:

@@ -1,0 +1,42 @@
+"""Names that a reader cannot tell apart although they are different text: reported, never made one."""
+
+import unicodedata
+from collections.abc import Iterable
+
+LATIN = str.maketrans(
+    {
+        **dict(zip("асԁеһіјӏорԛѕԝухүѵ", "acdehijlopqswyxyv", strict=True)),
+        **dict(zip("вкмнт", "bkmht", strict=True)),
+        **dict(zip("αβεικνορτυχω", "abeikvoptuxw", strict=True)),
+        **dict(zip("ɑɡıℓ", "agil", strict=True)),
+    }
+)
+"""Small letters of other scripts that print as a Latin one."""
+
+
+def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of different names that print alike: other scripts' letters, other normal forms, capitals, invisible characters, blanks around them.
+
+    >>> lookalikes(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
+    True
+    >>> lookalikes(["Jos\u00e9", "Jose\u0301 ", "Jose"]) == (("Jose\u0301 ", "Jos\u00e9"),)
+    True
+    """
+    alike: dict[str, set[str]] = {}
+    for name in names:
+        alike.setdefault(_printed(name), set()).add(name)
+    return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
+
+
+def described(group: Iterable[str]) -> str:
+    r"""A group of look-alikes, each with the characters in it that are not ASCII written out.
+
+    >>> described(["ana", "\u0430na"])
+    "'ana' and '\\u0430na'"
+    """
+    return " and ".join(ascii(name) for name in group)
+
+
+def _printed(name: str) -> str:
+    visible = "".join(character for character in unicodedata.normalize("NFKC", name) if unicodedata.category(character) != "Cf")
+    return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
