@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -16,6 +17,7 @@ from agreement_pipeline.errors import ContractError, PolicyError, ProjectError, 
 from agreement_pipeline.lookalikes import lookalikes
 from agreement_pipeline.orchestration.component import load_project
 from agreement_pipeline.orchestration.metadata import markdown_text
+from agreement_pipeline.orchestration.project import Project
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.table import Columns, read_ratings, read_rounds, read_table
 from agreement_pipeline.store import Store, check_round_name
@@ -178,3 +180,12 @@ def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
         assert "<img" not in text
         assert "[a](" not in text
         assert "&lt;img" in text
+
+
+def test_a_project_sets_the_limits_of_its_tables(tmp_path):
+    text = (Path(__file__).parents[1] / "configs" / "projects" / "serology.yaml").read_text()
+    (tmp_path / "serology.yaml").write_text(f"{text}\nlimits: {{rows: 7}}\n")
+    assert Project(load_project(tmp_path / "serology.yaml")).limits == Limits(rows=7)
+    (tmp_path / "serology.yaml").write_text(f"{text}\nlimits: {{rows: 0}}\n")
+    with pytest.raises(ProjectError, match="limits: rows 0 found; a whole number from 1"):
+        _ = Project(load_project(tmp_path / "serology.yaml")).limits

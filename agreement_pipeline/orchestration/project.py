@@ -10,7 +10,7 @@ from typing import Literal
 
 import dagster as dg
 import pandas as pd
-from pydantic import PositiveInt, field_validator
+from pydantic import field_validator
 
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
@@ -58,10 +58,10 @@ class ColumnSettings(dg.Model):
 class LimitSettings(dg.Model):
     """The most that is read of one table; what is left out is as in `readers.limits`."""
 
-    file_bytes: PositiveInt = LIMITS.file_bytes
-    rows: PositiveInt = LIMITS.rows
-    columns: PositiveInt = LIMITS.columns
-    name_length: PositiveInt = LIMITS.name_length
+    file_bytes: int = LIMITS.file_bytes
+    rows: int = LIMITS.rows
+    columns: int = LIMITS.columns
+    name_length: int = LIMITS.name_length
 
 
 class ProjectSettings(dg.Model):
@@ -190,14 +190,14 @@ class Project:
         return Limits(**self.settings.limits.model_dump())
 
     def checked(self) -> "Project":
-        """Read the policy, waivers, contract and scale, and give back the project.
+        """Read the policy, waivers, contract, scale and limits, and give back the project.
 
         Raises
         ------
         AgreementError
             One of them is not what it must be.
         """
-        _ = (self.policy, self.waivers, self.contract, self.scale)
+        _ = (self.policy, self.waivers, self.contract, self.scale, self.limits)
         return self
 
     def deliveries(self) -> dict[str, Delivery]:
