@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.patterns import Array, RatingPatterns, merged_codes
+from agreement_pipeline.patterns import Array, Codes, RatingPatterns, merged_codes
 from agreement_pipeline.scale import Scale
 
 
@@ -71,9 +71,17 @@ class GroupPatterns:
         return self.patterns.scale
 
     @property
+    def raters_met(self) -> tuple[Codes, Codes]:
+        """How many raters of each group rated an item that the other group rated too, shapes (...)."""
+        rated = ((self.patterns.codes >= 0) & self.met[:, None]).astype(float)
+        there = (self.weights > 0).astype(float) @ rated > 0
+        in_second = np.isin(self.patterns.raters, self.second)
+        return there[..., ~in_second].sum(-1), there[..., in_second].sum(-1)
+
+    @property
     def n_raters(self) -> int:
-        """Raters of the first group."""
-        return len(self.first)
+        """Raters of the first group who rated an item that the second rated too."""
+        return int(np.max(self.raters_met[0]))
 
     @property
     def n_items(self) -> int:

@@ -51,11 +51,13 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """The items a measure is read on: how many, of how many, and what the others have that they are dropped for."""
+    """What a measure is read on: how many items, of how many, what the others have that they are dropped for, and of how many ratings and raters."""
 
     items: Callable[[Any], int]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
+    ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
+    raters: Callable[[Any], int] = lambda statistic: int(statistic.n_raters)
 
 
 USED = RestsOn(lambda statistic: int(statistic.n_used), "one rating")

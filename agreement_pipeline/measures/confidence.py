@@ -44,7 +44,7 @@ def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
     with :math:`y_i` the confidence of rater i in her rating of item u, :math:`c_i` the category and :math:`p` the panel's shares of the
     categories. The source lets confidence stand in for replicates, since a rater who is sure says that she does not guess: a confidence
     is then the probability of a decided choice, and one minus it that of a random one, rating by rating, in equations 4 and 5. It is as good
-    as the raters' judgement of themselves, which the source found all but unrelated to their self-agreement.
+    as the raters' judgement of themselves, which the source did not find highly correlated with their self-agreement (r = 0.22, p = 0.46).
 
     With every confidence 1, ρ is the percent agreement; with every confidence 0 it is 0. `observed` is the agreement of the same pairs
     before the discount.

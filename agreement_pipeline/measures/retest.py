@@ -55,8 +55,14 @@ NO_VARIANCE = Condition("every rater who met two items again gave one and the sa
 
 
 def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's coefficient in terms of disagreement, and how many labels it rests on."""
-    return krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
+    """One rater's coefficient in terms of disagreement, and how many labels it rests on.
+
+    Ordinal disagreement comes in squared ranks among her own labels; as shares of these it is in the same unit for all raters.
+    """
+    found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
+    if cells.scale.level == "ordinal":
+        found = Coefficient(found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2))
+    return found, n
 
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
@@ -102,6 +108,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     with :math:`\alpha_i = 1 - D_o^i / D_e^i` of rater i as in `krippendorff_alpha`, her items in the place of items and her meetings with
     one in the place of raters, :math:`n_i` labels in all. It is what Krippendorff calls stability. Chance is read off her own labels:
     raters who differ from each other, each giving labels at random, get 0, though the labels of them all together tell the raters apart.
+    On the ordinal level ranks are shares of a rater's labels, so that the busiest rater counts with her labels and no more.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, PanelValues, RatingPatterns, RatingValues, Scale
+from agreement_pipeline import MEASURES, PanelPatterns, PanelValues, RatingPatterns, RatingValues, Scale, estimate
 from agreement_pipeline.assessment import measure_ratings
 
 WITH, GAIN, INFLUENCE = (MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence"))
@@ -100,3 +100,9 @@ def test_an_influence_without_a_value_says_why():
     constant = panel_of(np.array([[0, 0, 1], [0, 0, 1]]))
     assert INFLUENCE.why_undefined(constant) == "the others' ratings that meet another are all of one category"
     assert np.isnan(INFLUENCE(constant).value)
+
+
+def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
+    others = RatingPatterns([[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b"))
+    found = estimate("alpha_influence", PanelPatterns(others, [0, -1, -1], "c"), n_resamples=100)
+    assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

@@ -56,7 +56,7 @@ def apart(level, pool, c, k):
     if level == "ordinal":
         low, high = min(c, k), max(c, k)
         between = sum(low <= x <= high for x in pool) - (pool.count(low) + pool.count(high)) / 2
-        return between**2 if c != k else 0.0
+        return (between / len(pool)) ** 2 if c != k else 0.0
     return (c - k) ** 2 if level == "interval" else ((c - k) / (c + k)) ** 2
 
 
@@ -228,3 +228,16 @@ def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
         assert record.raters_left_out(replicates) == ("B", "C")
     nominal = memory.replicate_counts(tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3")))
     assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")
+
+
+@pytest.mark.parametrize("level", LEVELS[:3])
+def test_a_rater_with_more_meetings_counts_with_them_and_no_more_at_any_level(level):
+    said = [
+        {f"a{u}": pair for u, pair in enumerate([(1, 1), (2, 2), (1, 2), (4, 4)] * 5)},
+        {f"b{u}": pair for u, pair in enumerate([(1, 2), (2, 1), (4, 1), (2, 4)] * 50)},
+    ]
+    of_a, of_b, both = (ALPHA(memory.replicate_counts(ratings_of(part, scale_of(level)))) for part in (said[:1], said[1:], said))
+    shares = {"a": 20, "b": 200}
+    weight_a, weight_b = (shares[name] * float(found.expected) for name, found in (("a", of_a), ("b", of_b)))
+    assert float(both.value) == pytest.approx((weight_a * float(of_a.value) + weight_b * float(of_b.value)) / (weight_a + weight_b), rel=1e-9)
+    assert 0.8 < weight_b / (weight_a + weight_b) < 0.97
