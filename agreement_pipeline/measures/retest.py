@@ -60,7 +60,7 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
     Ordinal disagreement comes in squared ranks among her own labels; as shares of these it is in the same unit for all raters.
     """
     found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
-    if cells.scale.level == "ordinal":
+    if cells.scale.level == "ordinal" and found.expected is not None:
         found = Coefficient(found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2))
     return found, n
 
