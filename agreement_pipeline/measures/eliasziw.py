@@ -31,7 +31,10 @@ class _Variances(NamedTuple):
 
 
 def _design(replicates: Replicates) -> tuple[Array, Array] | None:
-    """The numbers, shape (N, R, M), and the items' weights, shape (..., N); None unless every rater met every item as often."""
+    """The numbers, shape (N, R, M), and the items' weights, shape (..., N); None unless every rater met every item as often.
+
+    That is judged over all draws of weights together.
+    """
     values = ReplicateValues.of_counts(replicates) if isinstance(replicates, ReplicateCounts) else replicates
     here = np.asarray((values.weights > 0).any(axis=tuple(range(values.weights.ndim - 1))))[values.item]
     items, raters, sizes = np.unique(values.item[here]), np.unique(values.rater[here]), values.sizes[here]

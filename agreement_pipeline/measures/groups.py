@@ -50,7 +50,7 @@ ONE_CATEGORY = Condition("every rating of the items that both groups rated is of
     ),
     weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
     exchangeable=True,
-    convention="over the items that both groups rated, each with the shares of those who rated it",
+    convention="over the items that both groups rated, each with the shares of those who rated it; the raters of a group are counted by name",
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
 )
 def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = IDENTITY) -> Coefficient:

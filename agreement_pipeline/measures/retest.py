@@ -167,7 +167,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where every item was met as often. Undefined when no rater met an item
+        value of shape (...), at most 1, 0 for chance; from -1 without weights. Undefined when no rater met an item
         twice, or when every rater gave one and the same label to all items she met again.
 
     References
