@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from agreement_pipeline.measures._agreement import expected_disagreement, observed_disagreement, prevalence
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
@@ -66,8 +67,10 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
 
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
-    """The same, and how many items."""
-    return _complement(fleiss_kappa(cells, weighting)), cells.weights.sum(-1)
+    """The same, in spans of the scale, and how many items."""
+    distances = weighting.distances(cells.scale)
+    d_o, d_e = observed_disagreement(cells, distances), expected_disagreement(prevalence(cells), distances)
+    return Coefficient(fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
