@@ -93,7 +93,7 @@ def test_with_one_classifier_the_kappa_of_groups_holds_a_round_and_names_the_mea
     found = found_of_groups(tabled(ONE_CLASSIFIER, ("no", "yes"), classifiers=("model",)))
     (verdict,) = Rule("vanbelle_albert_group_kappa").judge(found)
     assert verdict.kind == "not_evaluated"
-    assert "vanbelle_albert_kappa for a single one against a group" in verdict.reason
+    assert "vanbelle_albert_kappa for a single rater against a group" in verdict.reason
     assert found[1].value is not None
 
 

@@ -7,14 +7,10 @@ from agreement_pipeline.measures._registry import ratio
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
 
 
-def pair_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:
-    """The share of pairs of ratings that agree, row by row, shape (P,); 0 where there is no pair.
-
-    `weights` of shape (K, K) say how much two categories agree; without them, different categories do not.
-    """
+def pair_agreement(counts: CategoryCounts) -> Array:
+    """The share of pairs of ratings that agree, row by row, shape (P,); 0 where there is no pair."""
     c, m = counts.counts, counts.sizes
-    agreeing = c if weights is None else c @ weights
-    return np.asarray((c * (agreeing - 1)).sum(1) / np.maximum(m * (m - 1), 1))
+    return np.asarray((c * (c - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
 def ends_known(counts: CategoryCounts) -> bool:
@@ -35,15 +31,25 @@ def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
     return np.stack([np.where(given, scores, np.inf).min(-1), np.where(given, scores, -np.inf).max(-1)], axis=-1)
 
 
-def in_use(given: Array) -> NDArray[np.bool_]:
-    """Which categories are given in some draw, shape (K,), from how often they are, shape (..., K)."""
-    return np.asarray((given > 0).reshape(-1, given.shape[-1]).any(0))
-
-
-def observed_agreement(counts: CategoryCounts, weights: Array | None = None) -> Array:
+def observed_agreement(counts: CategoryCounts) -> Array:
     """Its mean over the items with two ratings or more, shape (...)."""
+    return _mean_over_pairable(counts, pair_agreement(counts))
+
+
+def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
+    """The mean distance of an item's pairs of ratings, over the items with two ratings or more, shape (...); distances of shape (K, K)."""
+    c, m = counts.counts, counts.sizes
+    return _mean_over_pairable(counts, (c * (c @ distances)).sum(1) / np.maximum(m * (m - 1), 1))
+
+
+def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
     paired = np.where(counts.pairable, counts.weights, 0.0)
-    return ratio(paired @ pair_agreement(counts, weights), paired.sum(-1))
+    return ratio(paired @ of_rows, paired.sum(-1))
+
+
+def expected_disagreement(pi: Array, distances: Array) -> Array:
+    """The mean distance of two ratings drawn apart, shape (...), from the shares of the categories, shape (..., K)."""
+    return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
 def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
@@ -65,14 +71,10 @@ def rater_prevalence(patterns: RatingPatterns) -> Array:
     return ratio(used, used.sum(-1, keepdims=True))
 
 
-def agreement_of_two_raters(shares: Array, weights: Array | None = None) -> Array:
-    """By category of one, the probability that two different raters agree, were they to rate apart; shape (..., K).
-
-    `shares` holds each rater's own use of the categories, shape (..., R, K); `weights` are those of `pair_agreement`.
-    """
-    r = shares.shape[-2]
-    agreeing = shares if weights is None else shares @ weights
-    return ratio(shares.sum(-2) * agreeing.sum(-2) - (shares * agreeing).sum(-2), r * (r - 1))
+def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:
+    """The mean distance of ratings that two different raters give apart, shape (...), from each one's use of the categories, shape (..., R, K)."""
+    r, apart = shares.shape[-2], shares @ distances
+    return ratio((shares.sum(-2) * apart.sum(-2) - (shares * apart).sum(-2)).sum(-1), r * (r - 1))
 
 
 def of_two_raters(patterns: RatingPatterns, values: Array) -> Array:

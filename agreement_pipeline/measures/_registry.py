@@ -45,8 +45,8 @@ class Coefficient(NamedTuple):
         """The same, without a value where it is not defined, shape (...)."""
         return self._replace(value=np.where(defined, self.value, np.nan))
 
-    def in_spans(self, span: float) -> "Coefficient":
-        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is."""
+    def in_spans(self, span: Array) -> "Coefficient":
+        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is, shape (...)."""
         return self._replace(**{name: 1 - span * (1 - part) for name in AGREEMENTS if (part := getattr(self, name)) is not None})
 
 

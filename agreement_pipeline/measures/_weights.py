@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.scale import Level, Scale
@@ -32,28 +31,51 @@ class Weighting(NamedTuple):
     distance: Callable[[Array], Array]
     levels: frozenset[Level] = _ORDERED
 
-    def matrix(self, scale: Scale, used: NDArray[np.bool_] | None = None) -> Array:
+    def matrix(self, scale: Scale) -> Array:
         """The weights on a scale, shape (K, K).
-
-        With `used`, the categories in use, shape (K,), 0 is the weight of those of them that are furthest apart: a category that nobody
-        gave may lie so far off that beside it all others seem the same.
 
         >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
         [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
         """
+        return 1 - self.distances(scale)
+
+    def distances(self, scale: Scale) -> Array:
+        """How far apart every two categories are, as shares of the largest distance on the scale, shape (K, K)."""
         distance = self.distance(scale.scores)
-        return np.asarray(1 - distance / _widest(distance, used))
+        return distance / float(distance.max())
 
-    def span(self, scale: Scale, used: NDArray[np.bool_]) -> float:
-        """The largest distance of categories in use, as a share of the largest on the scale."""
-        distance = self.distance(scale.scores)
-        return _widest(distance, used) / float(distance.max())
+    def apart(self, scale: Scale, given: Array) -> "Apart":
+        """The distances, and the largest of them in use, from how often each category is given, shape (..., K)."""
+        distances = self.distances(scale)
+        return Apart(distances, widest(distances, given))
 
 
-def _widest(distance: Array, used: NDArray[np.bool_] | None) -> float:
-    """The largest distance between categories in use, or any; 1 where there is none."""
-    among = distance if used is None else distance[np.ix_(used, used)]
-    return float(among.max(initial=0.0)) or 1.0
+class Apart(NamedTuple):
+    """How far apart categories are.
+
+    Attributes
+    ----------
+    distances
+        Between every two, as shares of the largest distance on the scale, shape (K, K).
+    unit
+        The largest between two that are given, draw by draw, shape (...): a category that nobody gave may lie so far off that beside it all
+        others seem the same.
+    """
+
+    distances: Array
+    unit: Array
+
+    def agreement(self, disagreement: Array) -> Array:
+        """The agreement that a mean distance leaves, 0 for one unit; shape (...)."""
+        return np.asarray(1 - disagreement / self.unit)
+
+
+def widest(distances: Array, given: Array) -> Array:
+    """The largest distance between two categories that are given, draw by draw, shape (...), from how often they are, shape (..., K); 1 where there is none."""
+    used = given > 0
+    from_each = [np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))]
+    unit = np.max(from_each, axis=0)
+    return np.where(unit > 0, unit, 1.0)
 
 
 def _differences(x: Array) -> Array:

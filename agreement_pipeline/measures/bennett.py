@@ -7,7 +7,7 @@ would ever choose lower chance and raise S: the list of categories must be the o
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, observed_agreement
+from agreement_pipeline.measures._agreement import ends_known, observed_disagreement
 from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -68,6 +68,6 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     0.6
     """
     w = weighting.matrix(counts.scale)
-    p_o = observed_agreement(counts, w)
+    p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = np.full_like(p_o, w.mean())
     return chance_corrected(p_o, p_e).where(ends_known(counts))

@@ -9,10 +9,9 @@ because chance then explains nearly everything; see the pitfalls in the list of 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import (
-    agreement_of_two_raters,
+    disagreement_of_two_raters,
     ends_met,
-    in_use,
-    observed_agreement,
+    observed_disagreement,
     observed_variation,
     of_two_raters,
     rater_prevalence,
@@ -74,12 +73,11 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     0.4
     """
     p = rater_prevalence(patterns)
-    used = in_use(p)
-    w = weighting.matrix(patterns.scale, used)
+    apart = weighting.apart(patterns.scale, patterns.used)
     counts = patterns.counts()
-    p_o = of_two_raters(patterns, observed_agreement(counts, w))
-    p_e = agreement_of_two_raters(p, w).sum(-1)
-    return chance_corrected(p_o, p_e).in_spans(weighting.span(patterns.scale, used)).where(observed_variation(counts) & ends_met(counts))
+    p_o = apart.agreement(of_two_raters(patterns, observed_disagreement(counts, apart.distances)))
+    p_e = apart.agreement(disagreement_of_two_raters(p, apart.distances))
+    return chance_corrected(p_o, p_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
 
 
 def _strangers(patterns: RatingPatterns) -> bool:

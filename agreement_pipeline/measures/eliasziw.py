@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES
 from agreement_pipeline.measures._mean_squares import no_variance, share_between_items
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.patterns import Array
+from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Level
@@ -21,36 +22,40 @@ BALANCED = "the items that raters met again, each by every one of these raters a
 
 
 class _Variances(NamedTuple):
-    """The components of variance of items s, raters r, their interaction sr, and meetings e, each of shape (...); and their unit."""
+    """The components of variance of items s, raters r, their interaction sr, and meetings e, and their unit, each of shape (...)."""
 
     s: Array
     r: Array
     sr: Array
     e: Array
-    unit: float
+    unit: Array
 
 
-def _design(replicates: Replicates) -> tuple[Array, Array] | None:
-    """The numbers, shape (N, R, M), and the items' weights, shape (..., N); None unless every rater met every item as often.
+def _in_numbers(replicates: Replicates) -> ReplicateValues:
+    return ReplicateValues.of_counts(replicates) if isinstance(replicates, ReplicateCounts) else replicates
 
-    That is judged over all draws of weights together.
-    """
-    values = ReplicateValues.of_counts(replicates) if isinstance(replicates, ReplicateCounts) else replicates
-    here = np.asarray((values.weights > 0).any(axis=tuple(range(values.weights.ndim - 1))))[values.item]
+
+def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
+    """The numbers of the items seen that raters met again, shape (N, R, M), and which items they are; None unless each rater met each of them as often."""
+    here = seen[values.item]
     items, raters, sizes = np.unique(values.item[here]), np.unique(values.rater[here]), values.sizes[here]
     if not here.any() or here.sum() != len(items) * len(raters) or np.ptp(sizes) > 0:
         return None
     cells = values.values[here][np.lexsort((values.rater[here], values.item[here])), :, 0]
-    return cells[~np.isnan(cells)].reshape(len(items), len(raters), int(sizes[0])), values.weights[..., items]
+    return cells[~np.isnan(cells)].reshape(len(items), len(raters), int(sizes[0])), items
+
+
+def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
+    return _design(_in_numbers(replicates), replicates.weights > 0)
 
 
 def _unbalanced(replicates: Replicates) -> bool:
-    return _design(replicates) is None
+    return _design_of(replicates) is None
 
 
 def _too_small(replicates: Replicates) -> bool:
-    design = _design(replicates)
-    return design is None or design[0].shape[1] < 2 or bool(design[1].sum() - 1 <= 1e-12)
+    design = _design_of(replicates)
+    return design is None or design[0].shape[1] < 2 or bool(replicates.weights[design[1]].sum() - 1 <= 1e-12)
 
 
 UNBALANCED = Condition("the raters who met items again did not all meet the same items as often", _unbalanced)
@@ -97,7 +102,8 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
+    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
@@ -116,7 +122,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     "Eliasziw's inter-rater reliability, raters fixed",
     question="inter-rater",
     needs="replicates",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_inter_fixed")),
     levels=NUMBERS,
     continuous=True,
@@ -130,7 +136,8 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
     with the variances of `eliasziw_inter_random`. (The source writes it in the variance of items for fixed raters, which is
-    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` of these.) A rater who is always higher does not count as disagreement.
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` of these.) A rater who is always higher does not count as disagreement. In mean squares it is
+    (MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE), and so never under -1 / (t - 1).
 
     Parameters
     ----------
@@ -140,12 +147,13 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1; its parts and when it is undefined are those of `eliasziw_inter_random`. Undefined also when the
+        value of shape (...), from -1 to 1; its parts and when it is undefined are those of `eliasziw_inter_random`. Undefined also when the
         variance apart from the raters' is not positive.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
+    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
@@ -178,7 +186,8 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2 + \sigma_e^2}
 
     with the variances of `eliasziw_inter_random`. That raters differ from each other counts as reliability here, since a rater repeats
-    it at each meeting; `test_retest_icc` reads each rater by herself.
+    it at each meeting; `test_retest_icc` reads each rater by herself. On whole items it is never under -1 / (m - 1). In a draw of less than two
+    items it may be, since the variance of raters is then estimated too far under 0.
 
     Parameters
     ----------
@@ -193,7 +202,8 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
+    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
@@ -212,7 +222,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     "Eliasziw's intra-rater reliability, raters fixed",
     question="intra-rater",
     needs="replicates",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, _without_variance("eliasziw_intra_fixed")),
     levels=NUMBERS,
     continuous=True,
@@ -225,7 +235,8 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    with the variances of `eliasziw_inter_random`: one value for these raters, meetings taken to scatter as much with each of them.
+    with the variances of `eliasziw_inter_random`: one value for these raters, meetings taken to scatter as much with each of them. It is never
+    under -1 / (m - 1), which it is where the cells' means are all the same.
 
     Parameters
     ----------
@@ -235,12 +246,13 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating apart from the raters', `observed` that between meetings.
+        value of shape (...), from -1 to 1. `expected` is the variance of a rating apart from the raters', `observed` that between meetings.
         Undefined as `eliasziw_inter_fixed` is.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
+    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
@@ -256,12 +268,24 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
 
 def _variances(replicates: Replicates) -> _Variances:
-    """The components from the mean squares; nan where the design is not balanced, or has fewer than two raters or items."""
-    design = _design(replicates)
-    if design is None:
-        nothing = np.full(replicates.weights.shape[:-1], np.nan)
-        return _Variances(nothing, nothing, nothing, nothing, 1.0)
-    numbers, w = design
+    """The components from the mean squares; nan where the design is not balanced, or has fewer than two raters or items.
+
+    Which items there are may differ from draw to draw, and with them the design: draws of the same items are taken together.
+    """
+    values = _in_numbers(replicates)
+    draws = values.weights.reshape(-1, values.weights.shape[-1])
+    supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
+    found = np.full((len(_Variances._fields), len(draws)), np.nan)
+    for place, seen in enumerate(supports):
+        some = support.ravel() == place
+        if design := _design(values, seen):
+            numbers, items = design
+            found[:, some] = _components(numbers, draws[some][:, items])
+    return _Variances(*found.reshape(len(found), *values.weights.shape[:-1]))
+
+
+def _components(numbers: Array, w: Array) -> Array:
+    """The variances and their unit, shape (5, B), of a balanced design of shape (N, R, M) under weights of shape (B, N)."""
     _, t, m = numbers.shape
     z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)
@@ -273,4 +297,4 @@ def _variances(replicates: Replicates) -> _Variances:
     msr = ratio(m * n * between_raters, np.asarray(t - 1.0))
     mssr = ratio(m * (w @ ((cell - item[:, None]) ** 2).sum(1) - n * between_raters), freedom * (t - 1))
     mse = ratio(w @ ((z.reshape(numbers.shape) - cell[:, :, None]) ** 2).sum((1, 2)), n * t * (m - 1))
-    return _Variances((mss - mssr) / (m * t), ratio(msr - mssr, m * n), (mssr - mse) / m, mse, unit)
+    return np.stack([(mss - mssr) / (m * t), ratio(msr - mssr, m * n), (mssr - mse) / m, mse, np.full(n.shape, unit)])

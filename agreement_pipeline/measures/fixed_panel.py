@@ -7,7 +7,7 @@ A classifier is measured against such a panel by how far the panel agrees on the
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import agreement_of_two_raters, ends_met, in_use, observed_agreement, observed_variation, rater_prevalence
+from agreement_pipeline.measures._agreement import disagreement_of_two_raters, ends_met, observed_disagreement, observed_variation, rater_prevalence
 from agreement_pipeline.measures._conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     END_UNMET,
@@ -71,12 +71,11 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     0.6154
     """
     v = rater_prevalence(patterns)
-    used = in_use(v)
-    w = weighting.matrix(patterns.scale, used)
+    apart = weighting.apart(patterns.scale, patterns.used)
     counts = patterns.counts()
-    a_o = observed_agreement(counts, w)
-    a_e = agreement_of_two_raters(v, w).sum(-1)
-    return chance_corrected(a_o, a_e).in_spans(weighting.span(patterns.scale, used)).where(observed_variation(counts) & ends_met(counts))
+    a_o = apart.agreement(observed_disagreement(counts, apart.distances))
+    a_e = apart.agreement(disagreement_of_two_raters(v, apart.distances))
+    return chance_corrected(a_o, a_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
 
 
 def _nothing_to_reach(panel: PanelPatterns) -> bool:

@@ -9,7 +9,15 @@ raters are always the same few, read `shah_kappa_s` beside it.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_met, in_use, observed_agreement, observed_variation, of_two_raters, prevalence
+from agreement_pipeline.measures._agreement import (
+    ends_met,
+    expected_disagreement,
+    observed_agreement,
+    observed_disagreement,
+    observed_variation,
+    of_two_raters,
+    prevalence,
+)
 from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -108,11 +116,10 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     0.7321
     """
     pi = prevalence(counts)
-    used = in_use(pi)
-    w = weighting.matrix(counts.scale, used)
-    p_o = observed_agreement(counts, w)
-    p_e = ((pi @ w) * pi).sum(-1)
-    return chance_corrected(p_o, p_e).in_spans(weighting.span(counts.scale, used)).where(observed_variation(counts) & ends_met(counts))
+    apart = weighting.apart(counts.scale, pi)
+    p_o = apart.agreement(observed_disagreement(counts, apart.distances))
+    p_e = apart.agreement(expected_disagreement(pi, apart.distances))
+    return chance_corrected(p_o, p_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
 
 
 @measure(

@@ -9,18 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.groups import GroupPatterns
-from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array
 
 
-def _single(groups: GroupPatterns) -> bool:
-    return min(len(groups.first), len(groups.second)) < 2
-
-
 def _never_met(groups: GroupPatterns) -> bool:
     return not (groups.weights[groups.met] > 0).any()
+
+
+def _single(groups: GroupPatterns) -> bool:
+    return not bool(_divisible(groups))
+
+
+def _divisible(groups: GroupPatterns) -> NDArray[np.bool_]:
+    """Did each group give some item that both rated two ratings or more, shape (...)? Only there could it be seen divided."""
+    shared = _shared(groups)
+    return np.asarray(np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.counts], axis=0))
 
 
 def _one_category(groups: GroupPatterns) -> bool:
@@ -29,12 +34,15 @@ def _one_category(groups: GroupPatterns) -> bool:
 
 
 def _nothing_to_reach(groups: GroupPatterns, weighting: Weighting) -> bool:
-    _, expected, greatest = _parts(groups, weighting)
+    _, expected, greatest, _ = _parts(groups, weighting)
     return bool(np.abs(greatest - expected) <= 1e-12)
 
 
-SINGLE_RATER = Condition("defined for two raters or more in each group; vanbelle_albert_kappa for a single one against a group", _single)
 NEVER_MET = Condition("no item was rated by both groups", _never_met)
+SINGLE_RATINGS = Condition(
+    "one group gave every item that both rated one rating, so that its division was never seen; vanbelle_albert_kappa for a single rater against a group",
+    _single,
+)
 ONE_CATEGORY = Condition("every rating of the items that both groups rated is of one category, so chance alone would agree always", _one_category)
 
 
@@ -44,13 +52,13 @@ ONE_CATEGORY = Condition("every rating of the items that both groups rated is of
     needs="groups",
     bounds=(-np.inf, 1.0),
     undefined=(
-        SINGLE_RATER,
         NEVER_MET,
+        SINGLE_RATINGS,
         Condition("the greatest agreement the groups allow is what chance alone would give", _nothing_to_reach, weighted=True),
     ),
     weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
     exchangeable=True,
-    convention="over the items that both groups rated, each with the shares of those who rated it; the raters of a group are counted by name",
+    convention="over the items that both groups rated, each with the shares of those who rated it, one rating or more",
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
 )
 def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
@@ -74,8 +82,8 @@ def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = ID
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. Undefined with fewer than two raters in a group, when no item was rated by both
-        groups, or when the greatest agreement is no more than chance.
+        value of shape (...), at most 1, 0 for chance. Undefined when no item was rated by both groups, when one of them gave each of those items
+        a single rating, or when the greatest agreement is no more than chance.
 
     References
     ----------
@@ -90,10 +98,9 @@ def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = ID
     >>> round(float(vanbelle_albert_group_kappa(GroupPatterns(patterns, ("model", "judge"))).value), 4)
     0.5
     """
-    p_t, p_e, p_m = _parts(groups, weighting)
+    p_t, p_e, p_m, span = _parts(groups, weighting)
     kappa = ratio(p_t - p_e, p_m - p_e)
-    defined = np.where(_single(groups), np.nan, kappa)
-    return Coefficient(defined, observed=p_t, expected=p_e, greatest=p_m).in_spans(weighting.span(groups.scale, _used(groups)))
+    return Coefficient(kappa, observed=p_t, expected=p_e, greatest=p_m).in_spans(span).where(_divisible(groups))
 
 
 @measure(
@@ -143,23 +150,27 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
     """
     x, y = groups.counts
     r, s = x.sum(1), y.sum(1)
-    used = np.where(groups.met, groups.weights, 0.0)
+    used = _shared(groups)
     apart = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
     d_o = ratio(used @ ((r + s) * apart), used @ (r + s))
     d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(-1)
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-def _used(groups: GroupPatterns) -> NDArray[np.bool_]:
-    return in_use(np.where(groups.met, groups.weights, 0.0) @ sum(groups.counts))
+def _shared(groups: GroupPatterns) -> Array:
+    """The weights of the items that both groups rated, and 0 for the others; shape (..., P)."""
+    return np.where(groups.met, groups.weights, 0.0)
 
 
-def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
-    w = weighting.matrix(groups.scale, _used(groups))
+def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+    """Observed, expected and greatest agreement in units of the categories given, and the share of the scale that one unit is."""
     one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.counts)
-    used = np.where(groups.met, groups.weights, 0.0)
+    used = _shared(groups)
     total = used.sum(-1)
-    p_t = ratio(used @ (one @ w * other).sum(1), total)
-    p_e = (ratio(used @ one, total[..., None]) @ w * ratio(used @ other, total[..., None])).sum(-1)
-    within = [(shares @ w * shares).sum(1) for shares in (one, other)]
-    return p_t, p_e, ratio(used @ np.maximum(*within), total)
+    apart = weighting.apart(groups.scale, used @ (one + other))
+    d = apart.distances
+    d_t = ratio(used @ (one @ d * other).sum(1), total)
+    d_e = (ratio(used @ one, total[..., None]) @ d * ratio(used @ other, total[..., None])).sum(-1)
+    within = [(shares @ d * shares).sum(1) for shares in (one, other)]
+    d_m = ratio(used @ np.minimum(*within), total)
+    return apart.agreement(d_t), apart.agreement(d_e), apart.agreement(d_m), apart.unit

@@ -8,7 +8,7 @@ its place. AC2 gives credit for near misses.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, observed_agreement, prevalence
+from agreement_pipeline.measures._agreement import ends_known, observed_agreement, observed_disagreement, prevalence
 from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
@@ -116,7 +116,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     w = weighting.matrix(counts.scale)
     pi = prevalence(counts)
     k = np.float64(pi.shape[-1])
-    p_o = observed_agreement(counts, w)
+    p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = w.sum() / (k * (k - 1)) * (pi * (1 - pi)).sum(-1)
     return chance_corrected(p_o, p_e).where(ends_known(counts))
 
@@ -164,4 +164,4 @@ def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
     >>> round(float(gwet_ordinal_alpha(counts).value), 4)
     0.8623
     """
-    return alpha_by_distance(counts, 1 - ORDINAL.matrix(counts.scale))
+    return alpha_by_distance(counts, ORDINAL.distances(counts.scale))

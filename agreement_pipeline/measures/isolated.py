@@ -6,9 +6,8 @@ by 1, which only a panel of one mind allows; Williams compares with the agreemen
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import in_use, pair_agreement
+from agreement_pipeline.measures._agreement import pair_agreement
 from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
 from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -19,7 +18,7 @@ SHARES = "over the items that the classifier labelled and the panel rated, each 
 
 
 def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
-    _, expected, greatest = _parts(panel, weighting)
+    _, expected, greatest, _ = _parts(panel, weighting)
     return bool(np.abs(greatest - expected) <= 1e-12)
 
 
@@ -73,9 +72,9 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     >>> float(vanbelle_albert_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value)
     1.0
     """
-    p_o, p_e, p_max = _parts(panel, weighting)
+    p_o, p_e, p_max, span = _parts(panel, weighting)
     kappa = ratio(p_o - p_e, p_max - p_e)
-    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(weighting.span(panel.scale, _used(panel)))
+    return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(span)
 
 
 @measure(
@@ -124,8 +123,8 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(schouten_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.7692
     """
-    p_o, p_e, _ = _parts(panel, weighting)
-    return chance_corrected(p_o, p_e).in_spans(weighting.span(panel.scale, _used(panel)))
+    p_o, p_e, _, span = _parts(panel, weighting)
+    return chance_corrected(p_o, p_e).in_spans(span)
 
 
 def _never_agrees(panel: PanelPatterns) -> bool:
@@ -192,17 +191,14 @@ def _met(panel: PanelPatterns) -> Array:
     return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
 
 
-def _used(panel: PanelPatterns) -> NDArray[np.bool_]:
-    return in_use(_met(panel) @ (panel.panel.counts().counts + panel.indicators))
-
-
-def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array]:
-    w = weighting.matrix(panel.scale, _used(panel))
+def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+    """Observed, expected and greatest agreement in units of the categories given, and the share of the scale that one unit is."""
     c = panel.panel.counts().counts
-    m = c.sum(1)
     used = _met(panel)
     total = used.sum(-1)
-    agreeing = c / np.maximum(m, 1)[:, None] @ w
-    p_o = ratio(used @ (agreeing * panel.indicators).sum(1), total)
-    p_e = (ratio(used @ agreeing, total[..., None]) * ratio(used @ panel.indicators, total[..., None])).sum(-1)
-    return p_o, p_e, ratio(used @ agreeing.max(1), total)
+    apart = weighting.apart(panel.scale, used @ (c + panel.indicators))
+    from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances
+    d_o = ratio(used @ (from_panel * panel.indicators).sum(1), total)
+    d_e = (ratio(used @ from_panel, total[..., None]) * ratio(used @ panel.indicators, total[..., None])).sum(-1)
+    least = ratio(used @ from_panel.min(1), total)
+    return apart.agreement(d_o), apart.agreement(d_e), apart.agreement(least), apart.unit

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import in_use
 from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._numbers import (
     Disagreement,
@@ -26,6 +25,7 @@ from agreement_pipeline.measures._numbers import (
     unit_free,
 )
 from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.measures._weights import widest
 from agreement_pipeline.patterns import Array, CategoryCounts
 from agreement_pipeline.scale import LEVELS
 from agreement_pipeline.values import RatingValues
@@ -197,9 +197,8 @@ def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | fl
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
     """The same for any distances between the categories, shape (K, K), in multiples of the largest between two in use."""
-    used = in_use(n_c)
-    c, unit = counts.counts, float(distances[np.ix_(used, used)].max(initial=0.0)) or 1.0
-    return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit, ((n_c @ distances) * n_c).sum(-1) / unit, unit
+    c, unit = counts.counts, widest(distances, n_c)
+    return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None], ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 
 def _pairs(sizes: Array) -> Array:

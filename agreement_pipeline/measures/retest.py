@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from agreement_pipeline.measures._agreement import expected_disagreement, observed_disagreement, prevalence
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
@@ -28,7 +29,10 @@ from agreement_pipeline.values import RatingValues
 Replicates = ReplicateCounts | ReplicateValues
 Cells = CategoryCounts | RatingValues
 
-STRATIFIED = "pooled over raters after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), doi:10.1002/sim.4780100913, with chance read off each rater's own labels"
+STRATIFIED = (
+    "raters as strata after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), doi:10.1002/sim.4780100913, "
+    "each weighed by size times the disagreement of chance, not by size alone"
+)
 OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pooled value"
 
 
@@ -66,8 +70,10 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
 
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
-    """The same, and how many items."""
-    return _complement(fleiss_kappa(cells, weighting)), cells.weights.sum(-1)
+    """The same, in spans of the scale, and how many items."""
+    distances = weighting.distances(cells.scale)
+    d_o, d_e = observed_disagreement(cells, distances), expected_disagreement(prevalence(cells), distances)
+    return Coefficient(fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
@@ -124,7 +130,8 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     References
     ----------
     Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). Statistics in Medicine 10(9), 1465-1472. https://doi.org/10.1002/sim.4780100913
+    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a stratified kappa. Statistics in Medicine 10(9),
+    1465-1472. https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------
@@ -140,7 +147,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     "Test-retest κ",
     question="intra-rater",
     needs="replicates",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
     raters_left_out=partial(_left_out, own=_own_kappa),
@@ -157,6 +164,10 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     Cohen's form would allow each meeting its own use of the labels, and so forgive a rater who has changed her mind between them; that
     is disagreement with herself too.
 
+    It is never under -1, whatever items weigh: with every weighting here, 1 - w is a squared distance between points of some space. In the mean
+    two labels drawn from all items are then as far apart as two drawn with replacement from one item, or farther, and these, of m labels,
+    (m - 1) / m as far as two drawn without.
+
     Parameters
     ----------
     replicates
@@ -167,15 +178,16 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; from -1 without weights. Undefined when no rater met an item
-        twice, or when every rater gave one and the same label to all items she met again.
+        value of shape (...), from -1 to 1, 0 for chance. Undefined when no rater met an item twice, or when every rater gave one and the
+        same label to all items she met again.
 
     References
     ----------
     Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
     Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of reliability. Psychometrika 44(4), 461-472.
     https://doi.org/10.1007/BF02296208
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). Statistics in Medicine 10(9), 1465-1472. https://doi.org/10.1002/sim.4780100913
+    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a stratified kappa. Statistics in Medicine 10(9),
+    1465-1472. https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------
@@ -191,7 +203,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     "Test-retest κ by category",
     question="intra-rater",
     needs="replicates",
-    bounds=(-np.inf, 1.0),
+    bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
@@ -215,13 +227,14 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     Returns
     -------
     Coefficient
-        value of shape (..., K), at most 1, 0 for chance. Undefined when no rater met an item twice, or when every rater gave one and the same
+        value of shape (..., K), from -1 to 1, 0 for chance. Undefined when no rater met an item twice, or when every rater gave one and the same
         label to all items she met again; for a category, when no rater's labels hold both it and another.
 
     References
     ----------
     Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). Statistics in Medicine 10(9), 1465-1472. https://doi.org/10.1002/sim.4780100913
+    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a stratified kappa. Statistics in Medicine 10(9),
+    1465-1472. https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------
@@ -255,6 +268,9 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     analysis of variance of her numbers, on the :math:`N_i` items she met again. The meetings are interchangeable. What a rater adds to all
     her numbers belongs to neither component.
 
+    On whole items it is never under -1. In a draw that leaves a rater little more than one item, of unequal numbers of meetings, it may be:
+    their mean number, as Donner counts it, can then be anything.
+
     Parameters
     ----------
     replicates
@@ -271,7 +287,9 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     ----------
     Shrout, P. E. & Fleiss, J. L. (1979). Psychological Bulletin 86(2), 420-428. https://doi.org/10.1037/0033-2909.86.2.420
     McGraw, K. O. & Wong, S. P. (1996). Psychological Methods 1(1), 30-46. https://doi.org/10.1037/1082-989X.1.1.30
-    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). Statistics in Medicine 10(9), 1465-1472. https://doi.org/10.1002/sim.4780100913
+    Donner, A. (1986). International Statistical Review 54(1), 67-82. https://doi.org/10.2307/1403259
+    Barlow, W., Lai, M.-Y. & Azen, S. P. (1991). A comparison of methods for calculating a stratified kappa. Statistics in Medicine 10(9),
+    1465-1472. https://doi.org/10.1002/sim.4780100913
 
     Examples
     --------

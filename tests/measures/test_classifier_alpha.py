@@ -73,6 +73,33 @@ def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, leve
     assert float(record(in_numbers(codes, level)).value) == pytest.approx(float(record(panel_of(codes, level)).value), abs=1e-10)
 
 
+def looped_alpha(items):
+    """Of vectors, one pair of ratings at a time."""
+    items = [ratings for ratings in items if len(ratings) >= 2]
+    pool = [rating for ratings in items for rating in ratings]
+    within = sum(sum(((a - b) ** 2).sum() for a in ratings for b in ratings) / (len(ratings) - 1) for ratings in items)
+    between = sum(((a - b) ** 2).sum() for a in pool for b in pool)
+    return 1 - (len(pool) - 1) * within / between
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_three_are_loops_over_pairs_of_vectors(seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(15, 1, 2)) * [1.0, 30.0] + rng.normal(size=(15, 4, 2)) * [0.5, 10.0]
+    vectors[rng.random((15, 4)) < 0.4] = np.nan
+    panel = RatingValues(vectors[:, :3], scale=Scale(None, "multivariate interval", dimensions=2), raters="abc")
+    statistic = PanelValues(panel, vectors[:, 3], "model")
+    given = [[rating for rating in row if not np.isnan(rating[0])] for row in vectors]
+    of_panel = [[rating for rating in row[:3] if not np.isnan(rating[0])] for row in vectors]
+    labelled = [place for place in range(15) if not np.isnan(vectors[place, 3, 0])]
+    paired = [place for place in labelled if len(of_panel[place]) >= 2]
+    assert 1 < len(paired) < len(labelled) < 15
+    assert float(WITH(statistic).value) == pytest.approx(looped_alpha([given[place] for place in labelled]), abs=1e-12)
+    gain = looped_alpha([given[place] for place in paired]) - looped_alpha([of_panel[place] for place in paired])
+    assert float(GAIN(statistic).value) == pytest.approx(gain, abs=1e-12)
+    assert float(INFLUENCE(statistic).value) == pytest.approx(looped_alpha(given) - looped_alpha(of_panel), abs=1e-12)
+
+
 @pytest.mark.parametrize("level", SCALES)
 def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
     codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))

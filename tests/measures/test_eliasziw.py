@@ -85,6 +85,83 @@ def test_raters_without_replicates_are_left_out_and_named(tabled):
     assert RECORDS["inter_random"].raters_left_out(counts) == ("C",)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_of_fixed_raters_neither_is_under_minus_one_whatever_the_weights(seed):
+    rng = np.random.default_rng(seed)
+    n, t, m = rng.integers(2, 5), rng.integers(2, 4), rng.integers(2, 4)
+    for scales in rng.choice([0.0, 0.1, 1.0], size=(40, 4)):
+        items, raters, both, meetings = (
+            scale * rng.normal(size=shape) for scale, shape in zip(scales, [(n, 1, 1), (1, t, 1), (n, t, 1), (n, t, m)], strict=True)
+        )
+        of = replicates(items + raters + both + meetings)
+        for each in (of, of.with_unseen(3.0)):
+            shares = rng.dirichlet(np.full(each.weights.shape[-1], 0.3), size=50)
+            for name in ("inter_fixed", "intra_fixed"):
+                value = RECORDS[name](each.reweighted(shares * rng.choice([1.1, n, n + 3.0], size=(50, 1)))).value
+                assert np.nanmin(value, initial=1.0) >= RECORDS[name].bounds[0] - 1e-9 == -1 - 1e-9
+
+
+def test_of_two_raters_apart_on_every_item_and_meetings_apart_in_every_cell_they_reach_minus_one():
+    apart = np.array([[[1.0, 1.0], [-1.0, -1.0]], [[-1.0, -1.0], [1.0, 1.0]]])
+    assert float(RECORDS["inter_fixed"](replicates(apart)).value) == pytest.approx(-1.0)
+    assert float(RECORDS["intra_fixed"](replicates(apart.swapaxes(1, 2))).value) == pytest.approx(-1.0)
+
+
+def test_of_random_raters_both_may_lie_under_minus_one():
+    """Two raters half a unit to either side of two items of one mean, the other way round on the second, and a unit to either side of that at each meeting.
+
+    MSS and MSR are 0, and the variance of a rating is (1 - 2/n) MSSR / 4 + MSE / 2: on two items MSE / 2, on 1.3 of them 5/12.
+    """
+    sides, meetings = np.array([[0.5, -0.5], [-0.5, 0.5]])[:, :, None], np.array([1.0, -1.0])
+    two, fewer = replicates(sides + meetings), replicates(sides + meetings, [0.65, 0.65])
+    assert float(RECORDS["intra_random"](two).value) == pytest.approx(-1.0)
+    assert float(RECORDS["intra_random"](fewer).value) == pytest.approx((5 / 12 - 2) / (5 / 12))
+    assert float(RECORDS["inter_random"](replicates(2 * sides + 0.1 * meetings)).value) < -1
+    assert RECORDS["inter_random"].bounds[0] == RECORDS["intra_random"].bounds[0] == -np.inf
+
+
+def unbalanced():
+    """Items 0 to 4 met twice by both raters, 5 to 7 three times by both, 8 and 9 by the first alone."""
+    cells = [(item, rater, 3 if item >= 5 else 2) for item in range(8) for rater in (0, 1)] + [(8, 0, 2), (9, 0, 2)]
+    numbers = np.random.default_rng(6).normal(size=(len(cells), 3)) + np.arange(len(cells))[:, None] / 2
+    numbers[[place for place, cell in enumerate(cells) if cell[2] == 2], 2] = np.nan
+    item, rater, _ = zip(*cells, strict=True)
+    return ReplicateValues(numbers, item, rater, np.ones(10), scale=Scale(None, "interval"), raters=("a", "b"))
+
+
+DRAWS = {
+    "twice": [1, 2, 0.5, 1, 1, 0, 0, 0, 0, 0],
+    "twice, fewer": [0, 2, 0.5, 0, 1, 0, 0, 0, 0, 0],
+    "three times": [0, 0, 0, 0, 0, 1, 1, 2, 0, 0],
+    "both": [1, 1, 1, 1, 1, 1, 1, 1, 0, 0],
+    "one rater": [0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
+    "one item": [3, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    "none": [0] * 10,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_draw_of_weights_has_the_design_of_its_own_items(name):
+    design = unbalanced()
+    together = RECORDS[name](design.reweighted(np.array(list(DRAWS.values()), dtype=float)))
+    for place, (case, draw) in enumerate(DRAWS.items()):
+        alone = design.reweighted(np.array(draw, dtype=float))
+        found = RECORDS[name](alone)
+        for part in ("value", "observed", "expected"):
+            assert float(getattr(together, part)[place]) == pytest.approx(float(getattr(found, part)), rel=1e-12, abs=1e-12, nan_ok=True)
+        assert np.isnan(together.value[place]) == (RECORDS[name].why_undefined(alone) is not None)
+        assert np.isfinite(together.value[place]) == (case in ("twice", "twice, fewer", "three times", "one item"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_far_from_the_others_does_not_blur_the_draws_without_it(name):
+    table = drawn(4)
+    near = RECORDS[name](replicates(table)).value
+    with_far = np.concatenate([table, np.full((1, *table.shape[1:]), 1e9)])
+    draws = np.array([[1.0] * 8 + [0.0], [1.0] * 9])
+    assert float(RECORDS[name](replicates(with_far, draws)).value[0]) == pytest.approx(float(near), rel=1e-9)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_has_an_interval_around_it(name):
     found = estimate(f"eliasziw_{name}", replicates(drawn(3, n=60)), n_resamples=500)

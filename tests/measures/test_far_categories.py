@@ -6,11 +6,13 @@ import pytest
 from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale, estimate
 from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.replicates import ReplicateCounts
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]
 FAMILIES = ("fleiss_kappa", "cohen_kappa", "conger_kappa", "schouten_kappa", "vanbelle_albert_kappa", "vanbelle_albert_group_kappa")
 WEIGHTED = [f"{family}_{weights}" for family in FAMILIES for weights in ("linear", "quadratic", "radical", "ordinal", "ratio")]
+BY_VARIANCE = ("test_retest_icc", "eliasziw_inter_random", "eliasziw_inter_fixed", "eliasziw_intra_random", "eliasziw_intra_fixed")
 ALPHAS = ["krippendorff_alpha", "alpha_with_classifier", "alpha_gain", "gwet_ordinal_alpha"]
 
 
@@ -51,6 +53,57 @@ def test_agreement_is_reported_in_spans_of_the_whole_scale(name):
     for part in ("observed", "expected", "greatest"):
         if getattr(near, part) is not None:
             assert 1 - float(getattr(wide, part)) == pytest.approx((1 - float(getattr(near, part))) / 4, rel=1e-12)
+
+
+def draws_with_and_without_the_far_category(needs, far, level):
+    """Sixty items of near categories and four of the far one, under draws that hold the four, one of them, or none."""
+    near = np.random.default_rng(4).integers(0, 3, size=(60, 4))
+    codes = np.vstack([np.where(np.random.default_rng(5).random((60, 4)) < 0.6, near[:, :1], near), [[3, 3, 3, 3], [3, 3, 3, 1], [0, 3, 3, 3], [3, 3, 3, 3]]])
+    weights = np.random.default_rng(6).gamma(1.0, size=(6, 64))
+    weights[2:4, 61:], weights[4:, 60:] = 0.0, 0.0
+    scale = Scale((*NEAR, far), level)
+    patterns = RatingPatterns(codes, scale=scale, raters=tuple("abcd"))
+    if needs == "replicates":
+        cells = [np.bincount(row, minlength=4) for row in codes]
+        return ReplicateCounts(cells, range(64), np.arange(64) % 2, patterns), weights
+    if needs == "groups":
+        return GroupPatterns(patterns, ("c", "d")), weights
+    panel = PanelPatterns(patterns.only("abc"), codes[:, 3], "model")
+    return {"counts": patterns.counts(), "patterns": patterns, "panel": panel}[needs], weights
+
+
+BATCHED = [
+    name for name, record in MEASURES.items() if record.needs not in ("values", "confidence") and "interval" in record.levels and name not in BY_VARIANCE
+]
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("name", BATCHED)
+def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(name, far):
+    record = MEASURES[name]
+    of, weights = draws_with_and_without_the_far_category(record.needs, far, max(record.levels & {"interval", "ratio"}))
+    if name.startswith("cohen"):
+        of = of.only(("a", "d"))
+    together = record(of.reweighted(weights))
+    for place, draw in enumerate(weights):
+        alone = record(of.reweighted(draw))
+        for part in ("value", "observed", "expected", "greatest"):
+            if getattr(alone, part) is not None:
+                assert float(getattr(together, part)[place]) == pytest.approx(float(getattr(alone, part)), rel=1e-12, abs=1e-12)
+
+
+NEAR_ONLY = [*WEIGHTED, *(f"test_retest_kappa_{weights}" for weights in ("linear", "quadratic", "radical", "ordinal", "ratio"))]
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("name", NEAR_ONLY)
+def test_it_has_the_value_of_a_scale_that_does_not_hold_it(name, far):
+    record = MEASURES[name]
+    of, weights = draws_with_and_without_the_far_category(record.needs, far, "ratio")
+    near, _ = draws_with_and_without_the_far_category(record.needs, 4.0, "ratio")
+    if name.startswith("cohen"):
+        of, near = of.only(("a", "d")), near.only(("a", "d"))
+    assert record(of.reweighted(weights)).value[4:] == pytest.approx(record(near.reweighted(weights[4:])).value, rel=1e-9)
 
 
 @pytest.mark.parametrize("distance", [1e6, 1e9])

@@ -8,6 +8,9 @@ from agreement_pipeline.measures.groups import cross_kappa, vanbelle_albert_grou
 
 K = 4
 SCALE = Scale((0.0, 1.0, 3.0, 4.0), "ratio")
+SINGLE_RATINGS = (
+    "one group gave every item that both rated one rating, so that its division was never seen; vanbelle_albert_kappa for a single rater against a group"
+)
 
 
 def groups_of(codes, n_second=2, scale=SCALE):
@@ -87,8 +90,11 @@ def test_swapping_the_groups_changes_nothing():
 @pytest.mark.parametrize(
     ("codes", "n_second", "reason"),
     [
-        ([[0, 1, 0], [1, 1, 1]], 1, "defined for two raters or more in each group; vanbelle_albert_kappa for a single one against a group"),
-        ([[0, 1, 0], [1, 1, 1]], 0, "defined for two raters or more in each group; vanbelle_albert_kappa for a single one against a group"),
+        ([[0, 1, 0], [1, 1, 1]], 1, SINGLE_RATINGS),
+        ([[0, 1, 1, -1], [1, 1, -1, 1], [0, 0, -1, 0]], 2, SINGLE_RATINGS),
+        ([[0, 1, 1, -1], [1, 1, -1, 1], [-1, -1, 0, 1]], 2, SINGLE_RATINGS),
+        ([[0, -1, 1, 1], [-1, 1, 1, 0], [1, 1, -1, -1]], 2, SINGLE_RATINGS),
+        ([[0, 1, 0], [1, 1, 1]], 0, "no item was rated by both groups"),
         ([[0, 1, -1, -1], [-1, -1, 1, 1]], 2, "no item was rated by both groups"),
         ([[0, 1, 1, 0], [1, 0, 0, 1]], 2, "the greatest agreement the groups allow is what chance alone would give"),
     ],
@@ -98,6 +104,35 @@ def test_a_kappa_of_groups_without_a_value_says_why(codes, n_second, reason):
     found = estimate("vanbelle_albert_group_kappa", groups)
     assert found.undefined == reason
     assert found.value is None
+
+
+@pytest.mark.parametrize("name", ["vanbelle_albert_group_kappa", "vanbelle_albert_group_kappa_linear", "cross_kappa"])
+def test_a_classifier_that_shares_no_item_with_the_panel_changes_nothing(name):
+    codes = [[0, 0, 0, -1], [0, 1, 0, -1], [1, 1, 1, -1], [1, 1, 0, -1], [-1, -1, -1, 1]]
+    scale = Scale(("no", "yes"), "ordinal")
+    with_it, without_it = groups_of(codes, 2, scale), groups_of([row[:3] for row in codes], 1, scale)
+    assert MEASURES[name].why_undefined(with_it) == MEASURES[name].why_undefined(without_it)
+    assert float(MEASURES[name](with_it).value) == pytest.approx(float(MEASURES[name](without_it).value), abs=1e-12, nan_ok=True)
+
+
+def test_each_draw_asks_for_itself_whether_a_group_gave_an_item_two_ratings():
+    groups = groups_of([[0, 0, 0, -1], [0, 1, 0, 1], [1, 1, 1, -1]], 2, Scale(("no", "yes")))
+    draws = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+    value = vanbelle_albert_group_kappa(groups.reweighted(draws)).value
+    assert np.isnan(value).tolist() == [False, True]
+    record = MEASURES["vanbelle_albert_group_kappa"]
+    assert [record.why_undefined(groups.reweighted(draw)) for draw in draws] == [None, SINGLE_RATINGS]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_raters_of_either_group_may_swap_their_ratings_item_by_item(seed):
+    rng = np.random.default_rng(seed)
+    codes = np.where(rng.random((6, 4)) < 0.6, -1, rng.integers(0, 2, size=(6, 4)))
+    swapped = np.hstack([rng.permuted(codes[:, :2], axis=1), rng.permuted(codes[:, 2:], axis=1)])
+    for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
+        one, other = (groups_of(table, 2, Scale(("no", "yes"))) for table in (codes, swapped))
+        assert MEASURES[name].why_undefined(one) == MEASURES[name].why_undefined(other)
+        assert float(MEASURES[name](one).value) == pytest.approx(float(MEASURES[name](other).value), abs=1e-12, nan_ok=True)
 
 
 def test_cross_kappa_of_one_category_has_no_value():

@@ -10,8 +10,11 @@ from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures._weights import WEIGHTINGS
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 ALPHA, KAPPA, ICC = (MEASURES[f"test_retest_{name}"] for name in ("alpha", "kappa", "icc"))
@@ -86,6 +89,18 @@ def looped_kappa(of_each, label=None):
     return above / below
 
 
+def looped_weighted_kappa(of_each, w):
+    """The same, a pair of labels weighed by how much its categories agree."""
+    above = below = 0.0
+    for of_items in of_each:
+        cells = [[NUMBERS.index(x) for x in cell] for cell in again(of_items)]
+        p_o = np.mean([np.mean([w[a][b] for a, b in permutations(cell, 2)]) for cell in cells])
+        p = [np.mean([cell.count(k) / len(cell) for cell in cells]) for k in range(len(NUMBERS))]
+        p_e = sum(w[k][j] * p[k] * p[j] for k in range(len(NUMBERS)) for j in range(len(NUMBERS)))
+        above, below = above + len(cells) * (p_o - p_e), below + len(cells) * (1 - p_e)
+    return above / below
+
+
 def looped_icc(of_each):
     between_all = total_all = 0.0
     for of_items in of_each:
@@ -143,6 +158,44 @@ def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
     assert BY_CATEGORY(replicates).value == pytest.approx([looped_kappa(of_each, label) for label in NUMBERS], abs=1e-12)
 
 
+@pytest.mark.parametrize("name", WEIGHTINGS)
+@pytest.mark.parametrize("seed", range(4))
+def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
+    of_each = said_by(seed)
+    record, scale = MEASURES[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
+    expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
+    found = record(memory.replicate_counts(ratings_of(of_each, scale)))
+    assert float(found.value) == pytest.approx(expected, abs=1e-12)
+    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(expected, abs=1e-12)
+
+
+KAPPAS = ["test_retest_kappa", "test_retest_kappa_by_category", *(f"test_retest_kappa_{name}" for name in WEIGHTINGS)]
+
+
+@pytest.mark.parametrize("name", KAPPAS)
+@pytest.mark.parametrize("seed", range(4))
+def test_kappa_is_never_under_minus_one_whatever_the_weights_of_items(seed, name):
+    rng = np.random.default_rng(seed)
+    record = MEASURES[name]
+    levels = record.levels
+    scale = Scale(tuple(np.cumsum(rng.gamma(0.5, size=3) + 0.01)), "ratio") if "ratio" in levels else Scale(tuple("abc"), "ordinal")
+    cells = [rng.permutation([half, size - half, 0]) for size in rng.choice([2, 2, 3, 12], size=8) for half in [size // 2]]
+    patterns = RatingPatterns(np.zeros((4, 2), int), scale=scale, raters=("a", "b"))
+    replicates = ReplicateCounts(cells, np.repeat(range(4), 2), [0, 1] * 4, patterns)
+    for of in (replicates, replicates.with_unseen(3.0)):
+        draws = np.vstack([rng.dirichlet(np.full(of.weights.shape[-1], share), size=200) * rng.choice([1.1, 4, 7], size=(200, 1)) for share in (0.1, 1.0)])
+        value = record(of.reweighted(draws)).value
+        assert np.nanmin(value) >= record.bounds[0] - 1e-9 == -1 - 1e-9
+
+
+@pytest.mark.parametrize("name", KAPPAS)
+def test_kappa_reaches_minus_one_where_a_rater_says_both_poles_of_every_item(name):
+    record = MEASURES[name]
+    scale = Scale((1.0, 2.0), "ratio") if "ratio" in record.levels else Scale(("a", "b"), "ordinal")
+    patterns = RatingPatterns([[0], [1]], scale=scale, raters=("a",))
+    assert record(ReplicateCounts([[1, 1], [1, 1]], [0, 1], [0, 0], patterns)).value == pytest.approx(-1.0)
+
+
 def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_mind(tabled):
     steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
     changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
@@ -157,6 +210,21 @@ def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(s
     expected = looped_icc(of_each)
     assert float(ICC(memory.replicate_counts(ratings_of(of_each, scale_of(level)))).value) == pytest.approx(expected, abs=1e-12)
     assert float(ICC(memory.replicate_values(ratings_of(of_each, Scale(None, level)))).value) == pytest.approx(expected, abs=1e-12)
+
+
+def test_in_a_draw_of_little_more_than_one_item_an_icc_may_lie_under_minus_one():
+    """Of 0.6 and 0.5 of items met twice and ten times n_0 is -22.5, and the total variance, which it divides, is all but used up."""
+    said = np.full((2, 10), np.nan)
+    said[0, :2], said[1] = [0.0, 1.0], np.tile([0.75, 1.75], 5)
+    replicates = ReplicateValues(said, [0, 1], [0, 0], [0.6, 0.5], scale=Scale(None, "interval"), raters=("a",))
+    mean = (0.6 * 1.0 + 0.5 * 12.5) / 6.2
+    bms = (0.6 * 2 * (0.5 - mean) ** 2 + 0.5 * 10 * (1.25 - mean) ** 2) / 0.1
+    wms = (0.6 * 0.5 + 0.5 * 2.5) / (6.2 - 1.1)
+    k = (6.2 - (0.6 * 4 + 0.5 * 100) / 6.2) / 0.1
+    expected = ((bms - wms) / k) / ((bms - wms) / k + wms)
+    assert expected < -1
+    assert float(ICC(replicates).value) == pytest.approx(expected, rel=1e-9)
+    assert ICC.bounds[0] == -np.inf
 
 
 def noise_about(centres, items=200, seed=0):
