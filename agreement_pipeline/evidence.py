@@ -10,6 +10,7 @@ from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items, without_raters
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
+from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, Statistic, merged
 
 N_RESAMPLES_OF_EXPENSIVE = 200
@@ -20,10 +21,11 @@ NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is no
 
 
 class Point(NamedTuple):
-    """A measure, what of the statistic it rests on, what it is there, or why it has no value."""
+    """A measure, the statistic it speaks of, what of it the measure is computed from, what it is there, or why it has no value."""
 
     record: Measure
     statistic: Any
+    basis: Any
     found: Coefficient
     undefined: str | None = None
 
@@ -38,23 +40,30 @@ class Asked(NamedTuple):
 
 
 def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> list[Point]:
-    """The measures on what each rests on: raters forgotten, the items alone that every rater rated, or the statistic as it is."""
+    """The measures on what each rests on: who said what forgotten, the items alone that every rater rated, or the statistic as it is."""
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
-    counts = _compact(statistic.counts(), clusters) if forgotten else statistic
-    bases = [crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records]
-    return [_point(record, base) for record, base in zip(records, bases, strict=True)]
+    forgotten = _forgotten(statistic, clusters) if any(_forgets(record, statistic) for record in records) else statistic
+    spoken_of = [crossed if record.crossed else statistic for record in records]
+    bases = [forgotten if _forgets(record, each) else each for record, each in zip(records, spoken_of, strict=True)]
+    return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
 
 
-def _point(record: Measure, statistic: Any) -> Point:
+def _point(record: Measure, statistic: Any, basis: Any) -> Point:
     """The measure there; computed only where no condition is declared to hold."""
-    why = record.why_undefined(statistic)
-    return Point(record, statistic, record(statistic) if why is None else NOTHING, why)
+    why = record.why_undefined(basis)
+    return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
 
 
-def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
-    """Equal rows made one, unless rows stand in clusters."""
-    return merged(counts) if clusters is None else counts
+def _forgets(record: Measure, statistic: Any) -> bool:
+    """Does the statistic tell who said what to a measure that does not ask?"""
+    return record.needs == "counts" if isinstance(statistic, RatingPatterns) else record.exchangeable and isinstance(statistic, PanelPatterns)
+
+
+def _forgotten(statistic: RatingPatterns | PanelPatterns, clusters: Codes | None) -> CategoryCounts | PanelPatterns:
+    """The statistic without who said what; equal rows made one, unless rows stand in clusters."""
+    if isinstance(statistic, RatingPatterns):
+        return merged(statistic.counts()) if clusters is None else statistic.counts()
+    return statistic.unnamed() if clusters is None else statistic
 
 
 def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
@@ -62,9 +71,9 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
     groups: dict[tuple[int, bool, int, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
-            n = min(asked.n_resamples, affordable(point.record, point.statistic))
-            items = point.record.rests_on.items(point.statistic) if method.leaves_out else 0
-            groups.setdefault((id(point.statistic), point.record.expensive, items, n), []).append(point)
+            n = min(asked.n_resamples, affordable(point.record, point.basis))
+            items = point.record.rests_on.items(point.basis) if method.leaves_out else 0
+            groups.setdefault((id(point.basis), point.record.expensive, items, n), []).append(point)
     found: dict[str, Evidence] = {}
     for (*_, items, n), group in groups.items():
         found |= _of_group(group, items, method, asked._replace(n_resamples=n))
@@ -87,7 +96,7 @@ def affordable(record: Measure, statistic: Statistic) -> int:
 
 def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
     """The evidence on measures read on `items` items of one basis, without what is left of it when raters are left out."""
-    base, records = group[0].statistic, [point.record for point in group]
+    base, records = group[0].basis, [point.record for point in group]
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)

@@ -5,6 +5,7 @@ With many items the draws are those of the Bayesian bootstrap of items; with few
 round in which everybody happened to agree from being certain of it. Nothing that resamples the data alone can do that.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -95,6 +96,11 @@ def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[flo
 
 def quantile_interval(draws: Array, lower: float, upper: float, bounds: tuple[float, float]) -> Interval:
     """The interval between two quantiles of the draws, undefined ones counted against it on either side."""
-    low = np.quantile(np.where(np.isnan(draws), bounds[0], draws), lower, method="inverted_cdf")
-    high = np.quantile(np.where(np.isnan(draws), bounds[1], draws), upper, method="inverted_cdf")
-    return Interval(float(low), float(high))
+    low, high = (_quantile(np.where(np.isnan(draws), bound, draws), share) for bound, share in zip(bounds, (lower, upper), strict=True))
+    return Interval(low, high)
+
+
+def _quantile(values: Array, share: float) -> float:
+    """The least value that as large a share of them does not exceed: `numpy.quantile` with the inverted distribution function, for a fraction of its time."""
+    place = max(0, math.ceil(len(values) * share - 1))
+    return float(np.partition(values, (place, -1))[place])  # asked for two places, NumPy takes another way than for one, and a shorter one

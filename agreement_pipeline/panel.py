@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
-from agreement_pipeline.rows import changed, checked_codes, extended
+from agreement_pipeline.rows import Known, changed, checked_codes, distinct, extended
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import split_between
+from agreement_pipeline.unseen import MAX_TURNS, split_between
 
 
 @dataclass(frozen=True, eq=False)
-class PanelPatterns:
+class PanelPatterns(Known):
     """A panel of raters, and a classifier (or an isolated rater) that stands apart from it.
 
     Parameters
@@ -26,11 +26,14 @@ class PanelPatterns:
         Shape (P,): the code the classifier gave to the items of each row, -1 where it gave none.
     classifier
         Its name.
+    named
+        Does a column of the panel stand for a rater? If not, it stands for a place among an item's ratings, whoever gave them.
     """
 
     panel: RatingPatterns
     labels: Codes
     classifier: str
+    named: bool = True
 
     def __post_init__(self) -> None:
         labels = checked_codes("panel patterns: labels", self.labels, len(self.scale.names))
@@ -83,7 +86,15 @@ class PanelPatterns:
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
-        return changed(self, panel=self.panel.reweighted(weights))
+        copy = changed(self, panel=self.panel.reweighted(weights))
+        vars(copy).update(labelled=self.labelled, indicators=self.indicators, _kept=self._kept)
+        return copy
+
+    def unnamed(self) -> "PanelPatterns":
+        """The same without who of the panel said what, equal rows made one, in a fixed order."""
+        panel = self.panel
+        rows, weights = distinct(np.column_stack([-np.sort(-panel.codes, axis=1), self.labels]), panel.weights)
+        return PanelPatterns(RatingPatterns(rows[:, :-1], weights, scale=panel.scale, raters=panel.raters), rows[:, -1], self.classifier, named=False)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add the panel's unseen rows, once with the classifier on each of the two categories.
@@ -92,7 +103,7 @@ class PanelPatterns:
         """
         met, columns = self._met()
         first, second = split_between(self._used(), self.scale, category)
-        found = met.unseen((first, second))
+        found = met.unseen((first, second), MAX_TURNS if self.named else 1)
         rows = np.full((len(found), self.panel.n_raters), MISSING)
         rows[:, columns] = found
         panel = self.panel

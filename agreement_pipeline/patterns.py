@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct, extended, whole
+from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct, extended, reweighted, whole
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import Array, Codes, category_splits, rater_splits, split_between, typical_size
+from agreement_pipeline.unseen import MAX_TURNS, Array, Codes, category_splits, rater_splits, split_between, typical_size
 
 
 class Statistic(Protocol):
@@ -121,7 +121,7 @@ class CategoryCounts:
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
-        return changed(self, weights=weights)
+        return reweighted(self, weights, "sizes", "pairable")
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
@@ -205,11 +205,15 @@ class RatingPatterns:
 
     def counts(self) -> CategoryCounts:
         """The same rows with the raters forgotten, row for row."""
-        return CategoryCounts(self.indicators.sum(1), self.weights, scale=self.scale, n_raters=self.n_raters)
+        return self._row_counts.reweighted(self.weights)
+
+    @cached_property
+    def _row_counts(self) -> CategoryCounts:
+        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=self.n_raters)
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
-        return changed(self, weights=weights)
+        return reweighted(self, weights, "indicators", "_row_counts")
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
@@ -222,10 +226,10 @@ class RatingPatterns:
         """How often each category was given, shape (..., K)."""
         return np.asarray(self.weights @ self.indicators.sum(1))
 
-    def unseen(self, pair: tuple[int, int]) -> Codes:
-        """The splits of a typical item between two categories."""
+    def unseen(self, pair: tuple[int, int], most_turns: int = MAX_TURNS) -> Codes:
+        """The splits of a typical item between two categories, each turned through the raters."""
         size = typical_size((self.codes >= 0).sum(1), self.weights)
-        return rater_splits(min(size, self.n_raters), pair, self.n_raters)
+        return rater_splits(min(size, self.n_raters), pair, self.n_raters, most_turns)
 
     def only(self, raters: Sequence[str]) -> "RatingPatterns":
         """The columns of some raters."""

@@ -1,6 +1,8 @@
 """What all statistics do with their rows: check them, make equal ones one, add to their weights."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +11,20 @@ from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.unseen import Array, Codes
 
 T = TypeVar("T")
+
+
+class Known:
+    """A statistic that remembers what was read off its rows."""
+
+    def kept(self, read: Callable[[Self], T]) -> T:
+        """What `read` finds in the rows, whatever their weights: read once, and known to every reweighted copy."""
+        if read not in self._kept:
+            self._kept[read] = read(self)
+        return self._kept[read]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _kept(self) -> dict[Callable[[Any], Any], Any]:
+        return {}
 
 
 def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
@@ -87,4 +103,11 @@ def changed(statistic: T, **changes: object) -> T:
     copy = object.__new__(type(statistic))
     for name in statistic.__dataclass_fields__:  # type: ignore[attr-defined]
         object.__setattr__(copy, name, changes.get(name, getattr(statistic, name)))
+    return copy
+
+
+def reweighted(statistic: T, weights: Array, *known: str) -> T:
+    """The same rows under other weights; what is `known` of them whatever their weights is found once and goes along."""
+    copy = changed(statistic, weights=weights)
+    vars(copy).update({name: getattr(statistic, name) for name in known})
     return copy

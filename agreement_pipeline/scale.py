@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from operator import eq
 from typing import Literal, get_args
 
@@ -138,7 +139,7 @@ class Scale:
         """May any number occur, so that no list of categories exists?"""
         return self.categories is None
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The categories as text, in order; empty on a continuous scale."""
         return tuple(category_text(category) for category in self.categories or ())

@@ -68,12 +68,12 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
     return rows
 
 
-def rater_splits(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
+def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int = MAX_TURNS) -> Codes:
     """The same splits as codes by rater, each turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
-    first, second = pair
-    rows = [[first] * n + [second] * (size - n) + [MISSING] * (n_raters - size) for n in range(size, -1, -1)]
-    turns = min(n_raters, MAX_TURNS)
-    return np.array([np.roll(row, turn * n_raters // turns) for row in rows for turn in range(turns)])
+    turns = min(n_raters, most_turns)
+    place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
+    of_first = np.arange(size, -1, -1)[:, None, None]
+    return np.where(place < of_first, pair[0], np.where(place < size, pair[1], MISSING)).reshape(-1, n_raters)
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:

@@ -3,25 +3,23 @@
 Where any number may occur no two items need be alike, so the rows are the items themselves, each of weight 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
-from agreement_pipeline.rows import changed, checked_weights, extended
+from agreement_pipeline.rows import Known, checked_weights, extended, reweighted
 from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, eq=False)
-class RatingValues:
+class RatingValues(Known):
     """Item rows of real-valued or multivariate ratings by rater; raters keep their names.
 
     Parameters
@@ -109,19 +107,7 @@ class RatingValues:
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights, with what is known of them."""
-        copy = changed(self, weights=weights)
-        vars(copy).update({name: getattr(self, name) for name in ("rated", "sizes", "pairable", "_kept")})
-        return copy
-
-    def kept(self, read: Callable[["RatingValues"], T]) -> T:
-        """What `read` finds in the values, whatever the weights: read once, and known to every reweighted copy."""
-        if read not in self._kept:
-            self._kept[read] = read(self)
-        return self._kept[read]  # type: ignore[no-any-return]
-
-    @cached_property
-    def _kept(self) -> dict[Callable[["RatingValues"], Any], Any]:
-        return {}
+        return reweighted(self, weights, "rated", "sizes", "pairable", "_kept")
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values, each turned through the raters, `mass` in all.

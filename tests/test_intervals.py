@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline import intervals
 from agreement_pipeline.estimates import estimate, estimates
-from agreement_pipeline.intervals import Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import Interval, percentile_interval, quantile_interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.scale import Scale
@@ -49,6 +49,18 @@ def test_limits_are_the_quantiles_that_hold_the_level_between_them():
     low, high = percentile_interval(draws, 0.95, (0, 1))
     assert np.mean(draws < low) <= 0.025 < np.mean(draws <= low) + 1e-3
     assert np.mean(draws > high) <= 0.025 < np.mean(draws >= high) + 1e-3
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 39, 40, 41, 200, 999, 1000, 1001, 2586, 10_000])
+def test_limits_are_those_of_numpys_quantile_whatever_the_draws(n):
+    rng = np.random.default_rng(n)
+    plain, tied = rng.normal(size=n), rng.integers(3, size=n) / 7
+    broken = np.where(rng.random(n) < 0.05, np.nan, np.where(rng.random(n) < 0.05, -np.inf, np.where(rng.random(n) < 0.05, np.inf, tied)))
+    for draws in (plain, tied, broken, np.full(n, np.nan), np.full(n, 0.25)):
+        for lower, upper in [(0.025, 0.975), (0.005, 0.995), (0.05, 0.95), (0.0, 1.0), (0.5, 0.5), *np.sort(rng.random((5, 2)), axis=1)]:
+            low, high = quantile_interval(draws, lower, upper, (-np.inf, 1.0))
+            assert low == np.quantile(np.where(np.isnan(draws), -np.inf, draws), lower, method="inverted_cdf")
+            assert high == np.quantile(np.where(np.isnan(draws), 1.0, draws), upper, method="inverted_cdf")
 
 
 def test_undefined_draws_count_against_both_limits():

@@ -1,9 +1,15 @@
 """The panel with a classifier apart: refused at birth, counted, and widened by what was not seen."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.evidence import points_of
+from agreement_pipeline.intervals import resampled
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns, against_the_rest
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.scale import Scale
@@ -69,3 +75,110 @@ def test_unseen_rows_have_a_pair_of_the_panel_where_some_item_with_a_label_has()
     rows = panel.with_unseen(3.0).panel.codes[3:]
     assert set((rows >= 0).sum(1)) == {2}
     assert (rows[:, 0] == -1).all()
+
+
+EXCHANGEABLE = [name for name, record in MEASURES.items() if record.needs == "panel" and record.exchangeable]
+LEVELS = {"ratio": (1.0, 2.0, 4.0), "ordinal": ("a", "b", "c"), "interval": (1.0, 2.0, 4.0), "nominal": ("a", "b", "c")}
+
+
+def drawn(name, seed, raters=6, items=90):
+    """A panel of which each item meets about half, two of whom the classifier never met; and a classifier that left some items out."""
+    rng = np.random.default_rng(seed)
+    level = next(level for level in LEVELS if level in MEASURES[name].levels)
+    truth = rng.integers(3, size=(items, 1))
+    codes = np.where(rng.random((items, raters + 1)) < 0.75, truth, rng.integers(3, size=(items, raters + 1)))
+    codes = np.where(rng.random(codes.shape) < [*[0.4] * raters, 0.1], -1, codes)
+    codes[codes[:, -1] >= 0, 4:raters] = -1
+    panel = RatingPatterns(codes[:, :-1], rng.integers(1, 4, size=items), scale=Scale(LEVELS[level], level), raters=[f"r{r}" for r in range(raters)])
+    return PanelPatterns(panel, codes[:, -1], "model")
+
+
+def swapped(panel, seed):
+    """The same ratings given by others, item by item, and the items in another order."""
+    rng = np.random.default_rng(seed)
+    codes, order = rng.permuted(panel.panel.codes, axis=1), rng.permutation(len(panel.labels))
+    patterns = RatingPatterns(codes[order], panel.weights[order], scale=panel.scale, raters=panel.panel.raters[::-1])
+    return PanelPatterns(patterns, panel.labels[order], "model")
+
+
+def mass_of_splits(panel, seen):
+    """The weight of what was not seen by counts and label, as a loop."""
+    mass = Counter()
+    for codes, label, weight in zip(panel.panel.codes[seen:], panel.labels[seen:], panel.weights[seen:], strict=True):
+        mass[tuple(sorted(code for code in codes.tolist() if code >= 0)), int(label)] += weight
+    return mass
+
+
+def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
+    found = PanelPatterns(patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7]), [0, 0, 1, 1, -1], "m").unnamed()
+    assert (found.panel.codes.tolist(), found.labels.tolist()) == ([[1, 0, -1], [1, 0, -1], [1, 0, -1], [1, 1, 1]], [-1, 0, 1, 1])
+    assert found.weights.tolist() == [7, 7, 3, 4]
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
+    for seed in range(5):
+        panel = drawn(name, seed)
+        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.unnamed())
+        for one, other in zip(named, unnamed, strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or one == pytest.approx(other, abs=1e-12)
+        assert MEASURES[name].why_undefined(panel) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
+    named = drawn("vanbelle_albert_kappa", seed)
+    unnamed = named.unnamed()
+    for category in (None, 0, 1, 2):
+        found = mass_of_splits(unnamed.with_unseen(3.0, category), len(unnamed.labels))
+        expected = mass_of_splits(named.with_unseen(3.0, category), len(named.labels))
+        assert found == pytest.approx(expected)
+        assert len(unnamed.with_unseen(3.0, category).labels) - len(unnamed.labels) == len(expected)
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(name):
+    panel, record = drawn(name, 0), MEASURES[name]
+    found = estimate(name, panel, n_resamples=200)
+    assert (found.n_items, found.n_raters, found.n_ratings) == tuple(getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings"))
+    assert found.n_used == record.rests_on.items(panel)
+    assert found.n_raters in (4, 6)  # never the most ratings that an item has
+    assert found.value == pytest.approx(float(record(panel).value), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_order(name):
+    panel = drawn(name, 1)
+    found, other = (estimate(name, each, n_resamples=500) for each in (panel, swapped(panel, 2)))
+    assert (found.value, found.interval) == (other.value, other.interval)
+    assert (found.draws == other.draws).all()
+
+
+@pytest.mark.parametrize("name", ["vanbelle_albert_kappa", "williams_index", "consensus_kappa", "alpha_gain"])
+def test_the_limits_are_those_of_draws_of_named_rows(name):
+    panel = drawn(name, 3)
+    named = np.concatenate([MEASURES[name](block).value for block in resampled(panel, 10_000, 7)])
+    low, high = estimate(name, panel, seed=1).interval
+    expected = np.quantile(named, [0.025, 0.975])
+    assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
+
+
+def test_who_said_what_is_forgotten_neither_where_it_is_asked_nor_where_rows_stand_in_clusters():
+    panel = drawn("shah_s", 4)
+    records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
+    of_s, of_kappa = points_of(records, panel)
+    assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (panel, panel, panel)
+    assert len(of_kappa.basis.labels) < len(panel.labels)
+    assert [point.basis for point in points_of(records, panel, np.arange(len(panel.labels)) % 9)] == [panel, panel]
+
+
+@pytest.mark.parametrize("name", ["shah_s", "vanbelle_albert_kappa"])
+def test_what_is_known_of_the_rows_goes_along_and_the_weights_do_not(name):
+    panel, rng = drawn(name, 5), np.random.default_rng(6)
+    MEASURES[name](panel)
+    weights = rng.random((7, len(panel.labels)))
+    found = MEASURES[name](panel.reweighted(weights))
+    for place, row in enumerate(weights):
+        fresh = PanelPatterns(RatingPatterns(panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters), panel.labels, "model")
+        assert [float(part[place]) for part in found[:4]] == pytest.approx([float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12)

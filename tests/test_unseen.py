@@ -62,6 +62,16 @@ def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_eac
     assert (rows != MISSING).sum(1).tolist() == [size] * len(rows)
 
 
+@pytest.mark.parametrize(("size", "n_raters", "most"), [(2, 2, 8), (2, 3, 8), (5, 5, 8), (3, 8, 8), (3, 9, 8), (4, 50, 8), (3, 5, 1), (1, 1, 8)])
+def test_splits_by_rater_are_rolled_from_place_to_place_one_row_after_the_other(size, n_raters, most):
+    turns = min(n_raters, most)
+    rows = [[2] * n + [0] * (size - n) + [MISSING] * (n_raters - size) for n in range(size, -1, -1)]
+    rolled = [np.roll(row, turn * n_raters // turns).tolist() for row in rows for turn in range(turns)]
+    found = rater_splits(size, (2, 0), n_raters, most)
+    assert found.tolist() == rolled
+    assert found.dtype == np.int64
+
+
 def test_first_labels_are_split_as_the_raters_own_labels_are():
     assert first_labels(2, (0, 1), 4).tolist() == [[0, 0, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]]
     assert (first_labels(6, (0, 1), 3) == 0).sum(1).tolist() == [3, 3, 2, 2, 1, 1, 0]

@@ -104,7 +104,7 @@ class Measure:
     chance_corrected
         Is 0 the value of guessing?
     exchangeable
-        Does it stay the same when raters swap names item by item?
+        Does it stay the same when raters swap names item by item? Of a panel it is then computed from rows without names, which are fewer.
     continuous
         Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
     cannot_hold

@@ -5,6 +5,8 @@ not off all ratings in one heap. That chance is never more than the pooled one, 
 A classifier is measured against such a panel by how far the panel agrees on the label it gives, as a share of the most it could have reached.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from agreement_pipeline.measures._agreement import disagreement_of_two_raters, ends_met, observed_disagreement, observed_variation, rater_prevalence
@@ -136,18 +138,43 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
+class _Paired(NamedTuple):
+    """What S adds up over the rows that the classifier labelled and two or more of the panel rated; 0 on the others.
+
+    Attributes
+    ----------
+    rows
+        1 on those rows, shape (P,).
+    agreed, greatest
+        How far the panel agrees on the classifier's category, and at most, shape (P,).
+    labels, given
+        1 where the classifier gave a category, shape (P, K), and where a rater did, shape (P, R, K).
+    """
+
+    rows: Array
+    agreed: Array
+    greatest: Array
+    labels: Array
+    given: Array
+
+    @classmethod
+    def of(cls, panel: PanelPatterns) -> "_Paired":
+        counts = panel.panel.counts()
+        c, m = counts.counts, counts.sizes
+        rows = (panel.labelled & counts.pairable).astype(float)
+        agreed = c * (c - 1) * (rows / np.maximum(m * (m - 1), 1))[:, None]
+        given = panel.panel.indicators * rows[:, None, None]
+        return cls(rows, (agreed * panel.indicators).sum(1), agreed.max(1), panel.indicators * rows[:, None], given)
+
+
 def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
-    c = panel.panel.counts().counts
-    m = c.sum(1)
-    used = np.where((panel.labels >= 0) & (m >= 2), panel.weights, 0.0)
-    total = used.sum(-1)
-    agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
-    a_o = ratio(used @ (agreed * panel.indicators).sum(1), total)
-    a_max = ratio(used @ agreed.max(1), total)
-    v = rater_prevalence(panel.panel.reweighted(used))
-    met = ~np.isnan(v[..., 0])
-    r = met.sum(-1)[..., None]
-    v = np.where(met[..., None], v, 0.0)
+    paired, weights = panel.kept(_Paired.of), panel.weights
+    total = weights @ paired.rows
+    a_o, a_max = ratio(weights @ paired.agreed, total), ratio(weights @ paired.greatest, total)
+    given = np.tensordot(weights, paired.given, axes=1)
+    v = ratio(given, given.sum(-1, keepdims=True))
+    r = (~np.isnan(v[..., 0])).sum(-1)[..., None]
+    v = np.nan_to_num(v)
     by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
-    a_e = (ratio(used @ panel.indicators, total[..., None]) * by_chance).sum(-1)
+    a_e = (ratio(weights @ paired.labels, total[..., None]) * by_chance).sum(-1)
     return a_o, a_e, a_max

@@ -199,7 +199,8 @@ def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
     """The mean over items of the share of pairs that agree, each pair counted with its factors `g` of shape (..., R, K)."""
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
-    pairs = np.maximum(_over_pairs(known, replicates.patterns.indicators.sum(-1).T), 1)
+    raters = known @ replicates.patterns.indicators.sum(-1).T
+    pairs = np.maximum(raters * (raters - 1), 1)
     genuine = _agreed(replicates, np.nan_to_num(g)) / pairs
     seen = _agreed(replicates, np.broadcast_to(known[..., None], g.shape)) / pairs
     rho = ratio((weights * genuine).sum(-1), weights.sum(-1))
@@ -210,12 +211,8 @@ def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
 def _agreed(replicates: ReplicateCounts, g: Array) -> Array:
     """The factors' products summed over the pairs that agree, row by row, shape (..., P)."""
     given = replicates.patterns.indicators
-    return sum((_over_pairs(g[..., k], given[..., k].T) for k in range(given.shape[-1])), start=np.zeros(()))
-
-
-def _over_pairs(values: Array, given: Array) -> Array:
-    """The products of `values` (..., R) over the ordered pairs of raters that `given` (R, P) marks in a row."""
-    return np.asarray((values @ given) ** 2 - values**2 @ given)
+    with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
+    return np.asarray(sum((g[..., k] @ given[..., k].T) ** 2 for k in range(given.shape[-1])) - with_herself)
 
 
 def _paired_weights(replicates: ReplicateCounts, known: Array) -> Array:
@@ -251,7 +248,7 @@ def _guessing(replicates: ReplicateCounts) -> _Guessing:
     of_rater = (replicates.rater[:, None] == np.arange(len(replicates.raters))).astype(float)
     total = weights @ of_rater
     x = ratio((weights * random_choice(d, p)) @ of_rater, total)
-    mean_d = ratio(np.stack([(weights * share) @ of_rater for share in d.T], axis=-1), total[..., None])
+    mean_d = ratio(np.tensordot(weights, of_rater[:, :, None] * d[:, None, :], axes=1), total[..., None])
     return _Guessing(x, np.maximum(mean_d - x[..., None] * p[..., None, :], 0.0), p)
 
 
