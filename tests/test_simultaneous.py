@@ -65,9 +65,8 @@ def test_no_verdict_is_better_together_than_alone():
     for _ in range(300):
         estimates = [found(rng.uniform(0.5, 0.95), rng.uniform(0.005, 0.06), name) for name in "abcdef"]
         alone, beside = kinds(estimates, "none"), kinds(estimates)
-        assert all(
-            one == other or BETTER.index(other) < BETTER.index(one) or (one, other) == ("unreliable", "inconclusive") for one, other in zip(alone, beside)
-        )
+        for one, other in zip(alone, beside, strict=True):
+            assert BETTER.index(other) <= BETTER.index(one) or (one, other) == ("unreliable", "inconclusive")
 
 
 def test_what_was_not_evaluated_counts():
