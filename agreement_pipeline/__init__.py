@@ -29,10 +29,11 @@ from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
-from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rules import Rule, Verdict
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 from agreement_pipeline.waivers import Waiver

@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from agreement_pipeline import __version__
 from agreement_pipeline.contract import Contract
@@ -14,8 +15,9 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import against_the_rest
 from agreement_pipeline.panel_values import value_against_the_rest
 from agreement_pipeline.patterns import Statistic, merged, merged_codes
-from agreement_pipeline.policy import SCOPE_KINDS, Policy
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.rules import SCOPE_KINDS
 from agreement_pipeline.waivers import NONE, Waivers
 
 DETAILS = ("rater", "without", "pair")
@@ -52,7 +54,13 @@ def assess(ratings: Ratings, policy: Policy, contract: Contract, waivers: Waiver
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
     asked = [rule.measure for rule in policy.rules if rule.scope == kind]
     return measure_ratings(
-        ratings, asked, scopes=(kind,), confidence_level=policy.confidence_level, n_resamples=policy.n_resamples, method=policy.interval_method
+        ratings,
+        asked,
+        scopes=(kind,),
+        confidence_level=policy.confidence_level,
+        n_resamples=policy.n_resamples,
+        method=policy.interval_method,
+        always_valid_at=policy.always_valid_at,
     )
 
 
@@ -74,12 +82,14 @@ def measure_ratings(
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
+    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
 
     Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
     estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
     """
+    settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "always_valid_at": always_valid_at}
     records = [record for record in map(registered, dict.fromkeys(measures)) if record.defined_on(ratings.scale)]
     seed = int(ratings.digest[:16], 16)
     at_large = interval_method(method).population == "raters at large"
@@ -88,7 +98,7 @@ def measure_ratings(
             of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
             group = [record.name for record in records if record.needs == needs and (scope == ROUND or not record.expensive)]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimates(group, statistic, seed=seed, scope=scope, confidence_level=confidence_level, n_resamples=n_resamples, method=of_scope)
+                found = estimates(group, statistic, seed=seed, scope=scope, method=of_scope, **settings)
                 yield from (each for each in found if each.scope.kind in scopes)
 
 
@@ -100,15 +110,17 @@ def survey(
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
+    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
     """Estimates on every scope, for people to look at.
 
-    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them; those of a kind that is `judged`
-    by a policy are what `assess` finds, to the last digit.
+    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them, and on one look; those of a kind that
+    is `judged` by a policy are what `assess` finds, to the last digit.
     """
     details = [kind for kind in DETAILS if kind not in judged]
-    for kinds, draws in (([kind for kind in SCOPE_KINDS if kind not in details], n_resamples), (details, min(n_resamples, DETAIL_RESAMPLES))):
-        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method)
+    others = [kind for kind in SCOPE_KINDS if kind not in details]
+    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, min(n_resamples, DETAIL_RESAMPLES), None)):
+        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method, always_valid_at=at)
 
 
 def _of_counts(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:

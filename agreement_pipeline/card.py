@@ -65,7 +65,7 @@ def _admission(policy: Policy) -> str:
     return (
         f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, which admits the verdicts {', '.join(policy.admit)}. "
         "A verdict reads the interval of an estimate, not its value: it is *reliable* when the lower limit reaches the upper cut-off, "
-        f"*tentative* when it reaches the lower one.{said}"
+        f"*tentative* when it reaches the lower one. The rounds were {policy.manner}.{said}"
     )
 
 

@@ -19,11 +19,12 @@ from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_ROUNDS, assumed
 from agreement_pipeline.planning import plan as planned
-from agreement_pipeline.policy import TENTATIVE, Policy, Rule
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
 from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, text_table
+from agreement_pipeline.rules import TENTATIVE, Rule
 from agreement_pipeline.scale import LEVELS, Scale
 from agreement_pipeline.waivers import Waivers
 
@@ -115,6 +116,7 @@ def judge(options: argparse.Namespace) -> int:
                 [
                     f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}",
                     *(f"  {reason}" for reason in decision.reasons),
+                    f"  {decision.manner}",
                 ]
             )
         )
@@ -123,9 +125,10 @@ def judge(options: argparse.Namespace) -> int:
 
 def plan(options: argparse.Namespace) -> int:
     """Print how many items a policy's rules need before they decide."""
-    rules = [rule for rule in load_policy(options.policy).rules if rule.effect == "hold" and rule.scope == "round"]
+    policy = load_policy(options.policy)
+    rules = [rule for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"]
     asked = [(rule, population) for rule in rules for population in _populations(options, rule.measure)]
-    settings = {"probability": options.probability, "n_rounds": options.rounds, "confidence_level": load_policy(options.policy).confidence_level}
+    settings = {"probability": options.probability, "n_rounds": options.rounds, "confidence_level": policy.confidence_level, **_manner(policy)}
     found = [planned(rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings) for rule, population in asked]
     if not found:
         raise PolicyError(f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy.")
@@ -133,6 +136,25 @@ def plan(options: argparse.Namespace) -> int:
     if options.plot:
         options.plot.write_bytes(plan_figure(found) or b"")
     return ADMITTED
+
+
+def _manner(policy: Policy) -> dict[str, Any]:
+    """How rounds are judged, for a plan; with the policy's own draws where limits lie further out than usual.
+
+    Raises
+    ------
+    PolicyError
+        Verdicts hold together, and how many there are is not known before the round.
+    """
+    if policy.familywise == "none" and policy.always_valid_at is None:
+        return {}
+    holding = [rule for rule in policy.rules if rule.effect == "hold"]
+    elsewhere = sorted({rule.scope for rule in holding if rule.scope != "round"})
+    if policy.familywise == "holm" and elsewhere:
+        need = "rules of the round alone are required, since how many verdicts will hold together is not known otherwise"
+        raise PolicyError(f"familywise: holm with rules that hold on {listed(elsewhere)} found; {need}. Plan for a policy without these rules.")
+    n_together = len(holding) if policy.familywise == "holm" else 1
+    return {"n_together": n_together, "always_valid_at": policy.always_valid_at, "n_resamples": policy.n_resamples}
 
 
 def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statistic]:

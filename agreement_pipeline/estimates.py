@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agreement_pipeline.always_valid import AlwaysValid, mixture
+from agreement_pipeline.confidence_distributions import ConfidenceDistribution, OfDraws
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
@@ -45,8 +47,8 @@ class Estimate:
     measure, scope
         The registry name, and what it speaks of.
     value, interval
-        None where undefined; the interval holds the true value with `confidence_level`. A limit is infinite where too many draws are undefined
-        for a measure without a bound to give one.
+        None where undefined; the interval holds the true value with `confidence_level`; always valid, at every number of items the round may have.
+        A limit is infinite where too many draws are undefined for a measure without a bound to give one.
     confidence_level, method
         Of the interval.
     observed, expected
@@ -63,8 +65,10 @@ class Estimate:
         How the measure counts missing ratings, and the categories in order; none on a continuous scale.
     raters_left_out
         The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
-    draws
-        The resampled values.
+    always_valid_at
+        The items at which limits that hold at any time are tightest; None where they are of a round judged once.
+    known
+        What is known of the true value, of which the interval shows the limits at one level.
     """
 
     measure: str
@@ -84,7 +88,8 @@ class Estimate:
     convention: str = ""
     categories: tuple[str, ...] = ()
     raters_left_out: tuple[str, ...] = ()
-    draws: Array | None = field(default=None, repr=False, compare=False)
+    always_valid_at: int | None = None
+    known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.undefined is None) or (self.value is None) != (self.interval is None):
@@ -112,9 +117,17 @@ class Estimate:
         """The upper limit as plain data; None where it is without limit, or there is no value."""
         return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
+    @property
+    def draws(self) -> Array | None:
+        """The resampled values; None where there are none."""
+        return self.known.draws if isinstance(self.known, OfDraws) else None
+
     def miss_probability(self, cutoff: float) -> float | None:
-        """The probability q that the true value is under `cutoff`: the share of draws that are, undefined ones included."""
-        return None if self.draws is None else float(np.mean(~(self.draws >= cutoff)))
+        """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it; None where there is no value.
+
+        It never falls as the cut-off rises, and the lower limit at a confidence level of 1 - α reaches the cut-off where q is at most α/2.
+        """
+        return None if self.known is None else self.known.under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
         """The estimate as plain data, in the form the command line prints."""
@@ -151,6 +164,7 @@ def estimate(
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
     clusters: ArrayLike | None = None,
+    always_valid_at: int | None = None,
 ) -> Estimate:
     """One measure on one statistic; of a measure of every category, the lowest.
 
@@ -163,7 +177,7 @@ def estimate(
     (1.0, True, True)
     """
     options = {"seed": seed, "scope": scope, "confidence_level": confidence_level, "n_resamples": n_resamples, "method": method, "clusters": clusters}
-    return estimates([measure], statistic, **options)[0]  # type: ignore[arg-type]
+    return estimates([measure], statistic, always_valid_at=always_valid_at, **options)[0]  # type: ignore[arg-type]
 
 
 def estimates(
@@ -176,6 +190,7 @@ def estimates(
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
     clusters: ArrayLike | None = None,
+    always_valid_at: int | None = None,
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same draws; of a measure of every category and the round also the value of each.
 
@@ -183,7 +198,8 @@ def estimates(
 
     `method` names one of `METHODS`. One that speaks of raters at large asks for a statistic that names its raters; patterns will do for a measure
     that forgets them. `clusters` names the cluster of each row (the document an item is of, or its batch) and keeps its items together; rows of
-    different clusters must then be rows of their own.
+    different clusters must then be rows of their own. `always_valid_at` asks for limits that hold however often a round is looked at while it
+    fills, tightest at so many items; where the draws are too few for limits so far out, they are the measure's bounds.
 
     Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
     a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
@@ -193,23 +209,31 @@ def estimates(
     Raises
     ------
     PolicyError
-        A measure or a method is not registered; clusters are not one a row; or raters at large are asked about where raters are forgotten.
+        A measure or a method is not registered; clusters are not one a row; or raters at large are asked about where raters are forgotten, or at any
+        time.
     """
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
-    how = interval_method(method)
+    how = _method(method, always_valid_at)
     places = None if clusters is None else _places(clusters, statistic, records)
     points = points_of(records, statistic, places)
-    evidence = gathered(points, statistic, how, Asked(n_resamples, seed, confidence_level, places))
+    evidence = gathered(points, statistic, how, Asked(n_resamples, seed, places))
     found: dict[str, list[Estimate]] = {}
     for point in points:
-        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, places is not None)
+        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, places is not None, always_valid_at)
         if point.undefined is not None:
             found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
         else:
             of_record = _by_category if point.record.per_category else _of_scope
             found[point.record.name] = of_record(make, scope, point.found, evidence[point.record.name])
     return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
+
+
+def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
+    how = interval_method(name)
+    if always_valid_at is not None and how.population == "raters at large":
+        raise PolicyError(f"always valid limits by {name} found; a method that speaks of these raters is required, since a round gains items and not raters.")
+    return how
 
 
 def _places(clusters: ArrayLike, statistic: Any, records: Sequence[Measure]) -> Codes:
@@ -249,19 +273,19 @@ class _Maker:
     confidence_level: float
     n_resamples: int
     clustered: bool
+    always_valid_at: int | None
 
     def __call__(self, scope: Scope, point: Coefficient, evidence: Evidence | None, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
         rests_on = self.record.rests_on
         dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
-        draws = evidence.draws if evidence is not None and len(evidence.draws) else None
-        value = float(point.value) if evidence is not None and undefined is None else None
+        known = self._known(evidence) if evidence is not None and undefined is None else None
         return Estimate(
             measure=self.record.name,
             scope=scope,
-            value=value,
-            interval=None if value is None or evidence is None else self.how.limits(evidence, self.confidence_level, self.record.bounds).including(value),
+            value=None if known is None else float(point.value),
+            interval=None if known is None else known.limits((1 - self.confidence_level) / 2),
             confidence_level=self.confidence_level,
-            method=self._method(point, 0 if draws is None else len(draws)),
+            method=self._method(point, 0 if evidence is None else len(evidence.draws)),
             n_items=rests_on.among(self.statistic),
             n_raters=rests_on.raters(self.statistic),
             n_ratings=rests_on.ratings(self.statistic),
@@ -273,13 +297,22 @@ class _Maker:
             convention=self.record.convention,
             categories=self.statistic.scale.names,
             raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
-            draws=None if value is None else draws,
+            always_valid_at=self.always_valid_at,
+            known=known,
         )
+
+    def _known(self, evidence: Evidence) -> ConfidenceDistribution:
+        """What is known of the true value: if the round is judged once, or at any time."""
+        once = self.how.knows(evidence, self.record.bounds)
+        if self.always_valid_at is None:
+            return once
+        return AlwaysValid(once, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds)
 
     def _method(self, point: Coefficient, n_draws: int) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
-        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.clustered else []), self.how.population]
+        always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} items"]
+        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.clustered else []), *always, self.how.population]
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:

@@ -1,6 +1,6 @@
 """What an interval method looks at, computed: the measures under draws of weights, with items left out, and with raters left out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -31,11 +31,10 @@ class Point(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How much evidence is asked for: draws and their seed, the confidence level, and the cluster of each row where items come in clusters."""
+    """How much evidence is asked for: draws and their seed, and the cluster of each row where items come in clusters."""
 
     n_resamples: int
     seed: int
-    confidence_level: float
     clusters: Codes | None = None
 
 
@@ -68,15 +67,14 @@ def _forgotten(statistic: RatingPatterns | PanelPatterns, clusters: Codes | None
 
 def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
     """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
-    groups: dict[tuple[int, bool, int, int], list[Point]] = {}
+    groups: dict[tuple[int, bool, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
             n = min(asked.n_resamples, affordable(point.record, point.basis))
-            items = point.record.rests_on.items(point.basis) if method.leaves_out else 0
-            groups.setdefault((id(point.basis), point.record.expensive, items, n), []).append(point)
+            groups.setdefault((id(point.basis), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
-    for (*_, items, n), group in groups.items():
-        found |= _of_group(group, items, method, asked._replace(n_resamples=n))
+    for (*_, n), group in groups.items():
+        found |= _of_group(group, method, asked._replace(n_resamples=n))
     return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
 
 
@@ -94,23 +92,29 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1])))
 
 
-def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
-    """The evidence on measures read on `items` items of one basis, without what is left of it when raters are left out."""
+def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on measures on one basis, without what is left of it when raters are left out."""
     base, records = group[0].basis, [point.record for point in group]
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
-    drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)
+    drawn, left, times = nothing, nothing, np.empty(0)
     if method.scheme is not None:
         drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
-    n = items if asked.clusters is None else int(asked.clusters.max()) + 1
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
         left = _values(records, [], _without_items(base, most, asked, behind))
         times = np.concatenate(behind)
-        unlike = _values(records, split, [_unlike(base, n, (1 - asked.confidence_level) / 2)])
-    names = [(point.record.name, point.found.value) for point in group]
-    return {name: Evidence(value, drawn[name], left[name], times, unlike[name], nothing[name], n) for name, value in names}
+    found = {}
+    for point in group:
+        name, n = point.record.name, _independent(point, asked.clusters)
+        found[name] = Evidence(point.found.value, drawn[name], left[name], times, _unlike(point.record, base, split, n), nothing[name], n)
+    return found
+
+
+def _independent(point: Point, clusters: Codes | None) -> int:
+    """How many items agreement was read on, or clusters of them."""
+    return point.record.rests_on.items(point.statistic) if clusters is None else int(clusters.max()) + 1
 
 
 def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Array]) -> Iterator[Any]:
@@ -138,14 +142,22 @@ def _split_by_category(statistic: Statistic) -> list[Statistic]:
     return [statistic.with_unseen(PRIOR_MASS, category) for category in range(len(statistic.scale.names))]
 
 
-def _unlike(statistic: Statistic, n: int, tail: float) -> Statistic:
-    """The statistic with the largest share of unlike items that shows none in `n` with a probability of `tail`, all of one kind, kind by kind.
+def _unlike(record: Measure, statistic: Statistic, split: Sequence[Statistic], n: int) -> Callable[[float], Array]:
+    """From a tail to the measure's values with the largest share of unlike items that shows none in `n` with that probability, kind by kind.
 
     That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
+
+    def unlike(tail: float) -> Array:
+        return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
+
+    return unlike
+
+
+def _with_unlike(statistic: Statistic, share: float) -> Statistic:
+    """The statistic with so large a share of items that are unlike those seen, all of one kind, kind by kind."""
     possible = statistic.with_unseen(PRIOR_MASS)
     rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
-    share = 1 - tail ** (1 / max(n, 1))
     weights = np.zeros((rows - seen, rows))
     weights[:, :seen] = (1 - share) * statistic.weights
     weights[np.arange(rows - seen), np.arange(seen, rows)] = share * statistic.weights.sum()

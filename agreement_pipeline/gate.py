@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.policy import Policy, Verdict
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import Verdict
 from agreement_pipeline.waivers import NONE, Waiver, Waivers
 
 
@@ -60,6 +61,8 @@ class Decision:
         The verdicts that hold the release.
     waived, refused
         The waivers that turned a verdict; and, in words, those that were written and do not hold.
+    manner
+        How the round was judged: once or at any time, each verdict by itself or all together.
     ratings_digest, policy_digest, contract_digest, code_version
         What it was decided on, by what, and by which version of this package.
     tentative
@@ -72,6 +75,7 @@ class Decision:
     unmet: tuple[Verdict, ...]
     waived: tuple[Waiver, ...]
     refused: tuple[str, ...]
+    manner: str
     ratings_digest: str
     policy_digest: str
     contract_digest: str
@@ -118,6 +122,7 @@ class Decision:
             "reasons": list(self.reasons),
             "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
+            "manner": self.manner,
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
             "policy_digest": self.policy_digest,
@@ -153,6 +158,7 @@ def decide(
         unmet=unmet,
         waived=waived,
         refused=refused,
+        manner=policy.manner,
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
         contract_digest=contract_digest,

@@ -1,29 +1,27 @@
-"""The methods that turn resampled values into an interval, registered by name.
+"""The methods that turn resampled values into what is known of the true one, registered by name.
 
-One rule for what is undefined holds for all of them: a value that is not there counts against the interval on either side. A draw without a
-value is the measure's least value for the lower limit and its greatest for the upper one; a method that rests on variances gives the bounds
-themselves. It can only widen an interval.
+One rule for what is undefined holds for all of them: a value that is not there counts against every statement. A draw without a value is the
+measure's least value for the lower limit and its greatest for the upper one; a method that rests on variances then knows nothing but the bounds.
+It can only widen an interval, and only raise q.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
+from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.intervals import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Interval, Scheme, percentile_interval, quantile_interval
+from agreement_pipeline.intervals import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.jackknife import acceleration, variance
-from agreement_pipeline.measures._student import quantile
 from agreement_pipeline.patterns import Array
 
 Population = Literal["these raters", "raters at large"]
 
 FEWEST_RATERS = 3
 NO_VARIATION = 1e-24
-MOST_POWER = 700.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,8 @@ class Evidence:
     left_out, times
         With one item (or cluster, or group) left out, shape (G, ...), and how many items stand behind each, shape (G,).
     unlike
-        With as many items unlike the others as a sample without any may hide, one kind of item a row, shape (J, ...).
+        From a tail to the values with as many items unlike the others as a sample without any hides with that probability, one kind of item a row,
+        shape (J, ...).
     without_rater
         With one rater left out, shape (R, ...).
     n
@@ -50,17 +49,17 @@ class Evidence:
     draws: Array
     left_out: Array
     times: Array
-    unlike: Array
+    unlike: Callable[[float], Array]
     without_rater: Array
     n: int
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         """The evidence on one category, or on the lowest of some."""
-        arrays = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "unlike", "without_rater")}
-        return Evidence(**arrays, times=self.times, n=self.n)
+        arrays = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "without_rater")}
+        return Evidence(**arrays, unlike=lambda tail: part(self.unlike(tail)), times=self.times, n=self.n)
 
 
-Limits = Callable[[Evidence, float, tuple[float, float]], Interval]
+Knows = Callable[[Evidence, Bounds], ConfidenceDistribution]
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,8 @@ class IntervalMethod:
     ----------
     name, description
         What policies call it, and what estimates say of it.
-    limits
-        From evidence, confidence level and the measure's bounds to an interval.
+    knows
+        From evidence and the measure's bounds to what is known of the true value: its limits, and the probability q that it is under a cut-off.
     population
         Does it speak of these raters on other items, or of raters at large?
     scheme
@@ -85,51 +84,52 @@ class IntervalMethod:
 
     name: str
     description: str
-    limits: Limits
+    knows: Knows
     population: Population = "these raters"
     scheme: Scheme | None = None
     leaves_out: bool = False
     decides: bool = False
 
 
-def _percentile(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    return percentile_interval(evidence.draws, confidence_level, bounds)
+def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+    return OfDraws(evidence.draws, float(evidence.value), bounds)
 
 
-def _bca(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    r"""Efron's (1987) bias-corrected and accelerated quantiles, :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`."""
+def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+    """Quantiles of the draws, corrected by where the value lies among them and by the skewness of the values with an item left out."""
     draws, value = evidence.draws, float(evidence.value)
     if _unvaried(evidence):
         return _exact(evidence, bounds)
     under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
     if np.isnan(evidence.left_out).any() or not 0 < under < 1:
-        return Interval(*bounds)
-    normal, a = NormalDist(), acceleration(evidence.left_out, evidence.times)
-    z_0, z = normal.inv_cdf(under), normal.inv_cdf((1 - confidence_level) / 2)
-    lower, upper = (normal.cdf(z_0 + (z_0 + side) / max(1 - a * (z_0 + side), 1e-9)) for side in (z, -z))
-    return quantile_interval(draws, lower, upper, bounds)
+        return Anything(bounds)
+    return Corrected(draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times))
 
 
-def _jackknife_t(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    r""":math:`\hat\theta \pm t \sqrt{v}`, with n - 1 degrees of freedom."""
-    return _exact(evidence, bounds) if _unvaried(evidence) else _even(float(evidence.value), _reach(evidence, confidence_level), bounds)
+def _jackknife_t(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
+    """Student's t with one degree of freedom less than there are items, or groups of them."""
+    df = round(min(evidence.n, evidence.times.sum())) - 1
+    squared = variance(evidence.left_out, evidence.times)
+    return _exact(evidence, bounds) if squared <= NO_VARIATION else _student(evidence, squared, df, bounds, log)
 
 
-def _jackknife_log(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
+def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
-    return _exact(evidence, bounds) if _unvaried(evidence) else _uneven(float(evidence.value), _reach(evidence, confidence_level), bounds)
+    return _jackknife_t(evidence, bounds, log=True)
 
 
-def _two_way(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    r""":math:`\hat\theta \pm t \sqrt{v_{items} + v_{raters}}`, with one degree of freedom less than raters; with fewer than three, anything."""
-    reach = _reach_of_raters(evidence, confidence_level)
-    return _exact(evidence, bounds) if reach == 0 else _even(float(evidence.value), reach, bounds)
+def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
+    """Student's t with the variances over items and raters, and one degree of freedom less than raters; with fewer than three, anything."""
+    raters = len(evidence.without_rater)
+    if raters < FEWEST_RATERS:
+        return Anything(bounds)
+    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(raters))
+    return _exact(evidence, bounds) if squared <= NO_VARIATION else _student(evidence, squared, raters - 1, bounds, log)
 
 
-def _two_way_log(evidence: Evidence, confidence_level: float, bounds: tuple[float, float]) -> Interval:
+def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
-    reach = _reach_of_raters(evidence, confidence_level)
-    return _exact(evidence, bounds) if reach == 0 else _uneven(float(evidence.value), reach, bounds)
+    return _two_way(evidence, bounds, log=True)
 
 
 def _unvaried(evidence: Evidence) -> bool:
@@ -137,40 +137,14 @@ def _unvaried(evidence: Evidence) -> bool:
     return variance(evidence.left_out, evidence.times) <= NO_VARIATION
 
 
-def _exact(evidence: Evidence, bounds: tuple[float, float]) -> Interval:
-    """The values between which the measure stays while unlike items are no more frequent than Clopper and Pearson's limit."""
-    low = np.where(np.isnan(evidence.unlike), bounds[0], evidence.unlike)
-    high = np.where(np.isnan(evidence.unlike), bounds[1], evidence.unlike)
-    return Interval(float(low.min()), float(high.max())).including(float(evidence.value))
+def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+    return Exact(float(evidence.value), evidence.unlike, bounds)
 
 
-def _reach(evidence: Evidence, confidence_level: float) -> float:
-    """Student's t times the standard error, with one degree of freedom less than there are items, or groups of them; nan where it is not known."""
-    df = round(min(evidence.n, evidence.times.sum())) - 1
-    return quantile((1 + confidence_level) / 2, df) * math.sqrt(variance(evidence.left_out, evidence.times)) if df >= 1 else math.nan
-
-
-def _reach_of_raters(evidence: Evidence, confidence_level: float) -> float:
-    """The same with raters and items left out, by the number of raters; 0 where neither changes anything, nan with fewer than three raters."""
-    raters = len(evidence.without_rater)
-    if raters < FEWEST_RATERS:
-        return math.nan
-    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(raters))
-    return 0.0 if squared <= NO_VARIATION else quantile((1 + confidence_level) / 2, raters - 1) * math.sqrt(squared)
-
-
-def _even(value: float, reach: float, bounds: tuple[float, float]) -> Interval:
-    """As far to either side, inside the bounds; the bounds where the reach is not known."""
-    return Interval(*bounds) if math.isnan(reach) else Interval(max(value - reach, bounds[0]), min(value + reach, bounds[1]))
-
-
-def _uneven(value: float, reach: float, bounds: tuple[float, float]) -> Interval:
-    """As far to either side of the logarithm of the distance from the greatest value, by the delta method: lower near it, and never past it."""
-    apart = bounds[1] - value
-    if math.isnan(reach) or math.isinf(apart) or apart <= 0:
-        return _even(value, reach, bounds)
-    factor = math.exp(min(reach / apart, MOST_POWER))
-    return Interval(max(bounds[1] - apart * factor, bounds[0]), bounds[1] - apart / factor)
+def _student(evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool) -> ConfidenceDistribution:
+    """Student's t about the value; anything where its error is not known."""
+    known = df >= 1 and not math.isnan(squared)
+    return Student(float(evidence.value), math.sqrt(squared), df, bounds, log) if known else Anything(bounds)
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, estimate, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, registered
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
@@ -77,6 +77,9 @@ def plan(
     confidence_level: float = CONFIDENCE_LEVEL,
     n_rounds: int = N_ROUNDS,
     seed: int = 0,
+    n_together: int = 1,
+    always_valid_at: int | None = None,
+    n_resamples: int = N_RESAMPLES,
 ) -> Plan:
     """How many items of the population a round needs, so that the lower limit of the measure reaches `reliable` with `probability`.
 
@@ -95,6 +98,13 @@ def plan(
         No fewer are tried: under it a rule is not evaluated.
     n_rounds, seed
         Rounds that are simulated for each number of items, and the seed they are drawn from.
+    n_together
+        Verdicts that hold together by Holm's procedure. The plan is for the level that the first of them meets, at which this one decides whatever
+        becomes of the others.
+    always_valid_at
+        Items at which limits that hold at any time are tightest; a round of the items found then decides without another look having cost anything.
+    n_resamples
+        Draws for each round; the fewer, the coarser the limits far out that several verdicts, or many looks, ask for.
     """
     expected = _value(measure, population)
     asked = (measure, expected, reliable, probability, _labels_an_item(population))
@@ -103,8 +113,9 @@ def plan(
 
     def decided(n_items: int, share: float = 1.0) -> float:
         rounds, drawn = max(1, round(n_rounds * share)), seed + int(share > 1)
-        limits = lower_limits(measure, population, n_items, confidence_level=confidence_level, n_rounds=rounds, seed=drawn)
-        return float(np.mean(limits >= reliable))
+        settings: dict[str, Any] = {"confidence_level": confidence_level, "always_valid_at": always_valid_at, "n_resamples": n_resamples}
+        judged = _estimates(measure, population, n_items, n_rounds=rounds, seed=drawn, **settings)
+        return float(np.mean([_reaches(each, reliable, n_together) for each in judged]))
 
     tried = dict(_searched(decided, probability, max(min_items, FEWEST_ITEMS)))
     enough = [n for n, share in tried.items() if share >= probability]
@@ -115,13 +126,24 @@ def plan(
 
 def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
     """The lower limits in simulated rounds, shape (n_rounds,); -inf where the measure is undefined."""
+    settings: dict[str, Any] = {"confidence_level": confidence_level, "always_valid_at": None, "n_resamples": N_RESAMPLES}
+    found = _estimates(measure, population, n_items, n_rounds=n_rounds, seed=seed, **settings)
+    return np.array([each.interval.low if each.interval else -np.inf for each in found])
+
+
+def _estimates(measure: str, population: Statistic, n_items: int, *, n_rounds: int, seed: int, **settings: Any) -> Iterator[Estimate]:
+    """What is found in simulated rounds."""
     rng = np.random.default_rng([seed, n_items])
     rounds = rng.multinomial(n_items, population.weights / population.weights.sum(), size=n_rounds).astype(float)
-    found = [
-        estimate(measure, population.reweighted(weights), seed=number, confidence_level=confidence_level, n_resamples=N_RESAMPLES)
-        for number, weights in enumerate(rounds)
-    ]
-    return np.array([each.interval.low if each.interval else -np.inf for each in found])
+    for number, weights in enumerate(rounds):
+        yield estimate(measure, population.reweighted(weights), seed=number, **settings)
+
+
+def _reaches(found: Estimate, cutoff: float, n_together: int) -> bool:
+    """Does the lower limit reach the cut-off, also at the level that the first of so many verdicts has to meet?"""
+    if found.interval is None or found.known is None or found.interval.low < cutoff:
+        return False
+    return n_together == 1 or max(found.known.under(cutoff), found.known.finest) <= (1 - found.confidence_level) / 2 / n_together
 
 
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:

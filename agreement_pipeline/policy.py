@@ -1,194 +1,20 @@
-"""Rules as data, and the verdicts they give on estimates.
-
-After Krippendorff's rule the interval is read, not the value: data are reliable when the lower limit clears the cut-off, and never
-relied upon when it reaches under 0.667.
-"""
+"""Rules as data: the policy a round is judged by."""
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from agreement_pipeline.always_valid import draws_needed
 from agreement_pipeline.errors import Place, PolicyError, listed
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.rules import Kind, Rule, Verdict, number, one_of
+from agreement_pipeline.simultaneous import together
 
-RELIABLE, TENTATIVE = 0.800, 0.667
-
-Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
-Effect = Literal["hold", "warn"]
-ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier"]
-SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One demand on one measure.
-
-    Parameters
-    ----------
-    measure
-        A registered measure.
-    scope
-        round, category, rater, without (a rater left out), pair or classifier: which of its estimates are judged, each by itself.
-    reliable, tentative
-        The cut-offs that the lower limit must reach. A rule that holds a release may not set either under 0.667.
-    min_items, min_raters
-        Under these counts the estimate is not evaluated.
-    every_rater
-        Is an estimate not evaluated when it leaves out a rater of the round, whose replicates, or confidence, are missing or show nothing?
-    effect
-        hold: the release waits for this rule. warn: it is shown and holds nothing, which is all that some measures may.
-
-    Raises
-    ------
-    PolicyError
-        The measure is not registered or may not hold a release, a cut-off is outside its bounds, or every rater is asked for where each is judged by herself or
-        none could be left out.
-    """
-
-    measure: str
-    scope: ScopeKind = "round"
-    reliable: float = RELIABLE
-    tentative: float = TENTATIVE
-    min_items: int = 2
-    min_raters: int = 1
-    every_rater: bool = False
-    effect: Effect = "hold"
-
-    def __post_init__(self) -> None:
-        _one_of("scope", self.scope, SCOPE_KINDS)
-        _one_of("effect", self.effect, get_args(Effect))
-        self._check_effect()
-        floor = TENTATIVE if self.effect == "hold" else registered(self.measure).bounds[0]
-        ceiling = registered(self.measure).bounds[1]
-        for name in ("tentative", "reliable"):
-            cutoff = _number(name, getattr(self, name))
-            if not floor <= cutoff <= ceiling:
-                raise PolicyError(
-                    f"{name} cut-off {cutoff:g} found; {floor:g} to {ceiling:g} is required of {self.measure}"
-                    f"{' in a rule that holds a release' if self.effect == 'hold' else ''}. Correct the cut-off."
-                )
-        if self.tentative > self.reliable:
-            raise PolicyError(f"tentative cut-off {self.tentative:g} above reliable {self.reliable:g} found; at most that is required. Swap them.")
-        for name in ("min_items", "min_raters"):
-            count = getattr(self, name)
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
-        self._check_every_rater()
-
-    def _check_effect(self) -> None:
-        why = registered(self.measure).cannot_hold
-        if why and self.effect == "hold":
-            raise PolicyError(f"effect hold of {self.measure} found; warn is required, since {why}.")
-
-    def _check_every_rater(self) -> None:
-        if not isinstance(self.every_rater, bool):
-            raise PolicyError(f"every_rater {self.every_rater!r} found; true or false is required. Correct it.")
-        if self.every_rater and (registered(self.measure).needs not in ("replicates", "confidence") or self.scope not in ("round", "category")):
-            need = "a measure of replicates or confidence, of the round or category, is required"
-            raise PolicyError(f"every_rater of {self.measure} of the {self.scope} found; {need}. Leave it out.")
-
-    def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
-        """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
-        mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
-        if not mine:
-            reason = f"{self.measure} of the {self.scope}: not evaluated, since no {self.scope} estimate of it exists for this round"
-            return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
-        return tuple(self._verdict(e) for e in mine)
-
-    def _verdict(self, estimate: Estimate) -> "Verdict":
-        if estimate.undefined is not None or estimate.interval is None or estimate.value is None:
-            return Verdict(self, estimate.scope, "not_evaluated", f"{_subject(estimate)}: undefined, since {estimate.undefined}", code="undefined")
-        for what, found, least in (("items", estimate.n_used, self.min_items), ("raters", estimate.n_raters, self.min_raters)):
-            if found < least:
-                reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
-                return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
-        if self.every_rater and estimate.raters_left_out:
-            evidence = "replicates" if registered(self.measure).needs == "replicates" else "statements of confidence"
-            who = f"it leaves out {listed(estimate.raters_left_out)}, of whom {evidence} are missing or show nothing, and the policy asks for every rater"
-            reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
-            return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
-        kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate.n_used, estimate.value, estimate.interval.low, kind)
-        return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
-
-    def _kind(self, interval: Interval) -> Kind:
-        low, high = interval
-        if low >= self.reliable:
-            return "reliable"
-        if low >= self.tentative:
-            return "tentative"
-        return "unreliable" if high < self.tentative else "inconclusive"
-
-    def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
-        q = estimate.miss_probability(self.reliable)
-        limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
-        found = f"{_subject(estimate)} {estimate.value:.3f}, {limits} on {_items(estimate)}"
-        said = {
-            "reliable": f"the lower limit reaches {self.reliable:g}",
-            "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
-            "unreliable": f"the upper limit is under {self.tentative:g}",
-            "inconclusive": f"could be under {self.tentative:g} and could be above",
-        }[kind]
-        return f"{found}: {said}" + ("" if q is None else f" (q = {q:.2f})")
-
-    def _advice(self, n_items: int, value: float, low: float, kind: Kind) -> str:
-        """How many more items at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
-        if kind not in ("tentative", "inconclusive") or math.isinf(low):
-            return ""
-        if value <= self.reliable:
-            return f"; more items alone would not reach {self.reliable:g} at this agreement"
-        shrink = (value - low) / (value - self.reliable)
-        return f"; about {max(1, round(n_items * (shrink**2 - 1)))} more items at this agreement would decide"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A rule met an estimate.
-
-    Attributes
-    ----------
-    rule, scope
-        Which demand, and of what.
-    kind
-        *reliable*: the lower limit reaches the upper cut-off; *tentative*: it reaches the lower one; *unreliable*: the upper limit is under
-        the lower one; *inconclusive*: anything else; *not_evaluated*: undefined, or evidence is missing.
-    reason
-        The same in words and numbers.
-    code
-        A stable name for the reason.
-    estimate
-        What was judged, if there was something.
-    """
-
-    rule: Rule
-    scope: Scope
-    kind: Kind
-    reason: str
-    code: str
-    estimate: Estimate | None = None
-
-    def to_mapping(self) -> dict[str, Any]:
-        """The verdict as plain data."""
-        found = self.estimate
-        return {
-            "measure": self.rule.measure,
-            "scope": str(self.scope),
-            "effect": self.rule.effect,
-            "verdict": self.kind,
-            "code": self.code,
-            "reason": self.reason,
-            "value": found.value if found else None,
-            "low": found.low if found else None,
-            "high": found.high if found else None,
-            "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
-            "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
-            "n_items": found.n_used if found else None,
-        }
+Familywise = Literal["none", "holm"]
+FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -208,6 +34,12 @@ class Policy:
     interval_method
         How they are found, and with it of whom they speak: *smoothed_bayesian_bootstrap* of these raters, *two_way_jackknife_log* of raters
         at large, whoever the next ones are. A method whose lower limit did not hold in the coverage study may not decide.
+    familywise
+        none: each verdict holds by itself, at its own level. holm: the verdicts of the rules that hold hold together, and those that do not stand beside the
+        others are taken back.
+    always_valid_at
+        None: a round is judged once. A number: it may be judged at any time while it fills, and the limits, which hold all the time, are tightest
+        at so many items.
     description
         Why the cut-offs are what they are: they follow from the cost of an error.
 
@@ -224,6 +56,8 @@ class Policy:
     confidence_level: float = CONFIDENCE_LEVEL
     n_resamples: int = N_RESAMPLES
     interval_method: str = DEFAULT_METHOD
+    familywise: Familywise = "none"
+    always_valid_at: int | None = None
     description: str = ""
 
     def __post_init__(self) -> None:
@@ -235,13 +69,27 @@ class Policy:
             raise PolicyError(f"two rules on {listed(twice)} found; one is required. Keep the stricter one.")
         if "reliable" not in self.admit or not all(kind in ("reliable", "tentative") for kind in self.admit):
             raise PolicyError(f"admit {list(self.admit)!r} found; reliable, or reliable and tentative, is required. Nothing else may be admitted.")
-        if not 0.8 <= _number("confidence_level", self.confidence_level) < 1:
+        if not 0.8 <= number("confidence_level", self.confidence_level) < 1:
             raise PolicyError(f"confidence_level {self.confidence_level:g} found; 0.8 or more and under 1 is required. 0.95 is usual.")
         if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, int) or not 1000 <= self.n_resamples <= 1_000_000:
             raise PolicyError(f"n_resamples {self.n_resamples!r} found; a whole number from 1000 to 1000000 is required. 10000 is usual.")
         if not interval_method(self.interval_method).decides:
             deciding = " or ".join(name for name, method in METHODS.items() if method.decides)
             raise PolicyError(f"interval_method {self.interval_method!r} found; {deciding} is required. Others' limits do not hold: docs/intervals.md.")
+        one_of("familywise", self.familywise, get_args(Familywise))
+        if self.always_valid_at is not None:
+            self._check_always_valid(self.always_valid_at)
+
+    def _check_always_valid(self, at: int) -> None:
+        if isinstance(at, bool) or not isinstance(at, int) or not FEWEST_ITEMS <= at <= MOST_ITEMS:
+            raise PolicyError(f"always_valid_at {at!r} found; a whole number of items from {FEWEST_ITEMS} to {MOST_ITEMS} is required. Correct it.")
+        if interval_method(self.interval_method).population == "raters at large":
+            found = f"always_valid_at with interval_method {self.interval_method}"
+            raise PolicyError(f"{found} found; one of them is required, since a round gains items while it fills and not raters. Leave always_valid_at out.")
+        needed = draws_needed(at, self.confidence_level)
+        if self.n_resamples < needed:
+            found = f"n_resamples {self.n_resamples} with always_valid_at"
+            raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
@@ -277,28 +125,25 @@ class Policy:
         return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
     @property
+    def tail(self) -> float:
+        """The probability with which one limit may be wrong."""
+        return (1 - self.confidence_level) / 2
+
+    @property
+    def manner(self) -> str:
+        """How a round is judged, in words: once or at any time, each verdict by itself or all together."""
+        looks = "once" if self.always_valid_at is None else f"at any time, always valid, tightest at {self.always_valid_at} items"
+        return f"judged {looks}; {'each verdict holds by itself' if self.familywise == 'none' else 'the verdicts hold together (Holm)'}"
+
+    @property
     def measures(self) -> tuple[str, ...]:
         """The measures the rules speak of."""
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        """The verdicts of all rules."""
-        return tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
-
-
-def _subject(estimate: Estimate) -> str:
-    of = "" if estimate.scope.kind == "round" else f" of {estimate.scope}"
-    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
-
-
-def _limit(limit: float) -> str:
-    return f"{limit:.3f}" if math.isfinite(limit) else "no limit"
-
-
-def _items(estimate: Estimate) -> str:
-    others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
-    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}"
-    return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
+        """The verdicts of all rules; holding together where the policy asks for that."""
+        verdicts = tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
+        return together(verdicts, self.tail) if self.familywise == "holm" else verdicts
 
 
 def _rule(data: object, place: Place) -> Rule:
@@ -328,14 +173,3 @@ def _known(mapping: Mapping[str, Any], kind: type, place: Place, required: tuple
     missing = [key for key in required if key not in mapping]
     if missing:
         raise PolicyError(f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing.")
-
-
-def _one_of(name: str, value: object, among: tuple[str, ...]) -> None:
-    if value not in among:
-        raise PolicyError(f"{name} {value!r} found; one of {', '.join(among)} is required. Correct it.")
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise PolicyError(f"{name} {value!r} found; a number is required. Correct it.")
-    return float(value)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope
-from agreement_pipeline.intervals import percentile_interval
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.replicates import ReplicateCounts
 
@@ -91,8 +91,10 @@ def _pool(cells: _Cells) -> tuple[float, float]:
 
 def _estimate(replicates: ReplicateCounts, rater: str, value: float, draws: Array, confidence_level: float, method: str) -> Estimate:
     mine = replicates.of(rater)
-    interval = percentile_interval(draws, confidence_level, (0.0, 1.0)).including(value)
-    return Estimate(MEASURE, Scope("rater", rater), value, interval, confidence_level, method, mine.n_items, 1, mine.n_ratings, draws=draws)
+    known = OfDraws(draws, value, (0.0, 1.0))
+    return Estimate(
+        MEASURE, Scope("rater", rater), value, known.limits((1 - confidence_level) / 2), confidence_level, method, mine.n_items, 1, mine.n_ratings, known=known
+    )
 
 
 def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float) -> Estimate:

@@ -11,7 +11,8 @@ from datetime import date
 
 from agreement_pipeline.errors import Place, WaiverError, listed
 from agreement_pipeline.estimates import registered
-from agreement_pipeline.policy import SCOPE_KINDS, Policy, Verdict
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import SCOPE_KINDS, Verdict
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 

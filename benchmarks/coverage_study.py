@@ -17,9 +17,8 @@ import numpy as np
 from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 
 from agreement_pipeline.evidence import Asked, gathered, points_of
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, NO_VARIATION, Evidence
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, Evidence
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.jackknife import variance
 from agreement_pipeline.measures import MEASURES
 
 TABLE = Path(__file__).parent / "coverage.csv"
@@ -69,27 +68,21 @@ def statistic_of(sample: Sample, group: str) -> object:
     return sample.counts(group) if group in ("nominal", "ordinal", "interval") else getattr(sample, group)()
 
 
-def evidence_of(sample: Sample, group: str, source: str, draws: int, seed: int, level: float) -> dict[str, Evidence]:
+def evidence_of(sample: Sample, group: str, source: str, draws: int, seed: int) -> dict[str, Evidence]:
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
     statistic = statistic_of(sample, group)
-    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed, level))
+    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed))
 
 
 def limits(sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int) -> dict[tuple[str, str], list[Interval]]:
     """The intervals of each measure and method at both levels, from the same evidence; of a measure that is undefined there are none."""
-    wide = evidence_of(sample, group, SOURCES[methods[0]], draws, seed, LEVELS[1])
-    narrow = wide
-    if any(len(each.left_out) and variance(each.left_out, each.times) <= NO_VARIATION for each in wide.values()):
-        narrow = evidence_of(sample, group, SOURCES[methods[0]], draws, seed, LEVELS[0])
+    found = evidence_of(sample, group, SOURCES[methods[0]], draws, seed)
     return {
-        (name, method): [interval(method, each[name], level, name) for level, each in zip(LEVELS, (narrow, wide), strict=True)]
-        for name in wide
+        (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
+        for name, evidence in found.items()
         for method in methods
+        for known in [METHODS[method].knows(evidence, MEASURES[name].bounds)]
     }
-
-
-def interval(method: str, evidence: Evidence, level: float, name: str) -> Interval:
-    return METHODS[method].limits(evidence, level, MEASURES[name].bounds).including(float(evidence.value))
 
 
 def rows_of(number: int, cell: int, population: Population, methods: Sequence[str], samples: Sequence[Sample], draws: int) -> Iterator[Row]:

@@ -1,6 +1,9 @@
 """Whom the intervals of a round speak of."""
 
+import math
+
 import pytest
+from scipy import stats
 
 from agreement_pipeline.assessment import assess, measure_ratings, survey
 from agreement_pipeline.contract import Contract
@@ -46,7 +49,10 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     found = next(each for each in survey(ratings, ["krippendorff_alpha"], judged=("round",), method=AT_LARGE) if str(each.scope) == "round")
     assert at_large.estimates[0].interval == found.interval != these.estimates[0].interval
     assert at_large.estimates[0].method.endswith("raters at large")
-    assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] is None
+    value, (low, _), df = at_large.estimates[0].value, found.interval, at_large.estimates[0].n_raters - 1
+    error = math.log((1 - low) / (1 - value)) / stats.t.ppf(0.975, df)
+    q = stats.t.sf(math.log(0.2 / (1 - value)) / error, df)
+    assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] == pytest.approx(q)
 
 
 def test_two_raters_say_nothing_of_others_and_hold_the_round():

@@ -9,8 +9,8 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.orchestration.project import ColumnSettings, ProjectSettings
 from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.policy import Rule
 from agreement_pipeline.report import degenerate_page, measures_page, reproduction_page
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -6,14 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
 from agreement_pipeline.intervals import Interval, percentile_interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
-from agreement_pipeline.policy import Rule
 from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 
 THREE = Scale(("a", "b", "c"))
@@ -173,7 +174,7 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
 
 
 def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_undefined_ones_included():
-    holed = replace(MADE, draws=np.array([0.5, 0.8, 0.9, np.nan]))
+    holed = replace(MADE, known=OfDraws(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0)))
     assert [holed.miss_probability(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
 
 

@@ -9,7 +9,8 @@ import pytest
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.gate import Finding, decide
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import Rule
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha", min_items=50), Rule("self_agreement", effect="warn")))
 LENIENT = replace(POLICY, admit=("reliable", "tentative"))
@@ -47,7 +48,7 @@ def test_nothing_but_a_reliable_verdict_admits(estimates, words):
 
 
 def test_no_verdict_at_all_holds():
-    silent = SimpleNamespace(judge=lambda estimates: (), admit=("reliable",), digest="p")
+    silent = SimpleNamespace(judge=lambda estimates: (), admit=("reliable",), digest="p", manner="judged once")
     assert not decided([GOOD], silent).admitted
 
 

@@ -8,7 +8,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import ROUND
 from agreement_pipeline.groups import GroupPatterns, grouped
 from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.policy import Rule
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))

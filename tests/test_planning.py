@@ -130,3 +130,36 @@ def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,y\n2,b,y\n3,a,n\n")
     assert main(["plan", str(table), "--policy", str(policy)]) == 2
     assert "has no value on it" in capsys.readouterr().err
+
+
+def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items():
+    population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
+    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 100, "confidence_level": 0.8, "n_resamples": 3000}
+    once, together, always = (plan(ALPHA, population, **settings, **more) for more in ({}, {"n_together": 5}, {"always_valid_at": 100}))
+    assert once.n_items < together.n_items
+    assert once.n_items < always.n_items
+
+
+def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
+    """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval, where one alone meets 0.1."""
+    population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
+    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 200}
+    five = plan(ALPHA, population, **settings, confidence_level=0.8, n_together=5)
+    alone = plan(ALPHA, population, **settings, confidence_level=0.96)
+    assert five.n_items == pytest.approx(alone.n_items, rel=0.05)
+
+
+def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
+    command = ["plan", "--expected", "0.97", "--rounds", "100", "--format", "json", "--policy"]
+    plain, both, by_rater = (tmp_path / name for name in ("plain.yaml", "both.yaml", "by_rater.yaml"))
+    head = "policy: p\nversion: 1\nconfidence_level: 0.8\nn_resamples: 6000\n"
+    plain.write_text(f"{head}rules:\n  - {{measure: krippendorff_alpha}}\n")
+    both.write_text(f"{head}familywise: holm\nalways_valid_at: 100\nrules:\n  - {{measure: krippendorff_alpha}}\n  - {{measure: gwet_ac1}}\n")
+    by_rater.write_text(f"{head}familywise: holm\nrules:\n  - {{measure: krippendorff_alpha}}\n  - {{measure: self_agreement, scope: rater}}\n")
+    found = {}
+    for path in (plain, both):
+        assert main([*command, str(path)]) == 0
+        found[path.stem] = json.loads(capsys.readouterr().out)[0]["n_items"]
+    assert found["both"] > found["plain"]
+    assert main([*command, str(by_rater)]) == 2
+    assert "how many verdicts will hold together is not known otherwise" in capsys.readouterr().err

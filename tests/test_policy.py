@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import Interval, percentile_interval
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import Rule
 
 ALPHA = Rule("krippendorff_alpha")
 
 
 def found(low, high, value=None, *, scope=ROUND, n_items=100, n_raters=3, draws=None, measure="krippendorff_alpha", lowest=None):
     middle = (max(low, -1.0) + high) / 2 if value is None else value
-    return Estimate(measure, scope, middle, Interval(low, high), 0.95, "m", n_items, n_raters, 3 * n_items, lowest=lowest, draws=draws)
+    known = None if draws is None else OfDraws(draws, middle, (-1.0, 1.0))
+    return Estimate(measure, scope, middle, Interval(low, high), 0.95, "m", n_items, n_raters, 3 * n_items, lowest=lowest, known=known)
 
 
 def undefined(reason, scope=ROUND):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from agreement_pipeline import errors, policy, release, release_proof
+from agreement_pipeline import errors, release, release_proof, rules, simultaneous
 from agreement_pipeline.cli import REFUSED
 
 PAGE = (Path(__file__).parents[1] / "docs/reasons.md").read_text(encoding="utf-8")
@@ -22,10 +22,10 @@ def proof_codes():
 
 
 def verdict_codes():
-    """Those written out in the module of policies, and the verdicts themselves, which are their own codes."""
-    source = Path(policy.__file__).read_text(encoding="utf-8")
+    """Those written out where verdicts are made and taken back, and the verdicts themselves, which are their own codes."""
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (rules, simultaneous))
     written = set(re.findall(r'code="([a-z_]+)"', source)) | {f"too_few_{what}" for what in re.findall(r'\("(items|raters)", estimate', source)}
-    return written | (set(get_args(policy.Kind)) - {"reliable", "not_evaluated"})
+    return written | (set(get_args(rules.Kind)) - {"reliable", "not_evaluated"})
 
 
 def test_every_code_is_listed_and_every_listed_code_exists():

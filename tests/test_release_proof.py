@@ -220,3 +220,36 @@ def test_a_stricter_policy_can_be_required(copy):
     assert open_release(copy, require=POLICY).policy == POLICY
     with pytest.raises(ReleaseHeldError, match=r"round r1 held under policy strict version 1 \(krippendorff_alpha"):
         open_release(copy, require=STRICTER)
+
+
+@pytest.fixture(scope="module")
+def judged_at_any_time(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("any time")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
+    table = pd.concat([make_ratings(prefix, disagreements=1).table for prefix in "abcde"])[["item", "rater", "label"]]
+    store.ingest("r1", Ratings.from_frame(table, Scale(("no", "yes"))), folder / "export.csv")
+    policy = Policy("filling", 1, (Rule("krippendorff_alpha"), Rule("gwet_ac1")), n_resamples=20_000, familywise="holm", always_valid_at=400)
+    return release_dataset(store, ["r1"], policy, CONTRACT, project="demo").path
+
+
+def test_a_release_judged_at_any_time_and_together_proves_itself_and_says_so(judged_at_any_time):
+    found = verify_release(judged_at_any_time)
+    manner = "judged at any time, always valid, tightest at 400 items; the verdicts hold together (Holm)"
+    assert found.decisions["r1"]["manner"] == found.policy.manner == manner
+    assert "The rounds were judged at any time, always valid, tightest at 400 items" in (judged_at_any_time / "README.md").read_text()
+
+
+@pytest.mark.parametrize(("key", "value"), [("familywise", "none"), ("always_valid_at", None), ("always_valid_at", 300)])
+def test_a_release_whose_policy_says_it_was_judged_otherwise_is_refused(judged_at_any_time, tmp_path, key, value):
+    copy = shutil.copytree(judged_at_any_time, tmp_path / "downloaded")
+    edit(copy, "policy.json", lambda data: data["policy"].update({key: value}))
+    with pytest.raises(ReleaseInvalidError, match="derived again"):
+        verify_release(copy)
+
+
+def test_a_decision_that_says_it_was_judged_otherwise_is_refused(judged_at_any_time, tmp_path):
+    copy = shutil.copytree(judged_at_any_time, tmp_path / "downloaded")
+    edit(copy, "decision.json", lambda data: data["r1"].update(manner="judged once; each verdict holds by itself"))
+    with pytest.raises(ReleaseInvalidError, match="manner"):
+        verify_release(copy)

@@ -12,7 +12,8 @@ from agreement_pipeline.errors import PolicyError, WaiverError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.gate import Finding, decide
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.waivers import Waiver, Waivers, for_round
 
 THESE, OTHERS = "a" * 64, "b" * 64

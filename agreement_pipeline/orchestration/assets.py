@@ -139,8 +139,8 @@ def agreement(name: str, question: Question, more: Callable[[Ratings, Policy], d
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    level, draws, method = policy.confidence_level, policy.n_resamples, policy.interval_method
-    found = list(survey(ratings, measures, judged=judged, confidence_level=level, n_resamples=draws, method=method))
+    settings: dict[str, Any] = {"n_resamples": policy.n_resamples, "method": policy.interval_method, "always_valid_at": policy.always_valid_at}
+    found = list(survey(ratings, measures, judged=judged, confidence_level=policy.confidence_level, **settings))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),

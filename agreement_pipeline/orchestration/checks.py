@@ -10,7 +10,8 @@ from agreement_pipeline.gate import Decision, Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import decision_metadata, finding_metadata, number, verdict_table
-from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import Rule, Verdict
 
 ADMITTED = "admitted"
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.gate import Decision, Finding
-from agreement_pipeline.policy import Verdict
 from agreement_pipeline.report.tables import note
+from agreement_pipeline.rules import Verdict
 
 MAX_ROWS = 100
 
@@ -61,6 +61,7 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
         "reasons": dg.MetadataValue.md("\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)),
         "verdicts": verdict_table(decision.verdicts),
         **({"waivers": "; ".join(map(str, decision.waived))} if decision.waived else {}),
+        "manner": decision.manner,
         "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,

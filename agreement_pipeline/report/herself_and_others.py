@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from agreement_pipeline.estimates import Estimate, Scope
-from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.report.tables import interval_text, shown
+from agreement_pipeline.rules import Rule, Verdict
 from agreement_pipeline.scale import Scale
 
 Kind = Literal["rater", "category"]

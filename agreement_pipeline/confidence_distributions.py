@@ -1,0 +1,219 @@
+"""What an interval method knows of a true value, as a confidence distribution: its quantiles are the limits, its share under a cut-off is q.
+
+Both are read off one object, so that they are dual: the lower limit at a tail reaches a cut-off exactly where q is at most that tail. A tail is the
+share beyond one limit, half of what is short of the confidence level. What is undefined counts against every statement, on either side.
+
+Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution estimator of a parameter: a review. International
+Statistical Review 81(1), 3-39. https://doi.org/10.1111/insr.12000
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from agreement_pipeline.intervals import Interval, quantile_interval
+from agreement_pipeline.measures._student import lower_tail, quantile
+from agreement_pipeline.patterns import Array
+
+FEWEST_TAIL_DRAWS = 10
+FINEST_TAIL = 1e-9
+HALVINGS = 60
+MOST_POWER = 700.0
+
+NORMAL = NormalDist()
+Bounds = tuple[float, float]
+
+
+class ConfidenceDistribution(Protocol):
+    """What is known of a true value."""
+
+    @property
+    def finest(self) -> float:
+        """The least tail at which its limits are to be trusted: ten draws, or what the arithmetic can tell from nothing."""
+
+    def limits(self, tail: float) -> Interval:
+        """The limits beyond each of which lies a share of `tail`."""
+
+    def under(self, cutoff: float) -> float:
+        """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it."""
+
+    def over(self, cutoff: float) -> float:
+        """The probability that the true value is at `cutoff` or above: the tail at which the upper limit would touch it."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfDraws:
+    """The quantiles of draws, shape (B,), wide enough to hold the value.
+
+    A draw in which the measure is undefined is its least value below and its greatest above. A cut-off above the value, which no lower limit
+    reaches, has a q of a half at the least.
+    """
+
+    draws: Array
+    value: float
+    bounds: Bounds
+
+    @property
+    def finest(self) -> float:
+        """The share of ten draws."""
+        return FEWEST_TAIL_DRAWS / len(self.draws)
+
+    def limits(self, tail: float) -> Interval:
+        """Quantiles of the draws."""
+        return quantile_interval(self.draws, self._share(tail), self._share(1 - tail), self.bounds).including(self.value)
+
+    def under(self, cutoff: float) -> float:
+        """The share of draws under it."""
+        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[0], self.draws) < cutoff))
+        return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
+
+    def over(self, cutoff: float) -> float:
+        """The share of draws that are not."""
+        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[1], self.draws) < cutoff))
+        return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
+
+    def _share(self, tail: float) -> float:
+        """Which quantile of the draws is the limit at a tail."""
+        return tail
+
+    def _tail(self, share: float) -> float:
+        """The tail of which that quantile is the limit."""
+        return share
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected(OfDraws):
+    r"""The same with Efron's (1987) correction, the quantiles :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`."""
+
+    bias: float
+    acceleration: float
+
+    def _share(self, tail: float) -> float:
+        moved = self.bias + NORMAL.inv_cdf(tail)
+        return NORMAL.cdf(self.bias + moved / max(1 - self.acceleration * moved, 1e-9))
+
+    def _tail(self, share: float) -> float:
+        if not 0 < share < 1:
+            return share
+        moved = NORMAL.inv_cdf(share) - self.bias
+        scale = 1 + self.acceleration * moved
+        return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
+
+
+@dataclass(frozen=True)
+class Student:
+    r"""Student's t about the value, :math:`\hat\theta \pm t s`, inside the bounds; or so about :math:`\ln(\theta_{max} - \theta)`, by the delta method.
+
+    The logarithm puts limits lower near the greatest value, and never past it; it needs a greatest value, and one that was not reached.
+    """
+
+    value: float
+    error: float
+    df: int
+    bounds: Bounds
+    log: bool = False
+
+    @property
+    def finest(self) -> float:
+        """What the arithmetic can tell from nothing."""
+        return FINEST_TAIL
+
+    @property
+    def _apart(self) -> float | None:
+        """How far the value is from the greatest; None where the logarithm of that is not taken."""
+        apart = self.bounds[1] - self.value
+        return apart if self.log and 0 < apart < math.inf else None
+
+    def limits(self, tail: float) -> Interval:
+        """As far to either side."""
+        reach, apart = -quantile(tail, self.df) * self.error, self._apart
+        if apart is None:
+            return Interval(max(self.value - reach, self.bounds[0]), min(self.value + reach, self.bounds[1]))
+        factor = math.exp(min(reach / apart, MOST_POWER))
+        return Interval(max(self.bounds[1] - apart * factor, self.bounds[0]), self.bounds[1] - apart / factor)
+
+    def under(self, cutoff: float) -> float:
+        """Student's lower tail at the cut-off."""
+        return 0.0 if cutoff <= self.bounds[0] else lower_tail(self._standardized(cutoff), self.df)
+
+    def over(self, cutoff: float) -> float:
+        """Student's upper tail at the cut-off."""
+        return 0.0 if cutoff > self.bounds[1] else lower_tail(-self._standardized(cutoff), self.df)
+
+    def _standardized(self, cutoff: float) -> float:
+        """How many standard errors the cut-off is above the value."""
+        apart = self._apart
+        if apart is None:
+            return (cutoff - self.value) / self.error
+        return math.inf if cutoff >= self.bounds[1] else math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Clopper and Pearson's limits where nothing varies: the values between which the measure stays while unlike items are no more frequent than that.
+
+    `unlike` gives the values at a tail, one for each kind of unlike item. The further the tail, the more such items there may be, and the lower the
+    lower limit: q is found by halving.
+    """
+
+    value: float
+    unlike: Callable[[float], Array]
+    bounds: Bounds
+
+    @property
+    def finest(self) -> float:
+        """What the arithmetic can tell from nothing."""
+        return FINEST_TAIL
+
+    def limits(self, tail: float) -> Interval:
+        """The least and the greatest value at that frequency."""
+        found = self.unlike(tail)
+        low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
+        return Interval(float(low.min()), float(high.max())).including(self.value)
+
+    def under(self, cutoff: float) -> float:
+        """The tail at which the lower limit would touch it."""
+        return 1.0 if cutoff > self.value else _least(lambda tail: self.limits(tail).low >= cutoff)
+
+    def over(self, cutoff: float) -> float:
+        """The tail at which the upper limit would touch it."""
+        return 1.0 if cutoff <= self.value else _least(lambda tail: self.limits(tail).high < cutoff)
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Nothing is known but the measure's bounds."""
+
+    bounds: Bounds
+
+    @property
+    def finest(self) -> float:
+        """Whatever the tail, the limits are the bounds."""
+        return 0.0
+
+    def limits(self, tail: float) -> Interval:
+        """The bounds."""
+        return Interval(*self.bounds)
+
+    def under(self, cutoff: float) -> float:
+        """1, unless the measure is never under it."""
+        return float(cutoff > self.bounds[0])
+
+    def over(self, cutoff: float) -> float:
+        """1, unless the measure never reaches it."""
+        return float(cutoff <= self.bounds[1])
+
+
+def _least(met: Callable[[float], bool]) -> float:
+    """The least tail at which a condition is met that is met at all further ones; 0 where it is met at the finest."""
+    if met(FINEST_TAIL):
+        return 0.0
+    low, high = math.log(FINEST_TAIL), 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if met(math.exp(middle)) else (middle, high)
+    return math.exp(high)
