@@ -1,7 +1,8 @@
 """The interval of a difference: of two rounds, two classifiers, two raters, or two measures.
 
 Where both sides rest on the same items, both are drawn with the same weights: what makes an item hard for one makes it hard for the other, and
-that does not blur how far they differ. Whether two intervals overlap is never asked; it is no test of a difference.
+that does not blur how far they differ. Where items come in clusters, whole clusters are drawn. Whether two intervals overlap is never asked; it is
+no test of a difference.
 """
 
 import math
@@ -11,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
-from agreement_pipeline.evidence import affordable
+from agreement_pipeline.evidence import affordable, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, drawn_masses, percentile_interval, resampled, row_weights
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -113,14 +115,14 @@ def difference(
     shared
         How many items both rest on. The rows of both statistics are then the same items with the same weights, row by row; an item that one
         side lacks is a row without ratings there. Two measures of one statistic are given that statistic twice. None: the sides share no
-        item, and are drawn apart.
+        item and no cluster, and are drawn apart.
 
     Raises
     ------
     PolicyError
         A measure is not registered.
     AgreementError
-        Sides that share items do not have the same rows; or a measure of items that every rater rated meets others.
+        Sides that share items do not have the same rows in the same clusters; or a measure of items that every rater rated meets others.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def difference(
     for side, record in zip((one, other), records, strict=True):
         _refuse_left_out(side, record)
     undefined = [
-        f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := record.why_undefined(_basis(record, side.statistic)))
+        f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := why_without(record, _basis(record, side.statistic)))
     ]
     if undefined:
         return Difference(one.name, other.name, None, None, confidence_level, METHOD, shared, undefined="; ".join(undefined))
@@ -145,7 +147,8 @@ def difference(
     value = float(read(one.statistic) - read_other(other.statistic))
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
     interval = percentile_interval(draws, confidence_level, bounds).including(value)
-    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}; {'drawn apart' if shared is None else 'paired by item'}"
+    clustered = "; whole clusters" if one.statistic.clusters or other.statistic.clusters else ""
+    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{clustered}; {'drawn apart' if shared is None else 'paired by item'}"
     return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
 
 
@@ -176,7 +179,7 @@ def _drawn(one: Any, other: Any, paired: bool, n: int, seed: int | Sequence[int]
     if paired and one is other:
         yield from ((block, block) for block in resampled(one, n, seed))
         return
-    if paired and (one.weights.shape != other.weights.shape or (one.weights != other.weights).any()):
+    if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
         found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
         raise AgreementError(f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them.")
     possible = [side.with_unseen(PRIOR_MASS) for side in (one, other)]
@@ -184,13 +187,24 @@ def _drawn(one: Any, other: Any, paired: bool, n: int, seed: int | Sequence[int]
     starts = range(0, n, size)
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         rng, some = np.random.default_rng(child), min(size, n - start)
-        shares = rng.standard_gamma(one.weights, size=(some, len(one.weights)))
-        others = shares if paired else rng.standard_gamma(other.weights, size=(some, len(other.weights)))
-        yield _completed(rng, shares, possible[0], one), _completed(rng, others, possible[1], other)
+        shares, others = _shares(rng, one, some), None if paired else _shares(rng, other, some)
+        yield _completed(rng, shares, possible[0], one), _completed(rng, shares if others is None else others, possible[1], other)
+
+
+def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.places, other.places) and np.array_equal(one.times, other.times)
+
+
+def _shares(rng: np.random.Generator, seen: Any, size: int) -> Array:
+    """The shares of what was seen, of rows or whole clusters."""
+    masses = drawn_masses(seen)
+    return rng.standard_gamma(masses, size=(size, len(masses)))
 
 
 def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Any:
     """The statistic under the shares of what was seen, and shares of its own of what was not."""
-    unseen = possible.weights[shares.shape[1] :]
+    unseen = possible.weights[seen.weights.shape[-1] :]
     gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
-    return possible.reweighted(gamma * (seen.weights.sum() / gamma.sum(1, keepdims=True)))
+    return possible.reweighted(row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True))))

@@ -10,11 +10,12 @@ from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items, without_raters
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
-from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, Statistic, merged
+from agreement_pipeline.patterns import Array, RatingPatterns, Statistic, merged
 
 N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 100_000_000
+FEWEST_CLUSTERS = 2
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
 
@@ -29,32 +30,33 @@ class Point(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How much evidence is asked for: draws and their seed, the confidence level, and the cluster of each row where items come in clusters."""
+    """How much evidence is asked for: draws and their seed, and the confidence level."""
 
     n_resamples: int
     seed: int
     confidence_level: float
-    clusters: Codes | None = None
 
 
-def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> list[Point]:
+def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     """The measures on what each rests on: raters forgotten, the items alone that every rater rated, or the statistic as it is."""
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     forgotten = isinstance(statistic, RatingPatterns) and any(record.needs == "counts" for record in records)
-    counts = _compact(statistic.counts(), clusters) if forgotten else statistic
+    counts = merged(statistic.counts()) if forgotten else statistic
     bases = [crossed if record.crossed else counts if record.needs == "counts" else statistic for record in records]
     return [_point(record, base) for record, base in zip(records, bases, strict=True)]
 
 
 def _point(record: Measure, statistic: Any) -> Point:
     """The measure there; computed only where no condition is declared to hold."""
-    why = record.why_undefined(statistic)
+    why = why_without(record, statistic)
     return Point(record, statistic, record(statistic) if why is None else NOTHING, why)
 
 
-def _compact(counts: CategoryCounts, clusters: Codes | None) -> CategoryCounts:
-    """Equal rows made one, unless rows stand in clusters."""
-    return merged(counts) if clusters is None else counts
+def why_without(record: Measure, statistic: Any) -> str | None:
+    """Why there is no value with an interval: a declared condition holds, or agreement is read in one cluster alone, which cannot show how clusters differ."""
+    n = record.rests_on.clusters(statistic)
+    too_few = f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
+    return record.why_undefined(statistic) or (None if n is None or n >= FEWEST_CLUSTERS else too_few)
 
 
 def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
@@ -63,17 +65,23 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
     for point in points:
         if point.undefined is None:
             n = min(asked.n_resamples, affordable(point.record, point.statistic))
-            items = point.record.rests_on.items(point.statistic) if method.leaves_out else 0
-            groups.setdefault((id(point.statistic), point.record.expensive, items, n), []).append(point)
+            units = _units(point) if method.leaves_out else 0
+            groups.setdefault((id(point.statistic), point.record.expensive, units, n), []).append(point)
     found: dict[str, Evidence] = {}
-    for (*_, items, n), group in groups.items():
-        found |= _of_group(group, items, method, asked._replace(n_resamples=n))
-    return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
+    for (*_, units, n), group in groups.items():
+        found |= _of_group(group, units, method, asked._replace(n_resamples=n))
+    return _with_raters(found, statistic) if method.population == "raters at large" else found
 
 
-def _with_raters(found: dict[str, Evidence], statistic: Any, clusters: Codes | None) -> dict[str, Evidence]:
+def _units(point: Point) -> int:
+    """How many clusters agreement is read on; where items come one by one, how many items."""
+    n = point.record.rests_on.clusters(point.statistic)
+    return point.record.rests_on.items(point.statistic) if n is None else n
+
+
+def _with_raters(found: dict[str, Evidence], statistic: Any) -> dict[str, Evidence]:
     """The evidence with the values without each rater."""
-    others = [points_of([MEASURES[name] for name in found], other, clusters) for other in without_raters(statistic)]
+    others = [points_of([MEASURES[name] for name in found], other) for other in without_raters(statistic)]
     values = {name: [np.broadcast_to(points[place].found.value, np.shape(found[name].value)) for points in others] for place, name in enumerate(found)}
     return {name: replace(each, without_rater=np.stack(values[name])) for name, each in found.items()}
 
@@ -85,15 +93,14 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     return max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1])))
 
 
-def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
-    """The evidence on measures read on `items` items of one basis, without what is left of it when raters are left out."""
+def _of_group(group: Sequence[Point], n: int, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on measures read on `n` items (or clusters) of one basis, without what is left of it when raters are left out."""
     base, records = group[0].statistic, [point.record for point in group]
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, unlike, times = nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
-        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
-    n = items if asked.clusters is None else int(asked.clusters.max()) + 1
+        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme))
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
@@ -106,7 +113,7 @@ def _of_group(group: Sequence[Point], items: int, method: IntervalMethod, asked:
 
 def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Array]) -> Iterator[Any]:
     """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
-    for block in without_items(base, most_weights, asked.seed, clusters=asked.clusters):
+    for block in without_items(base, most_weights, asked.seed):
         behind.append(block.times)
         yield base.reweighted(block.weights)
 

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
 from agreement_pipeline.rows import changed, checked_codes, extended
@@ -50,6 +51,16 @@ class PanelPatterns:
         """The scale the codes are read on."""
         return self.panel.scale
 
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.panel.clusters
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows hold a label from the classifier and a rating from the panel, shape (P,)."""
+        return np.asarray((self.labels >= 0) & (self.panel.codes >= 0).any(1))
+
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows the classifier labelled, shape (P,)."""
@@ -64,7 +75,7 @@ class PanelPatterns:
     @property
     def n_items(self) -> int:
         """Items with a label from the classifier and a rating from the panel."""
-        return round(float(self.weights[..., (self.labels >= 0) & (self.panel.codes >= 0).any(1)].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_used(self) -> int:
@@ -85,6 +96,10 @@ class PanelPatterns:
         """The same rows under other weights."""
         return changed(self, panel=self.panel.reweighted(weights))
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, panel=self.panel.in_clusters(clusters))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add the panel's unseen rows, once with the classifier on each of the two categories.
 
@@ -98,7 +113,7 @@ class PanelPatterns:
         panel = self.panel
         labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
         weights = extended(panel.weights, mass, 2 * len(rows))
-        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights), labels=labels)
+        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights, clusters=None), labels=labels)
 
     def _used(self) -> Array:
         """How often the panel gave each category to what the classifier labelled, shape (K,): every such rating meets the classifier's, though no other."""
@@ -128,7 +143,7 @@ class PanelPatterns:
         """The panel with the classifier as one more rater, the last."""
         panel = self.panel
         codes = np.column_stack([panel.codes, self.labels])
-        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier))
+        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier), clusters=panel.clusters)
 
 
 def against_the_rest(patterns: RatingPatterns, rater: str) -> PanelPatterns:

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
 from agreement_pipeline.rows import changed, checked_weights, extended
@@ -35,6 +36,8 @@ class RatingValues:
         A scale of numbers, and the R rater names.
     left_out
         How many items with missing ratings `crossed` left out.
+    clusters
+        The cluster of each row, where items come in clusters.
 
     Examples
     --------
@@ -50,8 +53,18 @@ class RatingValues:
     scale: Scale
     raters: tuple[str, ...]
     left_out: int = 0
+    clusters: Clusters | None = None
 
-    def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], left_out: int = 0) -> None:
+    def __init__(
+        self,
+        values: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        left_out: int = 0,
+        clusters: Clusters | None = None,
+    ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         _check(rows, scale, raters)
@@ -60,12 +73,13 @@ class RatingValues:
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "left_out", left_out)
+        object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
 
     @classmethod
     def of_patterns(cls, patterns: RatingPatterns) -> "RatingValues":
         """The numbers that the codes of an interval or ratio scale stand for, row for row."""
         numbers = np.append(patterns.scale.scores, np.nan)
-        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters)
+        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters, clusters=patterns.clusters)
 
     @cached_property
     def rated(self) -> NDArray[np.bool_]:
@@ -81,6 +95,11 @@ class RatingValues:
     def pairable(self) -> NDArray[np.bool_]:
         """Which rows hold two ratings or more, shape (N,)."""
         return np.asarray(self.sizes >= 2)
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """The same: agreement can be read on them."""
+        return self.pairable
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
@@ -113,6 +132,10 @@ class RatingValues:
         vars(copy).update({name: getattr(self, name) for name in ("rated", "sizes", "pairable", "_kept")})
         return copy
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, len(self.values)))
+
     def kept(self, read: Callable[["RatingValues"], T]) -> T:
         """What `read` finds in the values, whatever the weights: read once, and known to every reweighted copy."""
         if read not in self._kept:
@@ -133,7 +156,7 @@ class RatingValues:
         meeting = self.at(self.pairable) if self.pairable.any() else self
         low, high = two_values(meeting.values, meeting.weights)
         rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
-        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
+        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""
@@ -149,7 +172,8 @@ class RatingValues:
             return self
         known = self.kept(_Rows)
         if known.rows is None or not np.array_equal(known.rows, rows):
-            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())))
+            clusters = None if self.clusters is None else self.clusters.at(rows)
+            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())), clusters=clusters)
         return known.values.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> "RatingValues":
@@ -164,6 +188,7 @@ class RatingValues:
     def __add__(self, other: "RatingValues") -> "RatingValues":
         if self.scale != other.scale:
             raise RatingsError(f"rating values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+        refuse_sum("rating values", self.clusters, other.clusters)
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         values = np.concatenate([_columns(self, raters), _columns(other, raters)])
         return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
