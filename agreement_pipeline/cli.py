@@ -97,10 +97,13 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
         raise AgreementError(f"compare: {found} found; one of them is required. Give another table, or two names in this one.")
     if options.other is not None:
         other = _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
-        yield from (between_rounds(ratings, other, name, **settings) for name in options.measure or [OF_ROUNDS])
+        yield from (between_rounds(ratings, other, name, category=options.category, **settings) for name in options.measure or [OF_ROUNDS])
+    elif not set(options.between) & set(ratings.classifiers):
+        yield from (between_raters(ratings, name, *options.between, category=options.category, **settings) for name in options.measure or [OF_NAMES])
+    elif options.category is None:
+        yield from (between_classifiers(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
     else:
-        between = between_classifiers if set(options.between) & set(ratings.classifiers) else between_raters
-        yield from (between(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
+        raise AgreementError("--category: two classifiers found; two tables or raters are required to compare a category. Leave it out.")
 
 
 def judge(options: argparse.Namespace) -> int:
@@ -245,6 +248,7 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", type=Path, nargs="?", help="the table to compare with, with the same columns")
     parser.add_argument("--between", nargs=2, metavar="NAME", help="two classifiers, or two raters, of the one table")
     _measure_names(parser, f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
+    parser.add_argument("--category", metavar="NAME", help="of measures that have a value for each category, the one to compare (default: the lowest)")
     parser.set_defaults(run=compare)
 
 

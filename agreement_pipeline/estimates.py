@@ -18,6 +18,7 @@ from agreement_pipeline.patterns import Array, Statistic
 
 CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 10_000
+UNUSED = "no pair of ratings holds the category"
 
 
 class Scope(NamedTuple):
@@ -298,8 +299,7 @@ def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evide
     of_all = make(scope, _category(point, lowest), evidence.at(lambda values: values[..., used].min(-1)), lowest=names[lowest])
     if scope != ROUND:
         return [of_all]
-    unused = "no pair of ratings holds the category"
-    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else unused) for k in range(len(names)))]
+    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else UNUSED) for k in range(len(names)))]
 
 
 def _of_category(make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None) -> Estimate:

@@ -344,6 +344,7 @@ def test_two_rounds_are_paired_by_the_clusters_they_share():
     together = between_rounds(*map(ratings, halves), "krippendorff_alpha")
     apart = between_rounds(ratings(halves[0]), ratings(halves[1].assign(cluster="other " + halves[1]["cluster"])), "krippendorff_alpha")
     assert (together.n_shared, apart.n_shared) == (0, None)
+    assert together.method.endswith("whole clusters; paired by cluster")
     assert together.value == pytest.approx(apart.value)
     assert width(together) < 0.85 * width(apart)
 
