@@ -98,10 +98,13 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
         raise AgreementError(f"compare: {found} found; one of them is required. Give another table, or two names in this one.")
     if options.other is not None:
         other = _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
-        yield from (between_rounds(ratings, other, name, **settings) for name in options.measure or [OF_ROUNDS])
+        yield from (between_rounds(ratings, other, name, category=options.category, **settings) for name in options.measure or [OF_ROUNDS])
+    elif not set(options.between) & set(ratings.classifiers):
+        yield from (between_raters(ratings, name, *options.between, category=options.category, **settings) for name in options.measure or [OF_NAMES])
+    elif options.category is None:
+        yield from (between_classifiers(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
     else:
-        between = between_classifiers if set(options.between) & set(ratings.classifiers) else between_raters
-        yield from (between(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
+        raise AgreementError("--category: two classifiers found; two tables or raters are required to compare a category. Leave it out.")
 
 
 def judge(options: argparse.Namespace) -> int:
@@ -220,7 +223,7 @@ def _only_store() -> Path:
 
 
 def _ratings(options: argparse.Namespace) -> Ratings:
-    named = {name: getattr(options, name) for name in ("item", "rater", "label", "occurrence", "confidence")}
+    named = {name: getattr(options, name) for name in ("item", "rater", "label", "occurrence", "confidence", "cluster")}
     columns = Columns(**named, raters=tuple(options.raters))
     scale = Scale(tuple(options.categories.split(",")), options.level) if options.categories else None
     return read_ratings(options.file, columns, layout=options.layout, scale=scale, level=options.level, classifiers=tuple(options.classifier))
@@ -267,6 +270,7 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", type=Path, nargs="?", help="the table to compare with, with the same columns")
     parser.add_argument("--between", nargs=2, metavar="NAME", help="two classifiers, or two raters, of the one table")
     _measure_names(parser, f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
+    parser.add_argument("--category", metavar="NAME", help="of measures that have a value for each category, the one to compare (default: the lowest)")
     parser.set_defaults(run=compare)
 
 
@@ -337,6 +341,7 @@ def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) ->
     parser.add_argument("--label", default="label", help="the column of labels (long)")
     parser.add_argument("--occurrence", help="the column that numbers a rater's meetings with an item")
     parser.add_argument("--confidence", help="the column of how sure a rater said she was, from 0 to 1")
+    parser.add_argument("--cluster", help="the column of the document, conversation, patient or batch that an item is of; intervals then draw these whole")
     parser.add_argument("--raters", action="append", default=[], help="a column that is a rater; repeat for more (wide; default: every other column)")
     parser.add_argument("--classifier", action="append", default=[], metavar="RATER", help="a rater that is a model; repeat for more")
     parser.add_argument("--level", choices=LEVELS, default="nominal", help="level of measurement")

@@ -19,28 +19,50 @@ from agreement_pipeline.values import RatingValues
 FIRST_LABELS = ("counts", "patterns", "values")
 
 
-def between_rounds(one: Ratings, other: Ratings, measure: str, *, confidence_level: float = CONFIDENCE_LEVEL, n_resamples: int = N_RESAMPLES) -> Difference:
-    """How much greater a measure of the round is on one set of ratings than on another; paired by the items that both hold.
+def between_rounds(
+    one: Ratings,
+    other: Ratings,
+    measure: str,
+    *,
+    category: str | None = None,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+) -> Difference:
+    """How much greater a measure of the round is on one set of ratings than on another; paired by the items, and clusters of items, that both hold.
+
+    Of a measure of every category the `category` named is compared, or else the lowest of either round.
 
     Raises
     ------
     AgreementError
-        The measure is not one of the whole of both rounds; or they share items, and it rests on replicates, confidence or two groups, or on numbers
-        without categories.
+        The measure is not one of the whole of both rounds; they share items or clusters, and it rests on replicates, confidence or two groups, or on
+        numbers without categories; or they share items, and one has clusters and the other none, or others.
     """
     needs = registered(measure).needs
     for ratings in (one, other):
         _require_defined(ratings, measure)
     shared = len(set(one.current["item"]) & set(other.current["item"]))
-    if shared and (needs in ("replicates", "confidence", "groups") or one.scale.continuous or other.scale.continuous):
-        raise AgreementError(f"{measure}: {shared} shared items found; a measure of first labels on a list of categories is required. Choose another.")
-    if shared and needs in FIRST_LABELS:
+    clusters = len(_cluster_names(one) & _cluster_names(other))
+    paired = shared > 0 or clusters > 0
+    if paired and (needs in ("replicates", "confidence", "groups") or one.scale.continuous or other.scale.continuous):
+        found = f"{shared} shared items found" if shared else f"{clusters} shared clusters found"
+        raise AgreementError(f"{measure}: {found}; a measure of first labels on a list of categories is required. Choose another.")
+    if paired and needs in FIRST_LABELS:
         statistics = [_of_patterns(needs, patterns) for patterns in memory.aligned_patterns(one, other)]
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
-    sides = [Side(f"{measure} of {which} round", measure, statistic) for which, statistic in zip(("one", "the other"), statistics, strict=True)]
+    what = _of_category(measure, category)
+    sides = [Side(f"{what} of {which} round", measure, statistic, category) for which, statistic in zip(("one", "the other"), statistics, strict=True)]
     seed = [int(each.digest[:16], 16) for each in (one, other)]
-    return difference(*sides, shared=shared or None, seed=seed, confidence_level=confidence_level, n_resamples=n_resamples)
+    return difference(*sides, shared=shared if paired else None, seed=seed, confidence_level=confidence_level, n_resamples=n_resamples)
+
+
+def _of_category(measure: str, category: str | None) -> str:
+    return measure if category is None else f"{measure} of category {category}"
+
+
+def _cluster_names(ratings: Ratings) -> set[str]:
+    return set(ratings.contents["cluster"]) if "cluster" in ratings.contents else set()
 
 
 def between_classifiers(
@@ -64,9 +86,18 @@ def between_classifiers(
 
 
 def between_raters(
-    ratings: Ratings, measure: str, one: str, other: str, *, confidence_level: float = CONFIDENCE_LEVEL, n_resamples: int = N_RESAMPLES
+    ratings: Ratings,
+    measure: str,
+    one: str,
+    other: str,
+    *,
+    category: str | None = None,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
 ) -> Difference:
     """How much more a rater agrees with the rest of the panel, or with herself, than another does.
+
+    Of a measure of every category the `category` named is compared, or else the lowest of either rater.
 
     Raises
     ------
@@ -86,7 +117,8 @@ def between_raters(
         _require_names(replicates.raters, one, other)
         statistics = [replicates.of(name) for name in (one, other)]
         shared = len(np.intersect1d(*(each.item for each in statistics)))
-    sides = [Side(f"{measure} of rater {name}", measure, statistic) for name, statistic in zip((one, other), statistics, strict=True)]
+    what = _of_category(measure, category)
+    sides = [Side(f"{what} of rater {name}", measure, statistic, category) for name, statistic in zip((one, other), statistics, strict=True)]
     return _difference(ratings, sides, shared, confidence_level, n_resamples)
 
 

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns, stacked
 from agreement_pipeline.rows import changed, extended
@@ -55,6 +56,16 @@ class ConfidentPatterns:
         return self.patterns.scale
 
     @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.patterns.clusters
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows hold two ratings of stated confidence or more, shape (P,)."""
+        return np.asarray(self.stated.sum(1) >= 2)
+
+    @property
     def raters(self) -> tuple[str, ...]:
         """The R rater names."""
         return self.patterns.raters
@@ -72,7 +83,7 @@ class ConfidentPatterns:
     @property
     def n_used(self) -> int:
         """Items with two ratings of stated confidence or more."""
-        return round(float(self.weights[..., self.stated.sum(1) >= 2].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_ratings(self) -> int:
@@ -83,12 +94,16 @@ class ConfidentPatterns:
         """The same rows under other weights."""
         return changed(self, patterns=self.patterns.reweighted(weights))
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, patterns=self.patterns.in_clusters(clusters))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add the patterns' unseen rows, with as much confidence as each rater stated in the mean."""
         rows = self.patterns.unseen(split_between(self.patterns.used, self.scale, category))
         total = np.nansum(self.confidence, axis=0)
         mean = np.divide(total, self.stated.sum(0), out=np.full(total.shape, np.nan), where=self.stated.any(0))
-        patterns = changed(self.patterns, codes=np.vstack([self.patterns.codes, rows]), weights=extended(self.weights, mass, len(rows)))
+        patterns = changed(self.patterns, codes=np.vstack([self.patterns.codes, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
         return changed(self, patterns=patterns, confidence=np.vstack([self.confidence, np.where(rows >= 0, mean, np.nan)]))
 
     def only(self, raters: Sequence[str]) -> "ConfidentPatterns":

@@ -28,7 +28,7 @@ class Contract:
     ----------
     tables
         The expectations, in order and at least one each, on table rows (one row a rating) and table items (one row an item of the round's
-        own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated`).
+        own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated` and, where delivered, `cluster`).
 
     Raises
     ------
@@ -142,7 +142,8 @@ def _items(ratings: Ratings) -> pd.DataFrame:
     met, current = (table[~table["rater"].isin(ratings.classifiers)] for table in (ratings.table, ratings.current))
     again = met.loc[met.duplicated(["item", "rater"]), "item"]
     frame = current.groupby("item").agg(n_raters=("rater", "count"), n_labels=("label", "nunique")).reset_index()
-    return frame.assign(replicated=frame["item"].isin(again))
+    frame = frame.assign(replicated=frame["item"].isin(again))
+    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list()) if "cluster" in ratings.contents else frame
 
 
 _FRAMES: dict[str, Callable[[Ratings], pd.DataFrame]] = {"rows": _rows, "items": _items}

@@ -1,7 +1,8 @@
 """The interval of a difference: of two rounds, two classifiers, two raters, or two measures.
 
 Where both sides rest on the same items, both are drawn with the same weights: what makes an item hard for one makes it hard for the other, and
-that does not blur how far they differ. Whether two intervals overlap is never asked; it is no test of a difference.
+that does not blur how far they differ. Where items come in clusters, whole clusters are drawn. Whether two intervals overlap is never asked; it is
+no test of a difference.
 """
 
 import math
@@ -11,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
-from agreement_pipeline.evidence import affordable
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, registered
+from agreement_pipeline.evidence import affordable, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, drawn_masses, percentile_interval, resampled, row_weights
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -23,11 +25,12 @@ METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].popul
 
 
 class Side(NamedTuple):
-    """One side of a comparison: a measure on a statistic, and what to call it."""
+    """One side of a comparison: a measure on a statistic, what to call it, and of a measure of every category the one that is compared, the lowest if none."""
 
     name: str
     measure: str
     statistic: Any
+    category: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,18 +112,19 @@ def difference(
     Parameters
     ----------
     one, other
-        The sides. Of a measure of every category the lowest is compared.
+        The sides. Of a measure of every category the one that is named is compared, or else the lowest.
     shared
         How many items both rest on. The rows of both statistics are then the same items with the same weights, row by row; an item that one
         side lacks is a row without ratings there. Two measures of one statistic are given that statistic twice. None: the sides share no
-        item, and are drawn apart.
+        item and no cluster, and are drawn apart.
 
     Raises
     ------
     PolicyError
         A measure is not registered.
     AgreementError
-        Sides that share items do not have the same rows; or a measure of items that every rater rated meets others.
+        Sides that share items do not have the same rows in the same clusters; a measure of items that every rater rated meets others; or a category
+        is named that is not on the scale, or of a measure that has no value for each.
 
     Examples
     --------
@@ -133,19 +137,19 @@ def difference(
     records = registered(one.measure), registered(other.measure)
     for side, record in zip((one, other), records, strict=True):
         _refuse_left_out(side, record)
-    undefined = [
-        f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := record.why_undefined(_basis(record, side.statistic)))
-    ]
+    undefined = [f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := _why_without(side, record))]
     if undefined:
         return Difference(one.name, other.name, None, None, confidence_level, METHOD, shared, undefined="; ".join(undefined))
     n = min(n_resamples, *(affordable(record, side.statistic) for record, side in zip(records, (one, other), strict=True)))
-    read, read_other = (_reader(record, side.statistic) for record, side in zip(records, (one, other), strict=True))
-    blocks = _drawn(one.statistic, other.statistic, shared is not None, n, seed)
+    read, read_other = (_reader(record, side) for record, side in zip(records, (one, other), strict=True))
+    blocks = _drawn(one, other, shared is not None, n, seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
     value = float(read(one.statistic) - read_other(other.statistic))
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
     interval = percentile_interval(draws, confidence_level, bounds).including(value)
-    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}; {'drawn apart' if shared is None else 'paired by item'}"
+    clustered = one.statistic.clusters or other.statistic.clusters
+    paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
+    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}"
     return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
 
 
@@ -155,9 +159,29 @@ def _refuse_left_out(side: Side, record: Measure) -> None:
         raise AgreementError(f"{side.name}: items with missing ratings found; none is required of a measure of items that every rater rated. Leave them out.")
 
 
-def _reader(record: Measure, seen: Any) -> Callable[[Any], Array]:
-    """From a statistic to the measure's value; of one of every category to the lowest over those that have a value on what was seen."""
-    used = ~np.isnan(record(_basis(record, seen)).value) if record.per_category else None
+def _place(side: Side, record: Measure) -> int | None:
+    """The position on the scale of the category that is compared, if one is named."""
+    if side.category is None:
+        return None
+    names: tuple[str, ...] = side.statistic.scale.names
+    if not record.per_category or side.category not in names:
+        need = f"one of {', '.join(names)}" if record.per_category else "a measure that has a value for each category"
+        raise AgreementError(f"{side.name}: category {side.category!r} found; {need} is required. Choose another.")
+    return names.index(side.category)
+
+
+def _why_without(side: Side, record: Measure) -> str | None:
+    basis, place = _basis(record, side.statistic), _place(side, record)
+    why = why_without(record, basis)
+    return UNUSED if why is None and place is not None and np.isnan(record(basis).value[place]) else why
+
+
+def _reader(record: Measure, side: Side) -> Callable[[Any], Array]:
+    """From a statistic to the measure's value; of one of every category to the one named, or the lowest over those that have a value on what was seen."""
+    place = _place(side, record)
+    used: Any = None
+    if record.per_category:
+        used = ~np.isnan(record(_basis(record, side.statistic)).value) if place is None else [place]
 
     def read(statistic: Any) -> Array:
         values = np.asarray(record(_basis(record, statistic)).value)
@@ -171,26 +195,38 @@ def _basis(record: Measure, statistic: Any) -> Any:
     return statistic.counts() if record.needs == "counts" and isinstance(statistic, RatingPatterns) else statistic
 
 
-def _drawn(one: Any, other: Any, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
-    """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both."""
+def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
+    """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both. A named category has unseen items of its own."""
+    one, other = one_side.statistic, other_side.statistic
+    possible = [side.statistic.with_unseen(PRIOR_MASS, _place(side, registered(side.measure))) for side in (one_side, other_side)]
     if paired and one is other:
-        yield from ((block, block) for block in resampled(one, n, seed))
+        yield from ((possible[0].reweighted(block.weights), possible[1].reweighted(block.weights)) for block in resampled(one, n, seed))
         return
-    if paired and (one.weights.shape != other.weights.shape or (one.weights != other.weights).any()):
+    if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
         found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
         raise AgreementError(f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them.")
-    possible = [side.with_unseen(PRIOR_MASS) for side in (one, other)]
     size = max(1, BLOCK_CELLS // max(side.weights.shape[-1] for side in possible))
     starts = range(0, n, size)
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         rng, some = np.random.default_rng(child), min(size, n - start)
-        shares = rng.standard_gamma(one.weights, size=(some, len(one.weights)))
-        others = shares if paired else rng.standard_gamma(other.weights, size=(some, len(other.weights)))
-        yield _completed(rng, shares, possible[0], one), _completed(rng, others, possible[1], other)
+        shares, others = _shares(rng, one, some), None if paired else _shares(rng, other, some)
+        yield _completed(rng, shares, possible[0], one), _completed(rng, shares if others is None else others, possible[1], other)
+
+
+def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.places, other.places) and np.array_equal(one.times, other.times)
+
+
+def _shares(rng: np.random.Generator, seen: Any, size: int) -> Array:
+    """The shares of what was seen, of rows or whole clusters."""
+    masses = drawn_masses(seen)
+    return rng.standard_gamma(masses, size=(size, len(masses)))
 
 
 def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Any:
     """The statistic under the shares of what was seen, and shares of its own of what was not."""
-    unseen = possible.weights[shares.shape[1] :]
+    unseen = possible.weights[seen.weights.shape[-1] :]
     gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
-    return possible.reweighted(gamma * (seen.weights.sum() / gamma.sum(1, keepdims=True)))
+    return possible.reweighted(row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True))))

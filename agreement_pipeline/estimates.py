@@ -1,7 +1,7 @@
 """A measure's value with its uncertainty, what it rests on, and why it has none."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from agreement_pipeline.always_valid import AlwaysValid, mixture
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confidence_distributions import ConfidenceDistribution, OfDraws
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.evidence import Asked, gathered, points_of
+from agreement_pipeline.evidence import FEWEST_CLUSTERS, Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
-from agreement_pipeline.patterns import Array, Codes, Statistic
+from agreement_pipeline.patterns import Array, Statistic
 
 CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 10_000
+UNUSED = "no pair of ratings holds the category"
 
 
 class Scope(NamedTuple):
@@ -55,6 +57,8 @@ class Estimate:
         The coefficient's parts.
     n_items, n_raters, n_ratings
         What it rests on.
+    n_clusters
+        The clusters that the items stand in on which agreement was read; None where items come one by one.
     dropped
         Items on which agreement could not be read: how many, by what they have.
     lowest
@@ -88,6 +92,7 @@ class Estimate:
     convention: str = ""
     categories: tuple[str, ...] = ()
     raters_left_out: tuple[str, ...] = ()
+    n_clusters: int | None = None
     always_valid_at: int | None = None
     known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
@@ -144,6 +149,7 @@ class Estimate:
             "dropped": dict(self.dropped),
             "n_raters": self.n_raters,
             "n_ratings": self.n_ratings,
+            "n_clusters": self.n_clusters,
             "observed": self.observed,
             "expected": self.expected,
             "lowest": self.lowest,
@@ -197,9 +203,10 @@ def estimates(
     A measure asked for under two names is computed once.
 
     `method` names one of `METHODS`. One that speaks of raters at large asks for a statistic that names its raters; patterns will do for a measure
-    that forgets them. `clusters` names the cluster of each row (the document an item is of, or its batch) and keeps its items together; rows of
-    different clusters must then be rows of their own. `always_valid_at` asks for limits that hold however often a round is looked at while it
-    fills, tightest at so many items; where the draws are too few for limits so far out, they are the measure's bounds.
+    that forgets them. Where the statistic's items come in clusters, clusters are drawn whole; `clusters` names the cluster of each row (the document
+    an item is of, or its batch), and rows of different clusters must then be rows of their own. `always_valid_at` asks for limits that hold
+    however often a round is looked at while it fills, tightest at so many items; where the draws are too few for limits so far out, they are the
+    measure's bounds.
 
     Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
     a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
@@ -209,18 +216,18 @@ def estimates(
     Raises
     ------
     PolicyError
-        A measure or a method is not registered; clusters are not one a row; or raters at large are asked about where raters are forgotten, or at any
-        time.
+        A measure or a method is not registered; the clusters named are not one a row; or raters at large are asked about where raters are forgotten, or
+        at any time.
     """
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     how = _method(method, always_valid_at)
-    places = None if clusters is None else _places(clusters, statistic, records)
-    points = points_of(records, statistic, places)
-    evidence = gathered(points, statistic, how, Asked(n_resamples, seed, places))
+    basis = statistic if clusters is None else statistic.in_clusters(_named(clusters, statistic))
+    points = points_of(records, basis)
+    evidence = gathered(points, basis, how, Asked(n_resamples, seed))
     found: dict[str, list[Estimate]] = {}
     for point in points:
-        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, places is not None, always_valid_at)
+        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, always_valid_at)
         if point.undefined is not None:
             found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
         else:
@@ -236,14 +243,12 @@ def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
     return how
 
 
-def _places(clusters: ArrayLike, statistic: Any, records: Sequence[Measure]) -> Codes:
-    names, places = np.unique(np.asarray(clusters), return_inverse=True)
-    if places.shape != statistic.weights.shape[-1:] or len(names) < 2:
-        found = f"{places.size} clusters of {len(names)} names found"
+def _named(names: ArrayLike, statistic: Statistic) -> Clusters:
+    clusters = Clusters.named(names)
+    if clusters.places.shape != statistic.weights.shape[-1:] or clusters.n < FEWEST_CLUSTERS:
+        found = f"{clusters.places.size} clusters of {clusters.n} names found"
         raise PolicyError(f"clusters: {found}; one for each of {statistic.weights.shape[-1]} rows, of two names or more, is required.")
-    if any(record.crossed for record in records) and statistic.crossed() is not statistic:
-        raise PolicyError("clusters: items with missing ratings found; a measure of items that every rater rated requires none. Give statistic.crossed().")
-    return places.astype(np.int64)
+    return clusters
 
 
 def registered(name: str) -> Measure:
@@ -272,7 +277,6 @@ class _Maker:
     how: IntervalMethod
     confidence_level: float
     n_resamples: int
-    clustered: bool
     always_valid_at: int | None
 
     def __call__(self, scope: Scope, point: Coefficient, evidence: Evidence | None, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
@@ -297,6 +301,7 @@ class _Maker:
             convention=self.record.convention,
             categories=self.statistic.scale.names,
             raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
+            n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.always_valid_at,
             known=known,
         )
@@ -311,8 +316,10 @@ class _Maker:
     def _method(self, point: Coefficient, n_draws: int) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
-        always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} items"]
-        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.clustered else []), *always, self.how.population]
+        always = (
+            [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {'clusters' if self.statistic.clusters else 'items'}"]
+        )
+        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.statistic.clusters else []), *always, self.how.population]
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:
@@ -328,8 +335,7 @@ def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evide
     of_all = make(scope, _category(point, lowest), evidence.at(lambda values: values[..., used].min(-1)), lowest=names[lowest])
     if scope != ROUND:
         return [of_all]
-    unused = "no pair of ratings holds the category"
-    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else unused) for k in range(len(names)))]
+    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else UNUSED) for k in range(len(names)))]
 
 
 def _of_category(make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None) -> Estimate:

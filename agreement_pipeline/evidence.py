@@ -11,11 +11,12 @@ from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items, without_raters
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, Statistic, merged
+from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic, merged
 
 N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 100_000_000
+FEWEST_CLUSTERS = 2
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
 
@@ -31,17 +32,16 @@ class Point(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """How much evidence is asked for: draws and their seed, and the cluster of each row where items come in clusters."""
+    """How much evidence is asked for: draws and their seed."""
 
     n_resamples: int
     seed: int
-    clusters: Codes | None = None
 
 
-def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None = None) -> list[Point]:
+def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     """The measures on what each rests on: who said what forgotten, the items alone that every rater rated, or the statistic as it is."""
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    forgotten = _forgotten(statistic, clusters) if any(_forgets(record, statistic) for record in records) else statistic
+    forgotten = _forgotten(statistic) if any(_forgets(record, statistic) for record in records) else statistic
     spoken_of = [crossed if record.crossed else statistic for record in records]
     bases = [forgotten if _forgets(record, each) else each for record, each in zip(records, spoken_of, strict=True)]
     return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
@@ -49,8 +49,15 @@ def points_of(records: Sequence[Measure], statistic: Any, clusters: Codes | None
 
 def _point(record: Measure, statistic: Any, basis: Any) -> Point:
     """The measure there; computed only where no condition is declared to hold."""
-    why = record.why_undefined(basis)
+    why = why_without(record, basis)
     return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
+
+
+def why_without(record: Measure, statistic: Any) -> str | None:
+    """Why there is no value with an interval: a declared condition holds, or agreement is read in one cluster alone, which cannot show how clusters differ."""
+    n = record.rests_on.clusters(statistic)
+    too_few = f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
+    return record.why_undefined(statistic) or (None if n is None or n >= FEWEST_CLUSTERS else too_few)
 
 
 def _forgets(record: Measure, statistic: Any) -> bool:
@@ -58,11 +65,9 @@ def _forgets(record: Measure, statistic: Any) -> bool:
     return record.needs == "counts" if isinstance(statistic, RatingPatterns) else record.exchangeable and isinstance(statistic, PanelPatterns)
 
 
-def _forgotten(statistic: RatingPatterns | PanelPatterns, clusters: Codes | None) -> CategoryCounts | PanelPatterns:
-    """The statistic without who said what; equal rows made one, unless rows stand in clusters."""
-    if isinstance(statistic, RatingPatterns):
-        return merged(statistic.counts()) if clusters is None else statistic.counts()
-    return statistic.unnamed() if clusters is None else statistic
+def _forgotten(statistic: RatingPatterns | PanelPatterns) -> CategoryCounts | PanelPatterns:
+    """The statistic without who said what, equal rows made one."""
+    return merged(statistic.counts()) if isinstance(statistic, RatingPatterns) else statistic.unnamed()
 
 
 def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
@@ -75,12 +80,18 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
     found: dict[str, Evidence] = {}
     for (*_, n), group in groups.items():
         found |= _of_group(group, method, asked._replace(n_resamples=n))
-    return _with_raters(found, statistic, asked.clusters) if method.population == "raters at large" else found
+    return _with_raters(found, statistic) if method.population == "raters at large" else found
 
 
-def _with_raters(found: dict[str, Evidence], statistic: Any, clusters: Codes | None) -> dict[str, Evidence]:
+def _units(point: Point) -> int:
+    """How many clusters agreement is read on; where items come one by one, how many items."""
+    n = point.record.rests_on.clusters(point.statistic)
+    return point.record.rests_on.items(point.statistic) if n is None else n
+
+
+def _with_raters(found: dict[str, Evidence], statistic: Any) -> dict[str, Evidence]:
     """The evidence with the values without each rater."""
-    others = [points_of([MEASURES[name] for name in found], other, clusters) for other in without_raters(statistic)]
+    others = [points_of([MEASURES[name] for name in found], other) for other in without_raters(statistic)]
     values = {name: [np.broadcast_to(points[place].found.value, np.shape(found[name].value)) for points in others] for place, name in enumerate(found)}
     return {name: replace(each, without_rater=np.stack(values[name])) for name, each in found.items()}
 
@@ -99,7 +110,7 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, times = nothing, nothing, np.empty(0)
     if method.scheme is not None:
-        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme, clusters=asked.clusters))
+        drawn = _values(records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme))
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
@@ -107,19 +118,14 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
         times = np.concatenate(behind)
     found = {}
     for point in group:
-        name, n = point.record.name, _independent(point, asked.clusters)
+        name, n = point.record.name, _units(point)
         found[name] = Evidence(point.found.value, drawn[name], left[name], times, _unlike(point.record, base, split, n), nothing[name], n)
     return found
 
 
-def _independent(point: Point, clusters: Codes | None) -> int:
-    """How many items agreement was read on, or clusters of them."""
-    return point.record.rests_on.items(point.statistic) if clusters is None else int(clusters.max()) + 1
-
-
 def _without_items(base: Any, most_weights: int, asked: Asked, behind: list[Array]) -> Iterator[Any]:
     """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
-    for block in without_items(base, most_weights, asked.seed, clusters=asked.clusters):
+    for block in without_items(base, most_weights, asked.seed):
         behind.append(block.times)
         yield base.reweighted(block.weights)
 

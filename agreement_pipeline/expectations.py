@@ -13,7 +13,7 @@ TABLES = ("rows", "items")
 SEVERITIES = {"critical": "error", "warning": "warning", "info": "warning"}
 PARAMETERS = ("vocabulary",)
 META = ("check", "when", "redact")
-DELIVERED = ("confidence", "timestamp")
+DELIVERED = {"rows": ("confidence", "timestamp"), "items": ("cluster",)}
 REDACTING = "expect_column_values_to_not_match_regex"
 
 _NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -52,7 +52,7 @@ class Expectation:
     severity
         critical: a failure holds the release. warning, info: it is shown and holds nothing.
     when
-        A column that a round may come without, confidence or timestamp: where it was not delivered nothing is checked.
+        A column that a round may come without, confidence or timestamp of rows and cluster of items: where it was not delivered nothing is checked.
     redact
         Is what matches its regular expression personal data? No finding of the contract then shows it.
     where
@@ -81,7 +81,7 @@ class Expectation:
                 raise ContractError(f"{place}: {name} {getattr(self, name)!r} found; {required} is required. Correct it: nothing is ignored.")
 
     def _demands(self) -> dict[str, tuple[bool, str]]:
-        optional = DELIVERED if self.table == "rows" else ()
+        optional = DELIVERED.get(self.table, ())
         return {
             "check": (_matches(_NAME, self.check), "a name of letters, digits and _"),
             "table": (self.table in TABLES, f"one of {', '.join(TABLES)}"),
@@ -90,7 +90,7 @@ class Expectation:
             "parameters": (set(self.parameters) <= set(PARAMETERS), f"no other than {', '.join(PARAMETERS)}"),
             "description": (_matches(_WORDS, self.description), "a sentence that says what must hold"),
             "severity": (isinstance(self.severity, str) and self.severity in SEVERITIES, f"one of {', '.join(SEVERITIES)}"),
-            "when": (self.when in (None, *optional), f"{' or '.join(DELIVERED)}, in table rows,"),
+            "when": (self.when in (None, *optional), "confidence or timestamp, in table rows, or cluster, in table items,"),
             "redact": (self.redact is False or (self.redact is True and self._hides), f"false, or true with {REDACTING} and a valid regex,"),
         }
 
@@ -132,7 +132,7 @@ class Expectation:
 
     def idle(self, ratings: Ratings) -> str | None:
         """Why there is nothing to check in these ratings, where there is nothing."""
-        if self.when and self.when not in ratings.table:
+        if self.when and self.when not in ratings.table and self.when not in ratings.contents:
             return f"column {self.when} was not delivered, so nothing was checked"
         if self.parameters and ratings.scale.continuous:
             return "the scale has no list of categories, so nothing was checked"

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns, merged_codes
 from agreement_pipeline.scale import Scale
@@ -71,6 +72,16 @@ class GroupPatterns:
         return self.patterns.scale
 
     @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.patterns.clusters
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """The rows on which the groups meet, shape (P,)."""
+        return self.met
+
+    @property
     def raters_met(self) -> tuple[Codes, Codes]:
         """How many raters of each group rated an item that the other group rated too, shapes (...)."""
         rated = ((self.patterns.codes >= 0) & self.met[:, None]).astype(float)
@@ -101,6 +112,10 @@ class GroupPatterns:
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
         return replace(self, patterns=self.patterns.reweighted(weights))
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return replace(self, patterns=self.patterns.in_clusters(clusters))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories, each turned through the raters of both groups."""

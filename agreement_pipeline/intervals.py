@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.patterns import Array, Codes, Statistic
+from agreement_pipeline.patterns import Array, Statistic
 
 PRIOR_MASS = 3.0
 BLOCK_CELLS = 2_000_000
@@ -45,25 +45,38 @@ ITEMS = Scheme(0.0, whole=True)
 """Efron's (1979) bootstrap: as many items as there are, drawn with replacement, https://doi.org/10.1214/aos/1176344552."""
 
 
-def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED, clusters: Codes | None = None) -> Iterator[S]:
+def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED) -> Iterator[S]:
     """The statistic under `n_resamples` draws of weights, in blocks whose weights have shape (b, P).
 
     The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
     block of `BLOCK_CELLS` weights has a generator of its own, so blocks may be drawn in any order.
 
-    With `clusters`, the place of each row's cluster in shape (P,), whole clusters (the items of one document, or of one batch) are drawn, and
-    what was not seen is as large as a cluster: items of one cluster say less than as many items of different ones.
+    Where the statistic's items come in clusters, whole clusters are drawn, and what was not seen is as large as a cluster, of the items that agreement
+    is read on: items of one cluster say less than as many items of different ones.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
-    rows = possible.weights.shape[-1]
+    rows, seen = possible.weights.shape[-1], drawn_masses(statistic)
+    masses = np.concatenate([seen, possible.weights[statistic.weights.shape[-1] :]])
     block = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, block)
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         size, rng = min(block, n_resamples - start), np.random.default_rng(child)
-        if clusters is None:
-            yield possible.reweighted(_drawn(rng, possible.weights, size, float(statistic.weights.sum()), scheme))
-        else:
-            yield possible.reweighted(_drawn_clusters(rng, possible.weights, size, clusters, scheme))
+        yield possible.reweighted(row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme)))
+
+
+def drawn_masses(statistic: Statistic) -> Array:
+    """The expected shares of what is drawn: of rows, or where items come in clusters, of clusters."""
+    return statistic.weights if statistic.clusters is None else statistic.clusters.times
+
+
+def row_weights(statistic: Statistic, drawn: Array) -> Array:
+    """Weights of rows, seen and then unseen, from draws of what `drawn_masses` gives and of unseen rows; those of a cluster share its draw."""
+    clusters = statistic.clusters
+    if clusters is None:
+        return drawn
+    seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
+    typical = statistic.weights[statistic.readable].sum() / clusters.at(statistic.readable).n
+    return np.hstack([seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical])
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
@@ -73,15 +86,6 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
     gamma = rng.standard_gamma(mass, size=(size, len(mass)))
     gamma *= total / gamma.sum(1, keepdims=True)
     return gamma
-
-
-def _drawn_clusters(rng: np.random.Generator, weights: Array, size: int, clusters: Codes, scheme: Scheme) -> Array:
-    """Weights of rows, those of a cluster multiplied by one and the same draw."""
-    n, seen = int(clusters.max()) + 1, weights[: len(clusters)]
-    unseen = weights[len(clusters) :]
-    drawn = _drawn(rng, np.concatenate([np.ones(n), unseen]), size, n, scheme)
-    items = np.concatenate([seen, np.full(len(unseen), seen.sum() / n)])
-    return np.asarray(drawn[:, np.concatenate([clusters, n + np.arange(len(unseen))])] * items)
 
 
 def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[float, float]) -> Interval:

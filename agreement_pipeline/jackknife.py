@@ -30,16 +30,17 @@ class LeftOut(NamedTuple):
     times: Array
 
 
-def without_items(statistic: Statistic, most_weights: int, seed: int, *, clusters: Codes | None = None) -> Iterator[LeftOut]:
+def without_items(statistic: Statistic, most_weights: int, seed: int) -> Iterator[LeftOut]:
     """The weights without each item, items of one row standing for each other; or, where that were more than `most_weights`, without groups.
 
     Groups are as equal as can be and drawn by the seed: the jackknife of groups is unbiased too and a little less certain (Shao & Tu 1995,
-    section 5.1). With `clusters`, the place of each row's cluster in shape (P,), the weights without each cluster.
+    section 5.1). Where items come in clusters, the weights without each cluster.
     """
-    weights = statistic.weights
+    weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)
     if clusters is not None:
-        yield from _blocks(weights, _by_group(np.arange(rows), weights, clusters, int(clusters.max()) + 1))
+        out = clusters.sizes(weights)
+        yield from _blocks(weights, _by_group(np.arange(rows), out, clusters.places, len(clusters.times)), clusters.times)
     elif rows * np.count_nonzero(weights) <= most_weights:
         held = np.flatnonzero(weights)
         for start in range(0, len(held), size := max(1, BLOCK_CELLS // max(1, rows))):
@@ -50,7 +51,7 @@ def without_items(statistic: Statistic, most_weights: int, seed: int, *, cluster
     else:
         items = np.random.default_rng(seed).permutation(np.repeat(np.arange(rows), weights.round().astype(int)))
         n = min(len(items), max(MOST_VALUES, most_weights // rows))
-        yield from _blocks(weights, _by_group(items, np.ones(len(items)), np.arange(len(items)) % n, n))
+        yield from _blocks(weights, _by_group(items, np.ones(len(items)), np.arange(len(items)) % n, n), np.ones(n))
 
 
 def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[Codes, Array]]:
@@ -60,13 +61,13 @@ def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[
     return [(rows[some], weights[some]) for some in np.split(order, ends)]
 
 
-def _blocks(weights: Array, groups: list[tuple[Codes, Array]]) -> Iterator[LeftOut]:
+def _blocks(weights: Array, groups: list[tuple[Codes, Array]], times: Array) -> Iterator[LeftOut]:
     for start in range(0, len(groups), size := max(1, BLOCK_CELLS // len(weights))):
         some = groups[start : start + size]
         left = np.tile(weights, (len(some), 1))
         for place, (rows, out) in enumerate(some):
             np.subtract.at(left[place], rows, out)
-        yield LeftOut(left, np.ones(len(some)))
+        yield LeftOut(left, times[start : start + size])
 
 
 def without_raters(statistic: Any) -> list[Any]:
@@ -102,7 +103,7 @@ def _without_values(replicates: ReplicateValues, rater: int) -> ReplicateValues:
     kept, gone = replicates.rater != rater, replicates.raters[rater]
     raters, round_raters = ([name for name in names if name != gone] for names in (replicates.raters, replicates.round_raters))
     cells = replicates.values[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater)
-    return ReplicateValues(*cells, replicates.weights, scale=replicates.scale, raters=raters, round_raters=round_raters)
+    return ReplicateValues(*cells, replicates.weights, scale=replicates.scale, raters=raters, round_raters=round_raters, clusters=replicates.clusters)
 
 
 def _moved_up(raters: Codes, gone: int) -> Codes:

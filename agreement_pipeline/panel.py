@@ -7,9 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
-from agreement_pipeline.rows import Known, changed, checked_codes, distinct, extended
+from agreement_pipeline.rows import Known, changed, checked_codes, distinct_in, extended
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import MAX_TURNS, split_between
 
@@ -53,6 +54,16 @@ class PanelPatterns(Known):
         """The scale the codes are read on."""
         return self.panel.scale
 
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.panel.clusters
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows hold a label from the classifier and a rating from the panel, shape (P,)."""
+        return np.asarray((self.labels >= 0) & (self.panel.codes >= 0).any(1))
+
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows the classifier labelled, shape (P,)."""
@@ -67,7 +78,7 @@ class PanelPatterns(Known):
     @property
     def n_items(self) -> int:
         """Items with a label from the classifier and a rating from the panel."""
-        return round(float(self.weights[..., (self.labels >= 0) & (self.panel.codes >= 0).any(1)].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_used(self) -> int:
@@ -93,8 +104,13 @@ class PanelPatterns(Known):
     def unnamed(self) -> "PanelPatterns":
         """The same without who of the panel said what, equal rows made one, in a fixed order."""
         panel = self.panel
-        rows, weights = distinct(np.column_stack([-np.sort(-panel.codes, axis=1), self.labels]), panel.weights)
-        return PanelPatterns(RatingPatterns(rows[:, :-1], weights, scale=panel.scale, raters=panel.raters), rows[:, -1], self.classifier, named=False)
+        rows, weights, clusters = distinct_in(np.column_stack([-np.sort(-panel.codes, axis=1), self.labels]), panel.weights, panel.clusters)
+        unnamed = RatingPatterns(rows[:, :-1], weights, scale=panel.scale, raters=panel.raters, clusters=clusters)
+        return PanelPatterns(unnamed, rows[:, -1], self.classifier, named=False)
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, panel=self.panel.in_clusters(clusters))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add the panel's unseen rows, once with the classifier on each of the two categories.
@@ -109,7 +125,7 @@ class PanelPatterns(Known):
         panel = self.panel
         labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
         weights = extended(panel.weights, mass, 2 * len(rows))
-        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights), labels=labels)
+        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights, clusters=None), labels=labels)
 
     def _used(self) -> Array:
         """How often the panel gave each category to what the classifier labelled, shape (K,): every such rating meets the classifier's, though no other."""
@@ -139,7 +155,7 @@ class PanelPatterns(Known):
         """The panel with the classifier as one more rater, the last."""
         panel = self.panel
         codes = np.column_stack([panel.codes, self.labels])
-        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier))
+        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier), clusters=panel.clusters)
 
 
 def against_the_rest(patterns: RatingPatterns, rater: str) -> PanelPatterns:

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array
 from agreement_pipeline.rows import changed, extended
@@ -49,6 +50,16 @@ class PanelValues:
         """The scale the numbers are read on."""
         return self.panel.scale
 
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.panel.clusters
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows hold a label from the classifier and a rating from the panel, shape (N,)."""
+        return np.asarray(self.labelled & (self.panel.sizes > 0))
+
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Which rows the classifier labelled, shape (N,)."""
@@ -62,7 +73,7 @@ class PanelValues:
     @property
     def n_items(self) -> int:
         """Items with a label from the classifier and a rating from the panel."""
-        return round(float(self.weights[..., self.labelled & (self.panel.sizes > 0)].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_used(self) -> int:
@@ -78,6 +89,10 @@ class PanelValues:
         """The same rows under other weights."""
         return changed(self, panel=self.panel.reweighted(weights))
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, panel=self.panel.in_clusters(clusters))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add the panel's unseen rows, once with the classifier on the lower and once on the higher of the two values of all ratings.
 
@@ -87,7 +102,7 @@ class PanelValues:
         unseen = met.panel.with_unseen(mass).values[len(met.labels) :]
         labels = np.repeat(two_values(met.joined().values, met.weights), len(unseen), axis=0)
         values, weights = np.concatenate([self.panel.values, unseen, unseen]), extended(self.weights, mass, 2 * len(unseen))
-        return changed(self, panel=changed(self.panel, values=values, weights=weights), labels=np.concatenate([self.labels, labels]))
+        return changed(self, panel=changed(self.panel, values=values, weights=weights, clusters=None), labels=np.concatenate([self.labels, labels]))
 
     def _met(self) -> "PanelValues":
         """The items that the classifier labelled and the panel rated; all where there is none."""
@@ -98,7 +113,7 @@ class PanelValues:
         """The panel with the classifier as one more rater, the last."""
         panel = self.panel
         values = np.concatenate([panel.values, self.labels[:, None]], axis=1)
-        return RatingValues(values, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier))
+        return RatingValues(values, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier), clusters=panel.clusters)
 
     def __add__(self, other: "PanelValues") -> "PanelValues":
         name = self.classifier

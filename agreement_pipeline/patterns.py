@@ -1,7 +1,8 @@
 """The sufficient statistics: distinct rows of ratings, and how many items show each.
 
 A statistic is rows of data with `weights` of shape `(..., P)`. With `(P,)` a measure returns its point value; with
-`(B, P)`, one draw of weights a row, it returns B resampled values. Two rounds' statistics add.
+`(B, P)`, one draw of weights a row, it returns B resampled values. Two rounds' statistics add. Where items come in clusters, rows of different
+clusters stay rows of their own, and a statistic holds the cluster of each.
 
 Missing ratings are the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` patterns, `B` resamples.
 """
@@ -14,8 +15,9 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct, extended, reweighted, whole
+from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct_in, extended, reweighted, whole
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import MAX_TURNS, Array, Codes, category_splits, rater_splits, split_between, typical_size
 
@@ -30,6 +32,14 @@ class Statistic(Protocol):
     @property
     def scale(self) -> Scale:
         """The scale the codes are read on."""
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row; None where items come one by one, and of rows some of which were not seen."""
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows agreement can be read on, shape (P,)."""
 
     @property
     def n_items(self) -> int:
@@ -50,6 +60,9 @@ class Statistic(Protocol):
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """The rows and, with total weight `mass`, rows that were not seen but could have been; of one category, where its own value is asked."""
 
@@ -68,6 +81,8 @@ class CategoryCounts:
         The K categories.
     n_raters
         How many raters gave them; the largest row total when omitted.
+    clusters
+        The cluster of each row, where items come in clusters.
 
     Examples
     --------
@@ -82,8 +97,11 @@ class CategoryCounts:
     weights: Array
     scale: Scale
     n_raters: int
+    clusters: Clusters | None = None
 
-    def __init__(self, counts: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, n_raters: int | None = None) -> None:
+    def __init__(
+        self, counts: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, n_raters: int | None = None, clusters: Clusters | None = None
+    ) -> None:
         rows = whole("category counts", counts)
         if rows.ndim != 2 or rows.shape[1] != len(scale.names):
             raise RatingsError(
@@ -93,6 +111,7 @@ class CategoryCounts:
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "n_raters", int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters)
+        object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
 
     @cached_property
     def sizes(self) -> Array:
@@ -103,6 +122,11 @@ class CategoryCounts:
     def pairable(self) -> NDArray[np.bool_]:
         """Which rows hold two ratings or more, shape (P,)."""
         return self.sizes >= 2
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """The same: agreement can be read on them."""
+        return self.pairable
 
     @property
     def n_items(self) -> int:
@@ -123,22 +147,27 @@ class CategoryCounts:
         """The same rows under other weights."""
         return reweighted(self, weights, "sizes", "pairable")
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, len(self.counts)))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
         pair = split_between(_meeting(self) @ self.counts, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
-        return changed(self, counts=np.vstack([self.counts, rows]), weights=extended(self.weights, mass, len(rows)))
+        return changed(self, counts=np.vstack([self.counts, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
     def one_vs_rest(self, category: int) -> "CategoryCounts":
         """The two-category table of one category against all others."""
         of = self.counts[:, category]
         names = self.scale.names
         scale = Scale(("the rest", names[category]) if names[category] != "the rest" else ("other", "the rest"))
-        return merged(CategoryCounts(np.column_stack([self.sizes - of, of]), self.weights, scale=scale, n_raters=self.n_raters))
+        return merged(CategoryCounts(np.column_stack([self.sizes - of, of]), self.weights, scale=scale, n_raters=self.n_raters, clusters=self.clusters))
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         if self.scale != other.scale:
             raise RatingsError(f"category counts: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+        refuse_sum("category counts", self.clusters, other.clusters)
         both = CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -160,14 +189,17 @@ class RatingPatterns:
         Shape (..., P): how many items show each row.
     scale, raters
         The categories, and the R rater names.
+    clusters
+        The cluster of each row, where items come in clusters.
     """
 
     codes: Codes
     weights: Array
     scale: Scale
     raters: tuple[str, ...]
+    clusters: Clusters | None = None
 
-    def __init__(self, codes: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str]) -> None:
+    def __init__(self, codes: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], clusters: Clusters | None = None) -> None:
         rows = checked_codes("rating patterns: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
             raise RatingsError(f"rating patterns: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. Give a column for every rater.")
@@ -177,6 +209,12 @@ class RatingPatterns:
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which rows hold two ratings or more, shape (P,)."""
+        return np.asarray((self.codes >= 0).sum(1) >= 2)
 
     @property
     def n_raters(self) -> int:
@@ -191,7 +229,7 @@ class RatingPatterns:
     @property
     def n_used(self) -> int:
         """Items with two ratings or more."""
-        return round(float(self.weights[..., (self.codes >= 0).sum(1) >= 2].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_ratings(self) -> int:
@@ -209,17 +247,21 @@ class RatingPatterns:
 
     @cached_property
     def _row_counts(self) -> CategoryCounts:
-        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=self.n_raters)
+        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=self.n_raters, clusters=self.clusters)
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
         return reweighted(self, weights, "indicators", "_row_counts")
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, len(self.codes)))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
         counts = self.counts()
         rows = self.unseen(split_between(_meeting(counts) @ counts.counts, self.scale, category))
-        return changed(self, codes=np.vstack([self.codes, rows]), weights=extended(self.weights, mass, len(rows)))
+        return changed(self, codes=np.vstack([self.codes, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
     @property
     def used(self) -> Array:
@@ -234,7 +276,7 @@ class RatingPatterns:
     def only(self, raters: Sequence[str]) -> "RatingPatterns":
         """The columns of some raters."""
         columns = [self.raters.index(rater) for rater in raters]
-        return RatingPatterns(self.codes[:, columns], self.weights, scale=self.scale, raters=tuple(raters))
+        return RatingPatterns(self.codes[:, columns], self.weights, scale=self.scale, raters=tuple(raters), clusters=self.clusters)
 
     def without(self, rater: str) -> "RatingPatterns":
         """The columns of all raters but one."""
@@ -251,21 +293,22 @@ def _meeting(counts: CategoryCounts) -> Array:
 
 
 def merged(counts: CategoryCounts) -> CategoryCounts:
-    """The same table with equal rows made one, in a fixed order."""
-    rows, weights = distinct(counts.counts.astype(np.int64), counts.weights)
-    return CategoryCounts(rows, weights, scale=counts.scale, n_raters=counts.n_raters)
+    """The same table with equal rows of a cluster made one, in a fixed order."""
+    rows, weights, clusters = distinct_in(counts.counts.astype(np.int64), counts.weights, counts.clusters)
+    return CategoryCounts(rows, weights, scale=counts.scale, n_raters=counts.n_raters, clusters=clusters)
 
 
 def merged_codes(patterns: RatingPatterns) -> RatingPatterns:
-    """The same table with equal rows made one, in a fixed order."""
-    rows, weights = distinct(patterns.codes, patterns.weights)
-    return RatingPatterns(rows, weights, scale=patterns.scale, raters=patterns.raters)
+    """The same table with equal rows of a cluster made one, in a fixed order."""
+    rows, weights, clusters = distinct_in(patterns.codes, patterns.weights, patterns.clusters)
+    return RatingPatterns(rows, weights, scale=patterns.scale, raters=patterns.raters, clusters=clusters)
 
 
 def stacked(one: RatingPatterns, other: RatingPatterns) -> RatingPatterns:
     """The rows of both under the raters of both."""
     if one.scale != other.scale:
         raise RatingsError(f"rating patterns: cannot add over different scales {one.scale} and {other.scale}; one is required.")
+    refuse_sum("rating patterns", one.clusters, other.clusters)
     raters = (*one.raters, *(name for name in other.raters if name not in one.raters))
     codes = np.vstack([_columns(one, raters), _columns(other, raters)])
     return RatingPatterns(codes, np.concatenate([one.weights, other.weights]), scale=one.scale, raters=raters)

@@ -2,6 +2,7 @@
 
 A *population* is a statistic whose weights are the shares of items that show each row. A round of n items is a draw of n rows; its lower limit is that
 of the interval which judges real rounds; the probability that it decides is the share of drawn rounds whose lower limit reaches the cut-off.
+Where the population's items come in clusters, a round is a draw of whole clusters, as many as hold n items on average.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, registered
+from agreement_pipeline.intervals import drawn_masses
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
@@ -134,9 +137,8 @@ def lower_limits(measure: str, population: Statistic, n_items: int, *, confidenc
 def _estimates(measure: str, population: Statistic, n_items: int, *, n_rounds: int, seed: int, **settings: Any) -> Iterator[Estimate]:
     """What is found in simulated rounds."""
     rng = np.random.default_rng([seed, n_items])
-    rounds = rng.multinomial(n_items, population.weights / population.weights.sum(), size=n_rounds).astype(float)
-    for number, weights in enumerate(rounds):
-        yield estimate(measure, population.reweighted(weights), seed=number, **settings)
+    for number, drawn in enumerate(_rounds(population, n_items, n_rounds, rng)):
+        yield estimate(measure, drawn, seed=number, **settings)
 
 
 def _reaches(found: Estimate, cutoff: float, n_together: int) -> bool:
@@ -144,6 +146,18 @@ def _reaches(found: Estimate, cutoff: float, n_together: int) -> bool:
     if found.interval is None or found.known is None or found.interval.low < cutoff:
         return False
     return n_together == 1 or max(found.known.under(cutoff), found.known.finest) <= (1 - found.confidence_level) / 2 / n_together
+
+
+def _rounds(population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator) -> Iterator[Statistic]:
+    """Rounds of so many items of the population; of whole clusters, a cluster drawn twice standing for two, where its items come in clusters."""
+    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
+    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
+    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
+        if clusters is None:
+            yield population.reweighted(times)
+        else:
+            drawn = population.in_clusters(Clusters(clusters.places, times))
+            yield drawn.reweighted(times[clusters.places] * clusters.sizes(weights))
 
 
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:

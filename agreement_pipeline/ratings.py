@@ -15,7 +15,7 @@ from agreement_pipeline.scale import LARGEST, Scale, category_text, numbers_of
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
 OPTIONAL = ("occurrence", "earlier", "confidence", "timestamp")
-CONTENT = ("text", "gold")
+CONTENT = ("text", "gold", "cluster")
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
@@ -35,7 +35,8 @@ class Ratings:
     classifiers
         The raters that are models, not people: they are compared with the panel and never part of it.
     contents
-        What is known of the items: index `item`, columns `text` and `gold` where given.
+        What is known of the items: index `item`, columns `text`, `gold` and `cluster` (the document, conversation, patient or batch an item is of)
+        where given.
 
     Make one with `Ratings.from_frame`.
     """
@@ -61,7 +62,7 @@ class Ratings:
         Parameters
         ----------
         frame
-            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`, `confidence`, `timestamp`, `text`, `gold`.
+            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`, `confidence`, `timestamp`, `text`, `gold`, `cluster`.
             Rows without a label are missing ratings and are left out. A vector of numbers is a tuple, a list or an array, or text with `|`
             between the numbers; a set of labels is a set or a frozenset, or its members in order with `|` between them.
         scale
@@ -77,7 +78,8 @@ class Ratings:
         ------
         RatingsError
             A column is missing or there twice, nothing is rated, a name is empty, a label is not on the scale, a flag is neither yes nor no, a
-            confidence is no number from 0 to 1, or one (item, rater, occurrence) has two labels.
+            confidence is no number from 0 to 1, one (item, rater, occurrence) has two labels, an item stands in two clusters, or some items in one and
+            others in none.
 
         Examples
         --------
@@ -121,20 +123,31 @@ class Ratings:
         return own.drop_duplicates(["item", "rater"], keep="first").reset_index(drop=True)
 
     @cached_property
+    def cluster_of(self) -> pd.Series | None:
+        """The cluster of each item as a number: clusters are counted in the order of their first items, so that their names do not matter."""
+        if "cluster" not in self.contents:
+            return None
+        known = self.contents["cluster"].sort_index()
+        return pd.Series(pd.factorize(known)[0], index=known.index)
+
+    @cached_property
     def rater_order(self) -> tuple[str, ...]:
         """All raters in an order that their ratings fix, not their names."""
         return tuple(sorted(self._rater_digests, key=lambda name: (self._rater_digests[name], name)))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what was rated and how; the order of rows and the names of raters do not enter.
+        """SHA-256 of what was rated and how, and which items stand together; the order of rows and the names of raters and clusters do not enter.
 
         Two tables with the same digest give the same estimates to the last digit.
         """
         parts = hashlib.sha256()
         parts.update(json.dumps(self.scale.to_mapping(), sort_keys=True).encode())
         parts.update(_packed(self.table["item"].unique()))
-        parts.update(self.contents.sort_index().to_csv().encode() if len(self.contents.columns) else b"")
+        said = self.contents.drop(columns="cluster", errors="ignore")
+        parts.update(said.sort_index().to_csv().encode() if len(said.columns) else b"")
+        if self.cluster_of is not None:
+            parts.update(b"clusters" + hashlib.sha256(_packed(self.cluster_of.index.to_numpy()) + self.cluster_of.to_numpy(dtype="<i8").tobytes()).digest())
         for value in sorted(self._rater_digests.values()):
             parts.update(value.encode())
         return parts.hexdigest()
@@ -318,12 +331,40 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     said = frame.assign(item=frame["item"].map(category_text, na_action="ignore").astype(object))[["item", *names]].dropna(subset=["item"])
     if "gold" in names:
         said["gold"] = _flags(said, "gold", where)
+    if "cluster" in names:
+        said["cluster"] = _clusters(said, where)
     said = said.drop_duplicates()
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):
         item = said.loc[bad[0], "item"]
         raise RatingsError(f"{where.at(bad, *names)}: item {item!r} has two different contents; one is required. Give each content its own item.")
     return said.set_index("item").sort_index() if names else pd.DataFrame(index=pd.Index([], name="item"))
+
+
+def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
+    """The cluster of each row's item: the same one in all its rows, and none of them without."""
+    absent = said.index[said["cluster"].isna() | (said["cluster"].astype(str).str.strip() == "")]
+    if len(absent):
+        raise RatingsError(
+            f"{where.at(absent, 'cluster')}: no cluster found, and others have one; one is required for every item, or for none. "
+            "Fill it in: an item that belongs to no other is a cluster of its own."
+        )
+    names = said["cluster"].map(category_text).astype(str).astype(object)
+    several = said["item"].isin(_in_several(said["item"], names))
+    if several.any():
+        item = said.loc[several, "item"].iloc[0]
+        mine = names[said["item"] == item].drop_duplicates()
+        raise RatingsError(
+            f"{where.at(mine.index, 'cluster')}: item {item!r} in clusters {listed(mine.tolist())} found; one is required of each item. "
+            "Correct the cluster, or give each its own item."
+        )
+    return names
+
+
+def _in_several(items: pd.Series, clusters: pd.Series) -> pd.Index:
+    """The items that stand in more than one cluster."""
+    n_clusters = clusters.groupby(items.to_numpy()).nunique()
+    return n_clusters.index[n_clusters > 1]
 
 
 def _packed(texts: Sequence[object] | np.ndarray) -> bytes:

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicates import ReplicateCounts
@@ -39,6 +40,8 @@ class ReplicateValues:
         A scale of numbers, and all rater names, with replicates or without.
     round_raters
         Those of them who rated in the round itself; all when omitted.
+    clusters
+        The cluster of each item, where items come in clusters.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class ReplicateValues:
     scale: Scale
     raters: tuple[str, ...]
     round_raters: tuple[str, ...]
+    clusters: Clusters | None = None
 
     def __init__(
         self,
@@ -65,6 +69,7 @@ class ReplicateValues:
         scale: Scale,
         raters: Collection[str],
         round_raters: Collection[str] | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
@@ -81,6 +86,7 @@ class ReplicateValues:
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "round_raters", tuple(sorted(raters if round_raters is None else round_raters)))
+        object.__setattr__(self, "clusters", checked_clusters(clusters, items))
 
     @classmethod
     def of_counts(cls, replicates: ReplicateCounts) -> "ReplicateValues":
@@ -98,6 +104,7 @@ class ReplicateValues:
             scale=replicates.scale,
             raters=replicates.raters,
             round_raters=replicates.round_raters,
+            clusters=replicates.clusters,
         )
 
     @property
@@ -111,6 +118,11 @@ class ReplicateValues:
         return np.asarray((~np.isnan(self.values[:, :, 0])).sum(1), dtype=float)
 
     @property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which items some rater met again, shape (P,)."""
+        return np.isin(np.arange(self.weights.shape[-1]), self.item)
+
+    @property
     def n_raters(self) -> int:
         """Raters who met an item again."""
         return len(np.unique(self.rater))
@@ -118,7 +130,7 @@ class ReplicateValues:
     @property
     def n_items(self) -> int:
         """Items that some rater met again."""
-        return round(float(self.weights[..., np.unique(self.item)].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_used(self) -> int:
@@ -138,6 +150,10 @@ class ReplicateValues:
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
         return changed(self, weights=weights)
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same items, each in its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def of(self, rater: str) -> Self:
         """The cells of one rater."""
@@ -160,6 +176,7 @@ class ReplicateValues:
             item=np.concatenate([self.item, *(np.arange(first, first + m + 1) for _, first in cells)]),
             rater=np.concatenate([self.rater, np.repeat([rater for rater, _ in cells], m + 1)]),
             weights=extended(self.weights, mass, (m + 1) * len(again)),
+            clusters=None,
         )
 
     def _splits_of(self, rater: int, size: int) -> Array:
@@ -170,6 +187,7 @@ class ReplicateValues:
     def __add__(self, other: "ReplicateValues") -> "ReplicateValues":
         if self.scale != other.scale:
             raise RatingsError(f"replicate values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+        refuse_sum("replicate values", self.clusters, other.clusters)
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         rater = np.array([raters.index(name) for name in other.raters], dtype=np.int64)[other.rater]
         meetings = max(self.values.shape[1], other.values.shape[1])

@@ -5,7 +5,9 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, stacked
 from agreement_pipeline.rows import changed, extended, positions, refuse_two_cells, whole
@@ -68,6 +70,16 @@ class ReplicateCounts:
         return self.patterns.scale
 
     @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row, where items come in clusters."""
+        return self.patterns.clusters
+
+    @cached_property
+    def readable(self) -> NDArray[np.bool_]:
+        """Which items some rater met again, shape (P,)."""
+        return np.isin(np.arange(len(self.patterns.codes)), self.item)
+
+    @property
     def raters(self) -> tuple[str, ...]:
         """All rater names, with replicates or without."""
         return self.patterns.raters
@@ -86,7 +98,7 @@ class ReplicateCounts:
     @property
     def n_items(self) -> int:
         """Items that some rater met again."""
-        return round(float(self.weights[..., np.unique(self.item)].sum()))
+        return round(float(self.weights[..., self.readable].sum()))
 
     @property
     def n_used(self) -> int:
@@ -105,6 +117,10 @@ class ReplicateCounts:
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
         return changed(self, patterns=self.patterns.reweighted(weights))
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, patterns=self.patterns.in_clusters(clusters))
 
     def of(self, rater: str) -> "ReplicateCounts":
         """The cells of one rater."""
@@ -134,7 +150,7 @@ class ReplicateCounts:
             counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
             item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
             rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
-            patterns=changed(self.patterns, codes=np.vstack([self.patterns.codes, codes]), weights=extended(self.weights, mass, rows)),
+            patterns=changed(self.patterns, codes=np.vstack([self.patterns.codes, codes]), weights=extended(self.weights, mass, rows), clusters=None),
         )
 
     def _typical_size(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.unseen import Array, Codes
 
@@ -39,6 +40,14 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
         return rows[first], np.bincount(inverse, weights).astype(float)
     different, inverse = np.unique(rows, axis=0, return_inverse=True)
     return different, np.bincount(inverse.ravel(), weights).astype(float)
+
+
+def distinct_in(rows: Codes, weights: Array, clusters: Clusters | None) -> tuple[Codes, Array, Clusters | None]:
+    """The same, rows of different clusters apart; and the cluster of each row."""
+    if clusters is None:
+        return *distinct(rows, weights), None
+    apart, summed = distinct(np.column_stack([clusters.places, rows]), weights)
+    return apart[:, 1:], summed, Clusters(apart[:, 0], clusters.times)
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:

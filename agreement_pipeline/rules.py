@@ -110,7 +110,7 @@ class Rule:
             reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
             return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate.n_used, estimate.value, estimate.interval.low, kind)
+        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
 
     def _kind(self, interval: Interval) -> Kind:
@@ -133,14 +133,15 @@ class Rule:
         }[kind]
         return f"{found}: {said}" + ("" if q is None else f" (q = {q:.2f})")
 
-    def _advice(self, n_items: int, value: float, low: float, kind: Kind) -> str:
-        """How many more items at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
+    def _advice(self, estimate: Estimate, value: float, low: float, kind: Kind) -> str:
+        """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
+        n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
         if kind not in ("tentative", "inconclusive") or low <= registered(self.measure).bounds[0]:
             return ""
         if value <= self.reliable:
-            return f"; more items alone would not reach {self.reliable:g} at this agreement"
+            return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
         shrink = (value - low) / (value - self.reliable)
-        return f"; about {max(1, round(n_items * (shrink**2 - 1)))} more items at this agreement would decide"
+        return f"; about {max(1, round(n * (shrink**2 - 1)))} more {what} at this agreement would decide"
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,8 @@ def _at_any_time(estimate: Estimate) -> str:
 
 def _items(estimate: Estimate) -> str:
     others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
-    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}"
+    clusters = "" if estimate.n_clusters is None else f" in {estimate.n_clusters} clusters"
+    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}{clusters}"
     return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
 
 

@@ -10,6 +10,7 @@ from agreement_pipeline.patterns import Array
 from agreement_pipeline.replicates import ReplicateCounts
 
 MEASURE = "self_agreement_unbiased"
+IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
 ONE_RATER = "fewer than two raters met an item twice, so there is no pool"
 
 
@@ -44,7 +45,7 @@ def shrunken_self_agreement(
     -------
     tuple of Estimate
         One for each rater with replicates, in order of names, of `self_agreement_unbiased`; `method` says that and how far it is shrunk.
-        Undefined where fewer than two raters met an item twice.
+        Undefined where fewer than two raters met an item twice, or items come in clusters, since the beta distribution takes each as drawn by itself.
 
     References
     ----------
@@ -61,8 +62,9 @@ def shrunken_self_agreement(
     """
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
     cells = _cells(replicates, np.array(order, dtype=np.int64))
-    if len(order) < 2:
-        return tuple(_undefined(replicates.of(replicates.raters[rater]), replicates.raters[rater], confidence_level) for rater in order)
+    why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
+    if why is not None:
+        return tuple(_undefined(replicates.of(replicates.raters[rater]), replicates.raters[rater], confidence_level, why) for rater in order)
     mean, mass = _pool(cells)
     rngs = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(order))]
     found = []
@@ -97,5 +99,5 @@ def _estimate(replicates: ReplicateCounts, rater: str, value: float, draws: Arra
     )
 
 
-def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float) -> Estimate:
-    return Estimate(MEASURE, Scope("rater", rater), None, None, confidence_level, "empirical Bayes", mine.n_items, 1, mine.n_ratings, undefined=ONE_RATER)
+def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float, why: str) -> Estimate:
+    return Estimate(MEASURE, Scope("rater", rater), None, None, confidence_level, "empirical Bayes", mine.n_items, 1, mine.n_ratings, undefined=why)

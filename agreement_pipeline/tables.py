@@ -17,7 +17,7 @@ def ratings_table(ratings: Ratings) -> pa.Table:
     """One row a rating, with what is known of its item; then one row, without rater and label, for each item that nobody rated.
 
     Columns `item`, `rater`, `kind` (panel or classifier), `label`, `occurrence`, `earlier` and, where the ratings have them, `confidence`,
-    `timestamp`, `text`, `gold`.
+    `timestamp`, `text`, `gold`, `cluster`.
     """
     table = ratings.table
     rated = {
@@ -81,7 +81,7 @@ def _label_type(scale: Scale) -> pa.DataType:
 
 
 def _contents(ratings: Ratings, items: "pd.Series[str] | pd.Index[str]") -> dict[str, pa.Array]:
-    kinds = {"text": pa.string(), "gold": pa.bool_()}
+    kinds = {"text": pa.string(), "gold": pa.bool_(), "cluster": pa.string()}
     known = ratings.contents.reindex(items)
     return {name: pa.array(_texts(known[name]) if name == "text" else known[name], kinds[name], from_pandas=True) for name in CONTENT if name in known}
 

@@ -11,9 +11,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
-from agreement_pipeline.rows import Known, checked_weights, extended, reweighted
+from agreement_pipeline.rows import Known, changed, checked_weights, extended, reweighted
 from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
@@ -33,6 +34,8 @@ class RatingValues(Known):
         A scale of numbers, and the R rater names.
     left_out
         How many items with missing ratings `crossed` left out.
+    clusters
+        The cluster of each row, where items come in clusters.
 
     Examples
     --------
@@ -48,8 +51,18 @@ class RatingValues(Known):
     scale: Scale
     raters: tuple[str, ...]
     left_out: int = 0
+    clusters: Clusters | None = None
 
-    def __init__(self, values: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], left_out: int = 0) -> None:
+    def __init__(
+        self,
+        values: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        left_out: int = 0,
+        clusters: Clusters | None = None,
+    ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         _check(rows, scale, raters)
@@ -58,12 +71,13 @@ class RatingValues(Known):
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", tuple(raters))
         object.__setattr__(self, "left_out", left_out)
+        object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
 
     @classmethod
     def of_patterns(cls, patterns: RatingPatterns) -> "RatingValues":
         """The numbers that the codes of an interval or ratio scale stand for, row for row."""
         numbers = np.append(patterns.scale.scores, np.nan)
-        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters)
+        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters, clusters=patterns.clusters)
 
     @cached_property
     def rated(self) -> NDArray[np.bool_]:
@@ -79,6 +93,11 @@ class RatingValues(Known):
     def pairable(self) -> NDArray[np.bool_]:
         """Which rows hold two ratings or more, shape (N,)."""
         return np.asarray(self.sizes >= 2)
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """The same: agreement can be read on them."""
+        return self.pairable
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
@@ -109,6 +128,10 @@ class RatingValues(Known):
         """The same rows under other weights, with what is known of them."""
         return reweighted(self, weights, "rated", "sizes", "pairable", "_kept")
 
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """The same rows, each in its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, len(self.values)))
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values, each turned through the raters, `mass` in all.
 
@@ -119,7 +142,7 @@ class RatingValues(Known):
         meeting = self.at(self.pairable) if self.pairable.any() else self
         low, high = two_values(meeting.values, meeting.weights)
         rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
-        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)))
+        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""
@@ -135,7 +158,8 @@ class RatingValues(Known):
             return self
         known = self.kept(_Rows)
         if known.rows is None or not np.array_equal(known.rows, rows):
-            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())))
+            clusters = None if self.clusters is None else self.clusters.at(rows)
+            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())), clusters=clusters)
         return known.values.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> "RatingValues":
@@ -150,6 +174,7 @@ class RatingValues(Known):
     def __add__(self, other: "RatingValues") -> "RatingValues":
         if self.scale != other.scale:
             raise RatingsError(f"rating values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+        refuse_sum("rating values", self.clusters, other.clusters)
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         values = np.concatenate([_columns(self, raters), _columns(other, raters)])
         return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)

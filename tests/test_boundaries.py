@@ -14,6 +14,7 @@ ORDER = (
     "errors files",
     "scale",
     "unseen",
+    "clusters",
     "rows",
     "ratings patterns",
     "panel replicates values groups confident",

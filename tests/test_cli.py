@@ -135,6 +135,11 @@ def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
     header, _, row = capsys.readouterr().out.splitlines()
     assert header.split("  ")[0] == "one"
     assert row.startswith("krippendorff_alpha of one round")
+    arguments[4] = "specific_agreement"
+    assert main([*arguments, "--category", "yes"]) == 0
+    assert "specific_agreement of category yes of one round" in capsys.readouterr().out
+    assert main([*arguments, "--category", "maybe"]) == 2
+    assert "category 'maybe' found; one of no, yes is required" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("names", "classifiers", "shared"), [(("good", "bad"), ("good", "bad"), 59), (("ana", "cleo"), (), 60)])
@@ -151,6 +156,9 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(tmp_path, capsy
     assert [found[side] for side in ("one", "other")] == [f"schouten_kappa of {kind} {name}" for name in names]
     assert found["n_shared"] == shared
     assert 0 < found["low"] < found["difference"] < found["high"]
+    if classifiers:
+        assert main(["compare", str(path), "--between", *names, *options, "--category", "yes"]) == 2
+        assert "--category: two classifiers found; two tables or raters are required" in capsys.readouterr().err
 
 
 def test_compare_asks_for_a_second_table_or_for_two_names(tmp_path, capsys):

@@ -44,6 +44,15 @@ def test_a_round_labelled_anew_is_compared_item_by_item(clean, worse, measure):
     assert "paired by item" in found.method
 
 
+def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
+    found = between_rounds(clean, worse, "category_agreement", category="offensive", **FEW)
+    assert found.value == pytest.approx(value(clean, "category_agreement", "category offensive") - value(worse, "category_agreement", "category offensive"))
+    assert found.one == "category_agreement of category offensive of one round"
+    herself = between_raters(clean, "test_retest_kappa_by_category", "ben", "esra", category="safe", **FEW)
+    assert herself.one == "test_retest_kappa_by_category of category safe of rater ben"
+    assert herself.interval.low <= herself.value <= herself.interval.high
+
+
 def numbered(round_):
     frame = round_.table.assign(label=round_.table["label"].map(dict(zip(CATEGORIES, (1, 2, 3), strict=True))))
     return Ratings.from_frame(frame, Scale((1, 2, 3), "interval"), classifiers=round_.classifiers)

@@ -394,7 +394,7 @@ def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check(
         (entry(severity=["warning"]), "severity .* found"),
         (entry(severty="warning"), r"unknown key \['severty'\] found; one of type, kwargs, severity, description, meta is required"),
         (entry(meta={"wen": "confidence"}), r"unknown key \['wen'\] found; one of check, when, redact"),
-        (entry(meta={"when": "confidance"}), "when 'confidance' found; confidence or timestamp, in table rows, is required"),
+        (entry(meta={"when": "confidance"}), "when 'confidance' found; confidence or timestamp, in table rows, or cluster, in table items, is required"),
         (entry(meta={"when": "label"}), "when 'label' found"),
         (entry(meta={"redact": True}), "redact True found"),
         (entry(meta={"redact": "yes"}), "redact 'yes' found"),

@@ -102,6 +102,43 @@ def test_of_measures_of_every_category_the_lowest_are_compared():
     assert found.interval.low <= found.value <= found.interval.high
 
 
+def test_a_category_that_is_named_is_compared_and_one_that_nobody_gave_is_undefined():
+    names = Scale(tuple("abcd"))
+    counts = [CategoryCounts([[3, 0, 0, 0], [0, 3, 0, 0], rows, [0, 0, 3, 0]], [30, 30, 20, 9], scale=names) for rows in ([2, 1, 0, 0], [1, 1, 1, 0])]
+    for place, category in enumerate("abc"):
+        found = difference(*(Side(str(k), "specific_agreement", each, category) for k, each in enumerate(counts)), n_resamples=2000)
+        values = [MEASURES["specific_agreement"](each).value[place] for each in counts]
+        assert found.value == pytest.approx(values[0] - values[1])
+        assert found.interval.low <= found.value <= found.interval.high
+    never = difference(*(Side(str(k), "specific_agreement", each, "d") for k, each in enumerate(counts)))
+    assert never.undefined == "0: no pair of ratings holds the category; 1: no pair of ratings holds the category"
+
+
+def test_a_category_that_was_always_agreed_on_is_not_certain_to_be():
+    counts = [CategoryCounts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], weights, scale=Scale(tuple("abc"))) for weights in ([6, 30, 30], [6, 30, 20])]
+    found = difference(*(Side(str(k), "specific_agreement", each, "a") for k, each in enumerate(counts)))
+    assert found.value == 0
+    assert found.interval.low < -0.1
+    assert found.interval.high > 0.1
+
+
+def test_two_categories_of_one_statistic_rest_on_the_same_draws():
+    counts = CategoryCounts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], [30, 30, 20], scale=Scale(tuple("abc")))
+    a, b, other = (Side(name, "specific_agreement", counts, name) for name in "abc")
+    assert (difference(b, Side("again", "specific_agreement", counts, "b"), shared=80).draws == 0).all()
+    values = MEASURES["specific_agreement"](counts).value
+    assert difference(a, other, shared=80).value == pytest.approx(values[0] - values[2])
+
+
+@pytest.mark.parametrize(
+    ("measure", "category", "need"), [("specific_agreement", "maybe", "one of no, yes"), ("fleiss_kappa", "no", "a measure that has a value")]
+)
+def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
+    counts = merged(labelled(11, 0.8)[0].counts())
+    with pytest.raises(AgreementError, match=f"category '{category}' found; {need}"):
+        difference(Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N)
+
+
 def test_an_undefined_side_gives_its_reason_and_no_number():
     lonely = CategoryCounts([[1, 0], [0, 1]], scale=TWO)
     found = difference(Side("alone", "krippendorff_alpha", lonely), Side("seen", "krippendorff_alpha", merged(labelled(7, 0.8)[0].counts())))

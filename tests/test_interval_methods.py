@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, estimates
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
@@ -168,10 +169,9 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
 
 
 def test_items_of_a_cluster_are_drawn_together():
-    seen = patterns(6, 12)
-    clusters = np.repeat([0, 1, 2], 4)
+    seen = patterns(6, 12).in_clusters(Clusters.named(np.repeat([0, 1, 2], 4)))
     for scheme in (BAYESIAN, ITEMS):
-        drawn = np.vstack([block.weights for block in resampled(seen, 500, 0, scheme=scheme, clusters=clusters)])[:, :12]
+        drawn = np.vstack([block.weights for block in resampled(seen, 500, 0, scheme=scheme)])[:, :12]
         assert (drawn[:, [0, 4, 8]].repeat(4, axis=1) == drawn).all()
         assert drawn.mean(0) == pytest.approx(np.ones(12), abs=0.15)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.groups import GroupPatterns
@@ -74,9 +75,15 @@ def test_groups_of_items_give_nearly_the_variance_of_single_ones():
 
 
 def test_clusters_are_left_out_whole():
-    weights, times = left_out(SEEN, clusters=np.array([0, 1, 0, 1]))
+    weights, times = left_out(SEEN.in_clusters(Clusters.named([0, 1, 0, 1])))
     assert weights.tolist() == [[0, 2, 0, 3], [4, 0, 5, 0]]
     assert times.tolist() == [1, 1]
+
+
+def test_of_clusters_that_stand_for_several_one_is_left_out():
+    weights, times = left_out(SEEN.in_clusters(Clusters(np.array([0, 1, 0, 1]), np.array([1.0, 2.0]))))
+    assert weights.tolist() == [[0, 2, 0, 3], [4, 1, 5, 1.5]]
+    assert times.tolist() == [1, 2]
 
 
 def test_each_rater_is_left_out_of_whatever_names_its_raters():

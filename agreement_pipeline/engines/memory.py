@@ -1,10 +1,11 @@
-"""The statistics of ratings that fit in memory, with NumPy and pandas."""
+"""The statistics of ratings that fit in memory, with NumPy and pandas; where items come in clusters, with the cluster of each row."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.groups import GroupPatterns, grouped
@@ -14,6 +15,7 @@ from agreement_pipeline.patterns import MISSING, CategoryCounts, Codes, RatingPa
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rows import distinct_in
 from agreement_pipeline.values import RatingValues
 
 
@@ -51,33 +53,35 @@ def joint_values(ratings: Ratings) -> RatingValues:
 def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, RatingPatterns]:
     """The panels' first ratings of two rounds, row by row of the same items: an item that a round lacks is a row without ratings there."""
     items = tuple(sorted({*one.current["item"], *other.current["item"]}))
-    first, second = (_item_patterns(ratings, current_panel(ratings), items) for ratings in (one, other))
-    rows, weights = np.unique(np.hstack([first.codes, second.codes]), axis=0, return_counts=True)
-    own, others = np.split(rows, [first.n_raters], axis=1)
-    return _recoded(first, own, weights), _recoded(second, others, weights)
+    panels = [current_panel(ratings) for ratings in (one, other)]
+    both = np.hstack([_item_codes(ratings, raters, items) for ratings, raters in zip((one, other), panels, strict=True)])
+    rows, weights, clusters = distinct_in(both, np.ones(len(items)), _clusters_of_both(one, other, items))
+    own, others = np.split(rows, [len(panels[0])], axis=1)
+    return (
+        RatingPatterns(own, weights, scale=one.scale, raters=panels[0], clusters=clusters),
+        RatingPatterns(others, weights, scale=other.scale, raters=panels[1], clusters=clusters),
+    )
 
 
-def _recoded(patterns: RatingPatterns, codes: Codes, weights: Codes) -> RatingPatterns:
-    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
-
-
-def clustered_patterns(ratings: Ratings, cluster_of: Mapping[str, str]) -> tuple[RatingPatterns, tuple[str, ...]]:
-    """The panel's first ratings by rater, rows of different clusters apart, and the cluster of each row.
+def _clusters_of_both(one: Ratings, other: Ratings, items: tuple[str, ...]) -> Clusters | None:
+    """The clusters of the items of two rounds, in the order of their first items; one name is one cluster in both.
 
     Raises
     ------
     RatingsError
-        An item has no cluster.
+        One round has clusters and the other none, or they put an item into different ones.
     """
-    items = tuple(sorted(ratings.current["item"][ratings.current["rater"].isin(ratings.raters)].unique()))
-    alone = [item for item in items if item not in cluster_of]
-    if alone:
-        raise RatingsError(f"clusters: items {listed(alone)} without a cluster found; one is required for each of {len(items)} items. Name them.")
-    clusters = tuple(sorted({cluster_of[item] for item in items}))
-    patterns = _item_patterns(ratings, current_panel(ratings), items)
-    place = np.array([clusters.index(cluster_of[item]) for item in items])
-    rows, weights = np.unique(np.column_stack([place, patterns.codes]), axis=0, return_counts=True)
-    return _recoded(patterns, rows[:, 1:], weights), tuple(clusters[place] for place in rows[:, 0])
+    said = [ratings.contents["cluster"] for ratings in (one, other) if "cluster" in ratings.contents]
+    if not said:
+        return None
+    if len(said) == 1:
+        raise RatingsError("clusters: a round with clusters and one without found; both or neither are required of rounds that share items. Name the column.")
+    known = pd.concat(said).groupby(level=0).agg(["first", "nunique"])
+    moved = known.index[known["nunique"] > 1]
+    if len(moved):
+        found = f"items {listed(moved.tolist())} in different clusters of the two rounds found"
+        raise RatingsError(f"clusters: {found}; one is required of each item. Name the clusters alike in both.")
+    return Clusters.named(pd.factorize(known["first"].loc[list(items)])[0])
 
 
 def rating_values(ratings: Ratings) -> RatingValues:
@@ -94,7 +98,7 @@ def _values(ratings: Ratings, raters: tuple[str, ...]) -> RatingValues:
     values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
     labels = np.array(current["label"].tolist(), dtype=float)
     values[item, _positions(current["rater"], raters)] = labels.reshape(len(labels), ratings.scale.dimensions)
-    return RatingValues(values, scale=ratings.scale, raters=raters)
+    return RatingValues(values, scale=ratings.scale, raters=raters, clusters=_clusters(ratings, items))
 
 
 def panel_patterns(ratings: Ratings, classifier: str) -> PanelPatterns:
@@ -125,10 +129,12 @@ def confident_patterns(ratings: Ratings) -> ConfidentPatterns:
     current = ratings.current[ratings.current["rater"].isin(raters)]
     confidence = np.full((len(items), len(raters)), np.nan)
     confidence[_positions(current["item"], items), _positions(current["rater"], raters)] = current["confidence"].to_numpy(dtype=float)
-    both = np.column_stack([_item_patterns(ratings, raters, items).codes, np.nan_to_num(confidence, nan=MISSING)])
-    rows, weights = np.unique(both, axis=0, return_counts=True)
-    codes, stated = rows[:, : len(raters)].astype(np.int64), rows[:, len(raters) :]
-    return ConfidentPatterns(RatingPatterns(codes, weights, scale=ratings.scale, raters=raters), np.where(stated >= 0, stated, np.nan))
+    patterns = _item_patterns(ratings, raters, items)
+    levels, stated = np.unique(np.nan_to_num(confidence, nan=MISSING), return_inverse=True)
+    rows, weights, clusters = distinct_in(np.hstack([patterns.codes, stated.reshape(confidence.shape)]), patterns.weights, patterns.clusters)
+    codes, said = rows[:, : len(raters)], levels[rows[:, len(raters) :]]
+    distinct = RatingPatterns(codes, weights, scale=ratings.scale, raters=raters, clusters=clusters)
+    return ConfidentPatterns(distinct, np.where(said >= 0, said, np.nan))
 
 
 def replicate_counts(ratings: Ratings) -> ReplicateCounts:
@@ -161,7 +167,8 @@ def replicate_values(ratings: Ratings) -> ReplicateValues:
     values = np.full((len(cells), meeting.max(initial=-1) + 1, ratings.scale.dimensions), np.nan)
     values[cell, meeting] = np.array(again["label"].tolist(), dtype=float).reshape(len(again), ratings.scale.dimensions)
     item_of, rater_of = np.divmod(cells, len(raters))
-    return ReplicateValues(values, item_of, rater_of, np.ones(len(items)), scale=ratings.scale, raters=raters, round_raters=current_panel(ratings))
+    weights, clusters = np.ones(len(items)), _clusters(ratings, items)
+    return ReplicateValues(values, item_of, rater_of, weights, scale=ratings.scale, raters=raters, round_raters=current_panel(ratings), clusters=clusters)
 
 
 def panel(ratings: Ratings) -> tuple[str, ...]:
@@ -183,19 +190,32 @@ def item_table(ratings: Ratings) -> pd.DataFrame:
 
 def _rows_first(patterns: RatingPatterns, rows: Codes) -> RatingPatterns:
     """Some rows as they are, then the others made distinct."""
-    rest = merged_codes(RatingPatterns(np.delete(patterns.codes, rows, axis=0), scale=patterns.scale, raters=patterns.raters))
-    codes, weights = np.vstack([patterns.codes[rows], rest.codes]), np.concatenate([np.ones(len(rows)), rest.weights])
-    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters)
+    others = np.setdiff1d(np.arange(len(patterns.codes)), rows)
+    of_others = patterns.clusters and Clusters(patterns.clusters.places[others], patterns.clusters.times)
+    rest, weights, of_rest = distinct_in(patterns.codes[others], patterns.weights[others], of_others)
+    clusters = patterns.clusters and of_rest and Clusters(np.concatenate([patterns.clusters.places[rows], of_rest.places]), of_rest.times)
+    codes, weights = np.vstack([patterns.codes[rows], rest]), np.concatenate([np.ones(len(rows)), weights])
+    return RatingPatterns(codes, weights, scale=patterns.scale, raters=patterns.raters, clusters=clusters)
+
+
+def _clusters(ratings: Ratings, items: Iterable[str]) -> Clusters | None:
+    """The cluster of each item, where they come in clusters."""
+    return None if ratings.cluster_of is None else Clusters.named(ratings.cluster_of.loc[list(items)])
 
 
 def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...] | None = None) -> RatingPatterns:
     """One row an item, not yet made distinct."""
-    current = ratings.current[ratings.current["rater"].isin(raters)]
     if items is None:
-        items = tuple(sorted(current["item"].unique()))
+        items = tuple(sorted(ratings.current["item"][ratings.current["rater"].isin(raters)].unique()))
+    return RatingPatterns(_item_codes(ratings, raters, items), scale=ratings.scale, raters=raters, clusters=_clusters(ratings, items))
+
+
+def _item_codes(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...]) -> Codes:
+    """What each rater gave each item, shape (N, R)."""
+    current = ratings.current[ratings.current["rater"].isin(raters)]
     codes = np.full((len(items), len(raters)), MISSING)
     codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
-    return RatingPatterns(codes, scale=ratings.scale, raters=raters)
+    return codes
 
 
 def _items(ratings: Ratings) -> tuple[str, ...]:

@@ -115,11 +115,7 @@ def _no_replicates(replicates: ReplicateCounts) -> bool:
     return not (replicates.cell_weights > 0).any()
 
 
-def _labelled_pairs(panel: PanelPatterns | PanelValues) -> int:
-    return round(float(panel.weights[_met(panel, 2)].sum()))
-
-
-TWO_OF_THE_PANEL = RestsOn(_labelled_pairs, "one rating of the panel")
+TWO_OF_THE_PANEL = RestsOn(lambda panel: _met(panel, 2), "one rating of the panel")
 
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
 ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)

@@ -7,7 +7,7 @@ from functools import partial, update_wrapper
 from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
@@ -51,16 +51,25 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """What a measure is read on: how many items, of how many, what the others have that they are dropped for, and of how many ratings and raters."""
+    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, and of how many ratings and raters."""
 
-    items: Callable[[Any], int]
+    rows: Callable[[Any], NDArray[np.bool_]]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
     raters: Callable[[Any], int] = lambda statistic: int(statistic.n_raters)
 
+    def items(self, statistic: Any) -> int:
+        """How many items agreement is read on."""
+        return round(float(statistic.weights[self.rows(statistic)].sum()))
 
-USED = RestsOn(lambda statistic: int(statistic.n_used), "one rating")
+    def clusters(self, statistic: Any) -> int | None:
+        """How many clusters they stand in; None where items come one by one."""
+        clusters = statistic.clusters
+        return None if clusters is None else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
+
+
+USED = RestsOn(lambda statistic: statistic.readable, "one rating")
 
 
 def _nobody(statistic: Any) -> tuple[str, ...]:

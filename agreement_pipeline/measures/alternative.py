@@ -21,6 +21,7 @@ from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array
 
 LEAST_RATERS = 3
+IN_CLUSTERS = "items come in clusters, and the test takes each as drawn by itself"
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -156,8 +157,8 @@ def alternative_annotator_test(
     Returns
     -------
     AlternativeAnnotatorTest
-        Without a winning rate, and saying why, when no rater could be tested, or the panel has fewer than the three raters that the authors
-        ask for.
+        Without a winning rate, and saying why, when no rater could be tested, the panel has fewer than the three raters that the authors
+        ask for, or items come in clusters, since the test takes each as drawn by itself.
 
     Raises
     ------
@@ -179,6 +180,8 @@ def alternative_annotator_test(
     1.0
     """
     _check(epsilon, false_discovery_rate, min_items)
+    if panel.clusters is not None:
+        return AlternativeAnnotatorTest(None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS)
     duels = _duels(panel)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]

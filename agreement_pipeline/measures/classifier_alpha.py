@@ -35,7 +35,7 @@ SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 OTHERS_NEVER_MET = Condition("no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel))
 OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all of one category", lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel))
 WITH_ONE_AND_WITH_ALL = RestsOn(
-    lambda panel: panel.joined().n_used,
+    lambda panel: panel.joined().readable,
     "one rating",
     among=lambda panel: panel.joined().n_items,
     ratings=lambda panel: panel.joined().n_ratings,

@@ -46,7 +46,7 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     ),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    rests_on=RestsOn(lambda panel: _with_majority(panel).n_used, "no majority of the panel"),
+    rests_on=RestsOn(lambda panel: _with_majority(panel).readable, "no majority of the panel"),
     convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott (1986), doi:10.1097/00005650-198608000-00008",
 )

@@ -8,6 +8,7 @@ only the part is kept in which both were decided. So the discount comes from the
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure, ratio
@@ -54,9 +55,9 @@ def _never_met(replicates: ReplicateCounts) -> bool:
     return not (_paired_weights(replicates, known) > 0).any()
 
 
-def _paired_items(replicates: ReplicateCounts) -> int:
+def _paired_rows(replicates: ReplicateCounts) -> NDArray[np.bool_]:
     known = np.isfinite(_guessing(replicates).x).astype(float)
-    return round(float(_paired_weights(replicates, known).sum()))
+    return np.asarray(_paired_weights(replicates, known) > 0)
 
 
 def _never_given(replicates: ReplicateCounts) -> bool:
@@ -77,7 +78,7 @@ NEVER_MET = Condition("no item was rated by two raters with replicates", _never_
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known", _never_given
 )
-PAIRED_ITEMS = RestsOn(_paired_items, "fewer than two ratings of raters whose replicates show guessing", lambda replicates: replicates.patterns.n_items)
+PAIRED_ITEMS = RestsOn(_paired_rows, "fewer than two ratings of raters whose replicates show guessing", lambda replicates: replicates.patterns.n_items)
 
 
 @measure(

@@ -102,6 +102,7 @@ def annotations(project: Project, round_name: str) -> Result:
             "items": int(table["item"].nunique()),
             "raters": len(ratings.raters),
             "classifiers": len(ratings.classifiers),
+            **({} if ratings.cluster_of is None else {"clusters": int(ratings.cluster_of.nunique())}),
             **_lookalikes(table["rater"].unique()),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],

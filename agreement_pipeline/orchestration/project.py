@@ -52,6 +52,7 @@ class ColumnSettings(dg.Model):
     timestamp: str | None = None
     text: str | None = None
     gold: str | None = None
+    cluster: str | None = None
     raters: Sequence[str] = ()
 
 

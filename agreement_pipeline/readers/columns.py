@@ -10,12 +10,13 @@ from agreement_pipeline.errors import ProjectError, RatingsError, listed
 Layout = Literal["long", "wide"]
 
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
-OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "gold")
+OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "gold", "cluster")
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     "item": ("unit", "task", "sample", "example", "document", "doc", "specimen", "subject", "case", "id"),
     "rater": ("annotator", "worker", "coder", "labeler", "labeller", "judge", "expert", "user", "reviewer"),
     "label": ("value", "category", "rating", "annotation", "class", "answer", "code", "response", "score"),
+    "cluster": ("document", "doc", "conversation", "dialogue", "thread", "patient", "subject", "batch", "group", "source"),
 }
 """What exports call these columns: named in errors, never taken for granted."""
 
@@ -28,7 +29,7 @@ class Columns:
     ----------
     item, rater, label
         The three that a long table must have; a wide one needs `item` alone.
-    round, occurrence, confidence, timestamp, text, gold
+    round, occurrence, confidence, timestamp, text, gold, cluster
         None: the column of that very name, if there is one.
     raters
         In a wide table, the columns that are raters; when empty, all that nothing else names.
@@ -48,6 +49,7 @@ class Columns:
     timestamp: str | None = None
     text: str | None = None
     gold: str | None = None
+    cluster: str | None = None
     raters: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

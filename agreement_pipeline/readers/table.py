@@ -15,7 +15,7 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, chosen_
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.scale import Level, Scale, category_text
 
-NAMED = ("item", "rater", "label", "round")
+NAMED = ("item", "rater", "label", "round", "cluster")
 
 
 def read_ratings(

@@ -6,7 +6,6 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.ratings import Ratings
@@ -115,20 +114,6 @@ def test_the_table_of_labels_is_one_row_an_item_and_one_column_a_rater(ratings):
     table = memory.item_table(ratings)
     assert table.columns.tolist() == ["A", "B", "C"]
     assert table.iloc[2].isna().tolist() == [False, True, False]
-
-
-def test_rows_of_different_clusters_stay_apart(ratings):
-    cluster_of = {"0000": "d2", "0001": "d2", "0002": "d1", "0003": "d1", "0004": "d1"}
-    patterns, clusters = memory.clustered_patterns(ratings, cluster_of)
-    order = [patterns.raters.index(name) for name in "ABC"]
-    found = sorted(zip(clusters, patterns.codes[:, order].tolist(), patterns.weights.tolist(), strict=True))
-    assert found == [("d1", [0, 0, 1], 1), ("d1", [1, -1, 1], 1), ("d1", [1, 1, -1], 1), ("d2", [0, 0, 1], 2)]
-    assert estimate("krippendorff_alpha", patterns, clusters=clusters).value == estimate("krippendorff_alpha", memory.category_counts(ratings)).value
-
-
-def test_an_item_without_a_cluster_is_refused(ratings):
-    with pytest.raises(RatingsError, match=r"items \['0004'\] without a cluster found; one is required for each of 5 items"):
-        memory.clustered_patterns(ratings, dict.fromkeys(("0000", "0001", "0002", "0003"), "d"))
 
 
 def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, tabled):

@@ -226,3 +226,20 @@ def test_a_mistake_in_a_waiver_stops_the_project_from_loading_with_file_and_line
     (line.root / "configs/waivers/w1.yaml").write_text("project: reviews\nround: w1\nwho_: Dana\n")
     with pytest.raises(WaiverError, match=r"w1\.yaml:3: unknown key \['who_'\]"):
         line.run("w1")
+
+
+def test_a_round_of_few_documents_is_held_for_its_documents(make_line):
+    line = make_line(columns={"cluster": "document"})
+    second = [f"i{number:03d}" for number in range(60, 120)]
+    line.deliver("w1", GOOD.assign(document=GOOD["item"].isin(second).map({True: "d2", False: "d1"})))
+    line.deliver("w2", GOOD.assign(document="d1"))
+    result = line.run("w1")
+    line.run("w2")
+
+    annotations = next(event for event in result.get_asset_materialization_events() if event.asset_key.path[-1] == "annotations")
+    assert annotations.materialization.metadata["clusters"].value == 2
+    two, one = (line.project.store.history(name)[-1] for name in ("w1", "w2"))
+    assert (two["decision"], one["decision"]) == ("held", "held")
+    assert "on 120 items in 2 clusters: could be under" in two["reasons"][0]
+    assert "agreement is read on items of 1 cluster; 2 are required for an interval" in one["reasons"][0]
+    assert line.released() == []

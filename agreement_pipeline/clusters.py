@@ -1,0 +1,79 @@
+"""Items that belong together: the sentences of a document, the turns of a conversation, the samples of a patient, the items of a batch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError, listed
+from agreement_pipeline.unseen import Array, Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which rows of a statistic stand in one cluster.
+
+    Parameters
+    ----------
+    places
+        Shape (P,): the place of each row's cluster, 0 … C-1.
+    times
+        Shape (C,): how many clusters of those very rows stand behind each; the weight of a row is spread over them.
+
+    Examples
+    --------
+    >>> Clusters.named(["d2", "d1", "d2"]).places.tolist()
+    [1, 0, 1]
+    """
+
+    places: Codes
+    times: Array
+
+    @classmethod
+    def named(cls, names: ArrayLike) -> "Clusters":
+        """One cluster for each name, in the order of the names."""
+        found, places = np.unique(np.asarray(names), return_inverse=True)
+        return cls(places.astype(np.int64), np.ones(len(found)))
+
+    @property
+    def n(self) -> int:
+        """How many clusters there are."""
+        return round(float(self.times.sum()))
+
+    def at(self, rows: NDArray[np.bool_] | Codes) -> "Clusters":
+        """The clusters of some of the rows; those that hold none of them are gone."""
+        kept, places = np.unique(self.places[rows], return_inverse=True)
+        return Clusters(places.astype(np.int64), self.times[kept])
+
+    def sizes(self, weights: Array) -> Array:
+        """How many items a cluster holds in each row, from the rows' weights, shape (P,)."""
+        return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
+
+
+def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
+    """Clusters with a place for each of so many rows, if there are any.
+
+    Raises
+    ------
+    RatingsError
+        They are of another number of rows.
+    """
+    if clusters is not None and clusters.places.shape != (rows,):
+        raise RatingsError(f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is required. Name the cluster of each row.")
+    return clusters
+
+
+def refuse_sum(what: str, *clusters: Clusters | None) -> None:
+    """Refuse to add statistics in clusters, since nobody knows which clusters of one are those of the other.
+
+    Raises
+    ------
+    RatingsError
+        Some of them are in clusters.
+    """
+    if any(each is not None for each in clusters):
+        found = listed([0 if each is None else each.n for each in clusters])
+        raise RatingsError(f"{what}: {found} clusters found; statistics without clusters are required of a sum. Put the ratings into one table first.")
+
+
+__all__ = ["Clusters", "checked_clusters", "refuse_sum"]

@@ -1,0 +1,53 @@
+"""How often intervals hold the truth where items come in clusters: drawn one by one, and as whole clusters.
+
+    python benchmarks/clusters.py [rounds]
+
+Four raters label the sentences of documents, yes or no. In a hard document, three in ten, every label is a guess; elsewhere all labels are right. Then
+Krippendorff's α of the population is the share of documents that are not hard.
+"""
+
+import sys
+
+import numpy as np
+
+from agreement_pipeline.clusters import Clusters
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.scale import Scale
+
+HARD, RATERS = 0.3, "abcd"
+TRUTH = 1 - HARD
+DESIGNS = ((240, 1), (80, 3), (30, 8), (12, 20), (100, 8))
+N_RESAMPLES = 1_000
+
+
+def drawn(rng, documents, sentences):
+    """The ratings of a round, one row a sentence, and the document of each."""
+    hard = np.repeat(rng.random(documents) < HARD, sentences)[:, None]
+    right, guessed = rng.integers(2, size=(len(hard), 1)), rng.integers(2, size=(len(hard), len(RATERS)))
+    return RatingPatterns(np.where(hard, guessed, right), scale=Scale(("no", "yes")), raters=RATERS), np.repeat(np.arange(documents), sentences)
+
+
+def held(documents, sentences, rounds):
+    """The shares of rounds whose 95 % interval, and whose lower limit, hold the truth: sentences one by one, and whole documents."""
+    rng = np.random.default_rng([documents, sentences])
+    found = np.zeros((2, 2))
+    for number in range(rounds):
+        patterns, document = drawn(rng, documents, sentences)
+        for way, seen in enumerate((patterns, patterns.in_clusters(Clusters.named(document)))):
+            low, high = estimate("krippendorff_alpha", seen, seed=number, n_resamples=N_RESAMPLES).interval
+            found[way] += (low <= TRUTH <= high, low <= TRUTH)
+    return found / rounds
+
+
+def main(rounds=1_000):
+    """Print the table of docs/intervals.md."""
+    print("| documents | sentences in each | one by one: 95 % interval | its lower limit | whole documents: 95 % interval | its lower limit |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    for documents, sentences in DESIGNS:
+        shares = " | ".join(f"{100 * share:.1f}" for share in held(documents, sentences, rounds).ravel())
+        print(f"| {documents} | {sentences} | {shares} |")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
