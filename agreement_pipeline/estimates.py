@@ -316,10 +316,10 @@ class _Maker:
     def _method(self, point: Coefficient, n_draws: int) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
-        always = (
-            [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {'clusters' if self.statistic.clusters else 'items'}"]
-        )
-        said = [f"{fewer}{self.how.description}", *(["whole clusters"] if self.statistic.clusters else []), *always, self.how.population]
+        units = "clusters" if self.statistic.clusters else "items"
+        whole = ["whole clusters"] if self.statistic.clusters else []
+        always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {units}"]
+        said = [f"{fewer}{self.how.description}", *whole, *always, self.how.population]
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:

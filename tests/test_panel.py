@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.evidence import points_of
@@ -164,13 +165,16 @@ def test_the_limits_are_those_of_draws_of_named_rows(name):
     assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
 
 
-def test_who_said_what_is_forgotten_neither_where_it_is_asked_nor_where_rows_stand_in_clusters():
+def test_who_said_what_is_forgotten_where_it_is_not_asked_and_rows_of_different_clusters_stay_apart():
     panel = drawn("shah_s", 4)
     records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
-    of_s, of_kappa = points_of(records, panel)
-    assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (panel, panel, panel)
-    assert len(of_kappa.basis.labels) < len(panel.labels)
-    assert [point.basis for point in points_of(records, panel, np.arange(len(panel.labels)) % 9)] == [panel, panel]
+    places = np.arange(len(panel.labels)) % 9
+    for each, clusters in ((panel, np.zeros_like(places)), (panel.in_clusters(Clusters.named(places)), places)):
+        of_s, of_kappa = points_of(records, each)
+        assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)
+        rows = {(cluster, *sorted(codes), label) for cluster, codes, label in zip(clusters, panel.panel.codes.tolist(), panel.labels, strict=True)}
+        assert len(of_kappa.basis.labels) == len(rows)
+    assert len(np.unique(of_kappa.basis.clusters.places)) == 9
 
 
 @pytest.mark.parametrize("name", ["shah_s", "vanbelle_albert_kappa"])
