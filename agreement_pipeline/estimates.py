@@ -209,8 +209,8 @@ def estimates(
     measure's bounds.
 
     Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 200: its limits are then uncertain by about
-    a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 10,000 rows, as of real-valued ratings,
-    is given as many as 100,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on those alone, and
+    a fifth of a standard error, and `miss_probability` comes in steps of 1/200. A statistic of more than 20,000 rows, as of real-valued ratings,
+    is given as many as 200,000,000 weights make, but 1,000 at the least. A measure of items that every rater rated rests on those alone, and
     `method` says how many are left out.
 
     Raises

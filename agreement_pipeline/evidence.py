@@ -15,7 +15,7 @@ from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, S
 
 N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
-MOST_DRAWN_WEIGHTS = 100_000_000
+MOST_DRAWN_WEIGHTS = 200_000_000
 FEWEST_CLUSTERS = 2
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold

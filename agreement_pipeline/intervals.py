@@ -6,7 +6,10 @@ round in which everybody happened to agree from being certain of it. Nothing tha
 """
 
 import math
-from collections.abc import Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -17,6 +20,7 @@ PRIOR_MASS = 3.0
 BLOCK_CELLS = 2_000_000
 
 S = TypeVar("S", bound=Statistic)
+T = TypeVar("T")
 
 
 class Interval(NamedTuple):
@@ -49,7 +53,7 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
     """The statistic under `n_resamples` draws of weights, in blocks whose weights have shape (b, P).
 
     The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
-    block of `BLOCK_CELLS` weights has a generator of its own, so blocks may be drawn in any order.
+    block of `BLOCK_CELLS` weights has a generator of its own, so that every core draws some.
 
     Where the statistic's items come in clusters, whole clusters are drawn, and what was not seen is as large as a cluster, of the items that agreement
     is read on: items of one cluster say less than as many items of different ones.
@@ -59,9 +63,28 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
     masses = np.concatenate([seen, possible.weights[statistic.weights.shape[-1] :]])
     block = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, block)
-    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
-        size, rng = min(block, n_resamples - start), np.random.default_rng(child)
-        yield possible.reweighted(row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme)))
+    children = np.random.SeedSequence(seed).spawn(len(starts))
+
+    def weights(place: int) -> Array:
+        size, rng = min(block, n_resamples - starts[place]), np.random.default_rng(children[place])
+        return row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme))
+
+    yield from (possible.reweighted(drawn) for drawn in in_order(weights, len(starts)))
+
+
+def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
+    """What is made of each place from 0 to n - 1, in order; every core makes one ahead, as NumPy draws without holding the interpreter."""
+    cores = os.cpu_count() or 1
+    if min(n, cores) == 1:
+        yield from map(made, range(n))
+        return
+    with ThreadPoolExecutor(cores) as pool:
+        ahead: deque[Future[T]] = deque()
+        for place in range(n):
+            ahead.append(pool.submit(made, place))
+            if len(ahead) > cores:
+                yield ahead.popleft().result()
+        yield from (each.result() for each in ahead)
 
 
 def drawn_masses(statistic: Statistic) -> Array:

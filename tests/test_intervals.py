@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline import intervals
 from agreement_pipeline.estimates import estimate, estimates
-from agreement_pipeline.intervals import Interval, percentile_interval, quantile_interval, resampled
+from agreement_pipeline.intervals import Interval, in_order, percentile_interval, quantile_interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.scale import Scale
@@ -35,6 +35,36 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkey
 def test_a_table_larger_than_a_block_is_drawn_one_by_one(monkeypatch):
     monkeypatch.setattr(intervals, "BLOCK_CELLS", 3)
     assert [block.weights.shape for block in resampled(SEEN, 2, 1)] == [(1, 7), (1, 7)]
+
+
+@pytest.mark.parametrize("cores", [None, 1, 2, 7])
+def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatch, cores):
+    monkeypatch.setattr(intervals.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", 35)
+    counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [10, 5, 10], scale=Scale(("no", "yes")))
+    children = np.random.SeedSequence(3).spawn(20)
+    masses = counts.with_unseen(3.0).weights
+    expected = np.vstack([np.random.default_rng(child).standard_gamma(masses, size=(5, 7)) for child in children])[:98]
+    found = np.vstack([block.weights for block in resampled(counts, 98, 3)])
+    assert found == pytest.approx(expected * 25 / expected.sum(1, keepdims=True), rel=1e-12)
+
+
+def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_its_place(monkeypatch):
+    monkeypatch.setattr(intervals.os, "cpu_count", lambda: 3)
+    begun = []
+
+    def made(place):
+        begun.append(place)
+        if place == 6:
+            raise ValueError("place 6")
+        return place
+
+    found = in_order(made, 9)
+    assert [next(found), next(found)] == [0, 1]
+    assert max(begun) <= 4
+    assert [next(found) for _ in range(4)] == [2, 3, 4, 5]
+    with pytest.raises(ValueError, match="place 6"):
+        next(found)
 
 
 def test_every_draw_weighs_as_much_as_the_items_and_on_average_as_they_were_seen():
