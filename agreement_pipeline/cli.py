@@ -44,6 +44,7 @@ REFUSED = {
     "release_waiver_ended": 17,
     "release_not_in_log": 18,
     "held": 19,
+    "release_reworded": 20,
 }
 
 
