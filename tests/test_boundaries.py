@@ -40,7 +40,7 @@ ORDER = (
     "release_contents",
     "release_proof release_places withdrawal",
     "release",
-    "orchestration",
+    "orchestration options",
     "cli",
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}
