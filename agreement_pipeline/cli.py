@@ -8,30 +8,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline import __version__
 from agreement_pipeline.assessment import applicable, assess, basis_of, survey
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, registered
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
+from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
 from agreement_pipeline.patterns import Statistic
-from agreement_pipeline.planning import N_ROUNDS, assumed
+from agreement_pipeline.planning import assumed
 from agreement_pipeline.planning import plan as planned
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
 from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, text_table
 from agreement_pipeline.rules import TENTATIVE, Rule
-from agreement_pipeline.scale import LEVELS, Scale
+from agreement_pipeline.scale import Scale
 from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
-FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
-STORES = Path(".agreement/store")
-OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 SHORT = {"alpha": "krippendorff_alpha"}
 REFUSED = {
     "release_invalid": 1,
@@ -45,14 +42,15 @@ REFUSED = {
     "release_waiver_ended": 17,
     "release_not_in_log": 18,
     "held": 19,
+    "release_reworded": 20,
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit status is 0 when all is well, 1 when a round is held or a release refused, 2 when nothing could be judged."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return COMMANDS[options.command](options)
     except AgreementError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201 - the command line's own voice
         return UNJUDGED
@@ -226,7 +224,8 @@ def _ratings(options: argparse.Namespace) -> Ratings:
     named = {name: getattr(options, name) for name in ("item", "rater", "label", "occurrence", "confidence", "cluster")}
     columns = Columns(**named, raters=tuple(options.raters))
     scale = Scale(tuple(options.categories.split(",")), options.level) if options.categories else None
-    return read_ratings(options.file, columns, layout=options.layout, scale=scale, level=options.level, classifiers=tuple(options.classifier))
+    how = {"layout": options.layout, "scale": scale, "level": options.level, "limits": Limits(**dict(options.limit))}
+    return read_ratings(options.file, columns, classifiers=tuple(options.classifier), **how)
 
 
 def _as_json(found: Sequence[Estimate]) -> str:
@@ -237,116 +236,7 @@ def _say(text: str) -> None:
     print(text)  # noqa: T201 - the command line's own voice
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="agreement-pipeline", description="May this version of this dataset be trained on?")
-    parser.add_argument("--version", action="version", version=f"agreement-pipeline {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    _demo_options(commands.add_parser("demo", help="run the bundled projects and print what became of their rounds"))
-    _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
-    _compare_options(
-        commands.add_parser("compare", help="print how far two tables, classifiers or raters differ, with intervals; paired by the items they share")
-    )
-    _judge_options(commands.add_parser("judge", help="print the decision on a table: exit status 0 admitted, 1 held, 2 could not judge"))
-    _plan_options(commands.add_parser("plan", help="print how many items a policy needs before it decides"))
-    _history_options(commands.add_parser("history", help="print what was ingested, decided, released and withdrawn, once the log is seen to be whole"))
-    _verify_options(commands.add_parser("verify", help="check a release from its own bytes: 0 verified, else why not (docs/reasons.md)"))
-    return parser
-
-
-def _demo_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", type=Path, default=Path(), help="the folder that holds configs/ (default: this one)")
-    parser.set_defaults(run=demo)
-
-
-def _measure_options(parser: argparse.ArgumentParser) -> None:
-    _table_options(parser)
-    _measure_names(parser, "all that the level allows")
-    parser.add_argument("--interval-method", choices=sorted(METHODS), metavar="NAME", default=DEFAULT_METHOD, help="see docs/intervals.md")
-    parser.set_defaults(run=measure)
-
-
-def _compare_options(parser: argparse.ArgumentParser) -> None:
-    _table_options(parser)
-    parser.add_argument("other", type=Path, nargs="?", help="the table to compare with, with the same columns")
-    parser.add_argument("--between", nargs=2, metavar="NAME", help="two classifiers, or two raters, of the one table")
-    _measure_names(parser, f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
-    parser.add_argument("--category", metavar="NAME", help="of measures that have a value for each category, the one to compare (default: the lowest)")
-    parser.set_defaults(run=compare)
-
-
-def _judge_options(parser: argparse.ArgumentParser) -> None:
-    _table_options(parser)
-    parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
-    parser.add_argument("--waiver", type=Path, action="append", default=[], help="a waiver's YAML file; repeat for more")
-    parser.set_defaults(run=judge)
-
-
-def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
-    parser.add_argument("--measure", action="append", metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
-    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
-    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
-
-
-def _confidence_level(text: str) -> float:
-    share = float(text)
-    if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"{text} found; a share between 0 and 1 is required. 0.95 is usual.")
-    return share
-
-
-def _draws(text: str) -> int:
-    number = int(text)
-    if not FEWEST_DRAWS <= number <= MOST_DRAWS:
-        raise argparse.ArgumentTypeError(f"{text} found; a whole number from {FEWEST_DRAWS} to {MOST_DRAWS} is required. 10000 is usual.")
-    return number
-
-
-def _verify_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("release", help="the folder or the URL of a release")
-    parser.add_argument("--require", action="append", default=[], metavar="DEMAND", help="a demand of your own, as alpha>=0.8; repeat for more")
-    parser.add_argument("--store", metavar="URL", help="the store it was released in: its log must say that the release is in force")
-    parser.set_defaults(run=verify)
-
-
-def _plan_options(parser: argparse.ArgumentParser) -> None:
-    _table_options(parser, required=False)
-    parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
-    parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
-    parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
-    parser.add_argument(
-        "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
-    )
-    parser.add_argument("--probability", type=_confidence_level, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
-    parser.add_argument("--rounds", type=_draws, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
-    parser.set_defaults(run=plan)
-
-
-def _shares(text: str) -> tuple[float, ...]:
-    return tuple(float(share) for share in text.split(","))
-
-
-def _history_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("round", nargs="?", help="a round, or the name of a release of several (default: all)")
-    parser.add_argument("--store", metavar="URL", help=f"a folder or a URL (default: the one store in {STORES})")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=history)
-
-
-def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    parser.add_argument("file", type=Path, nargs=None if required else "?", help="a CSV, TSV, JSON Lines or Parquet table")
-    parser.add_argument("--layout", choices=("long", "wide"), default="long", help="a row a rating, or a column a rater")
-    parser.add_argument("--item", default="item", help="the column of items")
-    parser.add_argument("--rater", default="rater", help="the column of raters (long)")
-    parser.add_argument("--label", default="label", help="the column of labels (long)")
-    parser.add_argument("--occurrence", help="the column that numbers a rater's meetings with an item")
-    parser.add_argument("--confidence", help="the column of how sure a rater said she was, from 0 to 1")
-    parser.add_argument("--cluster", help="the column of the document, conversation, patient or batch that an item is of; intervals then draw these whole")
-    parser.add_argument("--raters", action="append", default=[], help="a column that is a rater; repeat for more (wide; default: every other column)")
-    parser.add_argument("--classifier", action="append", default=[], metavar="RATER", help="a rater that is a model; repeat for more")
-    parser.add_argument("--level", choices=LEVELS, default="nominal", help="level of measurement")
-    parser.add_argument("--categories", help="the categories in order, separated by commas (default: those that occur)")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
+COMMANDS = {each.__name__: each for each in (demo, measure, compare, judge, plan, history, verify)}
 
 
 if __name__ == "__main__":

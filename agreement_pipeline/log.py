@@ -25,6 +25,13 @@ from agreement_pipeline.storage import Storage
 ENTRIES, SEALS = "log", "seals"
 SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release", "withdrawn": "release"}
 DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version", "waivers")
+FACTS = {
+    "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
+    "decided": DECIDING,
+    "released": ("release", "rounds", "manifest_digest"),
+    "withdrawn": ("releases", "reasons"),
+}
+WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 OWN = ("number", "time", "event", "round", "previous")
 
@@ -77,10 +84,14 @@ class Log:
         Raises
         ------
         StoreError
-            The event is unknown, a fact has a name of the log's own, the log was edited, or another wrote to it meanwhile.
+            The event is unknown, a fact has a name of the log's own or is missing, a waiver does not say what it is a waiver of, the log was edited,
+            or another wrote to it meanwhile.
         """
         _refuse_unknown(event, facts)
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
+        lacking = _lacking({"event": event, "round": round_name, **told})
+        if lacking:
+            raise StoreError(f"log: {event} of {round_name} without {lacking} found; an entry that says what it is about is required. Add it.")
         if not _said_before(self.entries(), event, round_name, told):
             self._add({"event": event, "round": round_name, **told})
 
@@ -125,6 +136,8 @@ class Log:
             line = known if known and known.data == data else _line(data or b"")
             if line.entry.get("number") != number or line.entry.get("previous") != (found[-1].digest if found else ""):
                 raise self._broken(f"entry {number} does not follow the one before it")
+            if lacking := _lacking(line.entry):
+                raise self._broken(f"entry {number} found without {lacking}")
             found.append(line)
         return found
 
@@ -167,6 +180,21 @@ def _refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
     taken = sorted(set(OWN) & set(facts))
     if taken:
         raise StoreError(f"log: facts called {listed(taken)} found; these names are the log's own. Rename the facts.")
+
+
+def _lacking(entry: Entry) -> str | None:
+    """What an entry must say and does not: its facts, and in each waiver which verdict on these very ratings it turns."""
+    if str(entry.get("event")) not in FACTS:
+        return "an event that is known"
+    missing = [name for name in ("round", *FACTS[entry["event"]]) if name not in entry]
+    if missing:
+        return f"facts {listed(missing)}"
+    waivers = entry["waivers"] if entry["event"] == "decided" else []
+    if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
+        return "a list of waivers"
+    subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
+    said = [(f"{name} of waiver {n}", waiver.get(name), subject.get(name)) for n, waiver in enumerate(waivers, 1) for name in WAIVED]
+    return next((f"{what}, which is its subject" for what, found, due in said if not found or found != (due or found)), None)
 
 
 def _said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:

@@ -3,14 +3,10 @@
 Nothing here asks anybody else whether it may. A round is read again from its content-addressed bytes, judged again, and released or held.
 """
 
-import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from itertools import count
-from typing import Any
 
-from agreement_pipeline import files
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
@@ -18,7 +14,8 @@ from agreement_pipeline.gate import Decision
 from agreement_pipeline.log import DECIDING
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release_contents import MANIFEST, WITHDRAWN, Member, as_json, contents
+from agreement_pipeline.release_contents import MANIFEST, Member, contents
+from agreement_pipeline.release_places import place, stands, version_of
 from agreement_pipeline.release_proof import Release, prove, read_folder
 from agreement_pipeline.storage import Folder, folder_at
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
@@ -86,7 +83,7 @@ def current_release(store: Store, round_name: str) -> Folder | None:
     """The folder of the round's latest release that is in force."""
     check_round_name(round_name)
     found = (entry["release"] for entry in reversed(store.in_force()) if entry["round"] == round_name)
-    return next((store.root / "releases" / called for called in found if _stands(store, called)), None)
+    return next((store.root / "releases" / called for called in found if stands(store, called)), None)
 
 
 def open_release(path: Folder | str, *, require: Policy | None = None, store: Store | None = None) -> Release:
@@ -142,10 +139,9 @@ def _refuse_unmet(release: Release, policy: Policy) -> None:
 
 
 def _refuse_unlogged(release: Release, store: Store) -> None:
-    digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
-    if not any(entry["release"].split("/")[1] == release.path.name and entry["rounds"] == digests for entry in store.in_force()):
+    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force()}:
         raise ReleaseInvalidError(
-            f"{release.path}: no such release in force found in the log of {store.root}; one that was let out and not withdrawn is required. "
+            f"{release.path}: no such release in force found in the log of {store.root}; one that was let out as it stands and not withdrawn is required. "
             "Do not train on it; ask for the present release.",
             "release_not_in_log",
         )
@@ -183,7 +179,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: _Terms, proj
     _refuse_held(judged)
     members = [_member(store, each, terms) for each in judged]
     data = contents(project, members, terms.policy, terms.contract)
-    ready = prove(data, store.release_folder(name, _version(name, members, terms.policy)), terms.on)
+    ready = prove(data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on)
     with store.locked():
         _refuse_replaced(store, judged)
         _refuse_redecided(store, judged)
@@ -278,13 +274,13 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 
     Whoever was killed between the two leaves an entry without a release, and the next run puts it there.
     """
-    called = _place(store, name, ready.path.name, data)
+    called = place(store, name, ready.path.name, data)
     release = replace(ready, path=store.root / "releases" / called)
     standing = store.storage.contents(f"releases/{called}")
     if MANIFEST in standing and standing != data:
         release = verify_release(release.path)
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
-    store.record("released", name, release=called, rounds=digests, tentative=release.tentative)
+    store.record("released", name, release=called, rounds=digests, manifest_digest=release.manifest_digest, tentative=release.tentative)
     if MANIFEST not in standing and not store.storage.keep_folder(f"releases/{called}", data):
         raise StoreError(f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again.")
     return release
@@ -292,47 +288,3 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 
 def _today() -> date:
     return datetime.now(UTC).date()
-
-
-def _version(name: str, members: Sequence[Member], policy: Policy) -> str:
-    """What is in it and what it was judged by, by digest; of several rounds, the digest of their names and digests in order."""
-    together = files.digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
-    return f"{(members[0].ratings.digest if name == members[0].round else together)[:12]}-{policy.digest[:12]}"
-
-
-def _place(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> str:
-    """The first folder of that version that is free, or holds this release and is in force."""
-    names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
-    return next(called for called in names if called not in store.withdrawn() and not _another(store.storage.contents(f"releases/{called}"), data))
-
-
-def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
-    """Was it withdrawn, is it of other rounds, another project or contract, or a part of something else?
-
-    One whose manifest cannot be read is not: verifying it says why.
-    """
-    if WITHDRAWN in standing or MANIFEST not in standing:
-        return any(data.get(name) != content for name, content in standing.items())
-    manifest = _manifest(standing[MANIFEST])
-    return bool(manifest) and _decisive(manifest) != _decisive(json.loads(data[MANIFEST]))
-
-
-def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
-    rounds = [(entry["round"], entry["ratings_digest"]) for entry in manifest["rounds"]]
-    return (manifest["project"], manifest["policy_digest"], manifest["contract_digest"], manifest["waivers"], rounds)
-
-
-def _manifest(data: bytes) -> dict[str, Any]:
-    """The manifest; empty where it cannot be read, and then the release cannot be verified either."""
-    try:
-        found: dict[str, Any] = json.loads(data)
-        _decisive(found)
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return found
-
-
-def _stands(store: Store, called: str) -> bool:
-    """Is a release there, and no notice in it?"""
-    names = store.storage.names(f"releases/{called}")
-    return MANIFEST in names and WITHDRAWN not in names

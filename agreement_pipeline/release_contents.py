@@ -72,22 +72,44 @@ def contents(project: str, members: Sequence[Member], policy: Policy, contract: 
     scale = _one_scale(members)
     labels = labels_of(members)
     _refuse_unlabelled(members, labels)
-    tables = {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: annotations_table(members)}
+    tables = tables_of(members, labels, scale)
     data = {name: parquet_bytes(table) for name, table in tables.items()}
-    data[REPORT] = as_json(report_of(members, labels))
-    data[POLICY] = as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping(), "waivers": _waivers(members)})
-    data[DECISION] = as_json(decisions_of(members))
-    data[README] = card(project, decisions_of(members), report_of(members, labels), policy, scale).encode()
-    data[CROISSANT] = as_json(
-        croissant(
-            project,
-            {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()},
-            decisions_of(members),
-            raters_per_item=(int(labels["n_raters"].min()), int(labels["n_raters"].max())) if len(labels) else (0, 0),
-            classifiers=sorted({name for member in members for name in member.ratings.classifiers}),
-        )
-    )
+    described = {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()}
+    data |= documents(project, members, labels, policy, contract, scale, described)
     return {**data, MANIFEST: as_json({**identity(project, members, policy, contract), "written_by": _writers(), "files": _listed(data)})}
+
+
+def tables_of(members: Sequence[Member], labels: pd.DataFrame, scale: Scale) -> dict[str, pa.Table]:
+    """The tables of a release by name: what to train on, what has no label, and all that both come from."""
+    return {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: annotations_table(members)}
+
+
+def documents(
+    project: str,
+    members: Sequence[Member],
+    labels: pd.DataFrame,
+    policy: Policy,
+    contract: Contract,
+    scale: Scale,
+    tables: Mapping[str, tuple[pa.Schema, str]],
+) -> dict[str, bytes]:
+    """The files beside the tables and the manifest; of the tables, their schemas and the digests of their files."""
+    decisions, report = decisions_of(members), report_of(members, labels)
+    return {
+        REPORT: as_json(report),
+        POLICY: as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping(), "waivers": _waivers(members)}),
+        DECISION: as_json(decisions),
+        README: card(project, decisions, report, policy, scale).encode(),
+        CROISSANT: as_json(
+            croissant(
+                project,
+                tables,
+                decisions,
+                raters_per_item=(int(labels["n_raters"].min()), int(labels["n_raters"].max())) if len(labels) else (0, 0),
+                classifiers=sorted({name for member in members for name in member.ratings.classifiers}),
+            )
+        ),
+    }
 
 
 def identity(project: str, members: Sequence[Member], policy: Policy, contract: Contract) -> dict[str, Any]:

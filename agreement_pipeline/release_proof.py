@@ -1,24 +1,23 @@
 """What a release proves from its own bytes: all that it says is derived again from its annotations, its policy and its contract."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline import files
-from agreement_pipeline.consensus import resolved, unresolved
+from agreement_pipeline import __version__, files
+from agreement_pipeline.consensus import resolved
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError, listed
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import CONTENT, Ratings
+from agreement_pipeline.release_comparison import difference, same_rows
 from agreement_pipeline.release_contents import (
     ANNOTATIONS,
     CROISSANT,
@@ -32,12 +31,11 @@ from agreement_pipeline.release_contents import (
     UNRESOLVED,
     WITHDRAWN,
     Member,
-    annotations_table,
     decisions_of,
+    documents,
     identity,
     labels_of,
-    labels_table,
-    report_of,
+    tables_of,
 )
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.storage import Folder, storage_at
@@ -45,8 +43,9 @@ from agreement_pipeline.tables import EXTRAS, parquet_table, ratings_of
 from agreement_pipeline.waivers import Waiver, Waivers
 
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
-TOLERANCE = 1e-9
-WORDING = frozenset({"reason", "reasons", "description", "method", "undefined", "code_version"})
+UNDERIVED = dict.fromkeys(("written_by", "files"))
+VERSION = frozenset({"code_version"})
+WORDING = VERSION | {"reason", "reasons", "description", "method", "undefined"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +68,8 @@ class Release:
         One row a rating, the raters under pseudonyms.
     ratings
         The ratings of each round, under the same pseudonyms.
+    manifest_digest
+        SHA-256 of the manifest, and so of every byte in the folder; the log of its store has it.
     """
 
     path: Folder
@@ -80,6 +81,7 @@ class Release:
     train: pd.DataFrame
     annotations: pd.DataFrame
     ratings: dict[str, Ratings]
+    manifest_digest: str
 
     @property
     def tentative(self) -> bool:
@@ -116,6 +118,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
     _refuse_other_files(path, set(promised), found - {MANIFEST})
+    _refuse_unknown_files(path, set(promised))
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
@@ -135,21 +138,24 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     """
     manifest = _json(data, MANIFEST, path)
     by = _judged_by(data, path, on)
-    policy, contract, scale = by.policy, by.contract, by.scale
     _refuse_ended(path, by)
     annotations, members, labels = _derived(data, manifest, by, path)
-    _refuse_other(
-        path, MANIFEST, {name: manifest.get(name) for name in identity("", members, policy, contract)}, identity(manifest["project"], members, policy, contract)
-    )
+    project, policy, contract = manifest["project"], by.policy, by.contract
+    _refuse_other(path, MANIFEST, {**manifest, **UNDERIVED}, {**identity(project, members, policy, contract), **UNDERIVED})
     _refuse_other(path, DECISION, _json(data, DECISION, path), decisions_of(members))
     _refuse_held(path, members)
-    _refuse_other(path, REPORT, _json(data, REPORT, path), report_of(members, labels))
-    _refuse_unread(path, annotations, annotations_table(members))
-    _refuse_other_rows(path, TRAIN, _table(data, TRAIN, path), labels_table(resolved(labels), scale))
-    _refuse_other_rows(path, UNRESOLVED, _table(data, UNRESOLVED, path), labels_table(unresolved(labels), scale))
+    tables = tables_of(members, labels, by.scale)
+    written = {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()}
+    derived = documents(project, members, labels, policy, contract, by.scale, written)
+    for name in (REPORT, POLICY):
+        _refuse_other(path, name, _json(data, name, path), json.loads(derived[name]))
+    _refuse_unread(path, annotations, tables[ANNOTATIONS])
+    for name in (TRAIN, UNRESOLVED):
+        _refuse_other_rows(path, name, _table(data, name, path), tables[name])
+    _refuse_other_words(path, data, derived, manifest)
     return Release(
         path=path,
-        project=manifest["project"],
+        project=project,
         rounds=tuple(member.round for member in members),
         policy=policy,
         contract=contract,
@@ -157,6 +163,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
         train=resolved(labels),
         annotations=annotations.to_pandas(),
         ratings={member.round: member.ratings for member in members},
+        manifest_digest=files.digest_of(data[MANIFEST]),
     )
 
 
@@ -215,6 +222,16 @@ def _refuse_other_files(path: Folder, promised: set[str], found: set[str]) -> No
         )
 
 
+def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
+    """Refuse what the manifest lists and nothing can be derived for: a trainer who loads `data/*` would train on it."""
+    if promised - REQUIRED:
+        raise ReleaseInvalidError(
+            f"{path}: files {listed(sorted(promised - REQUIRED))} found in the manifest; only those that every release has are required. "
+            "Fetch the release again.",
+            "release_file_extra",
+        )
+
+
 def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
     ended = [str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until]
     if ended:
@@ -234,18 +251,30 @@ def _refuse_held(path: Folder, members: list[Member]) -> None:
 
 
 def _refuse_other(path: Folder, name: str, found: object, derived: object) -> None:
-    difference = _difference(found, derived, name)
-    if difference:
+    differing = difference(found, derived, name, WORDING)
+    if differing:
         raise ReleaseInvalidError(
-            f"{path}: {difference} when derived again from the annotations; what they give is required. Fetch the release again, "
+            f"{path}: {differing} when derived again from the annotations; what they give is required. Fetch the release again, "
             "and verify it with the versions of the libraries that its manifest names.",
             "release_not_derived",
         )
 
 
+def _refuse_other_words(path: Folder, data: Mapping[str, bytes], derived: Mapping[str, bytes], manifest: Mapping[str, Any]) -> None:
+    """Refuse what a person reads in the release and nothing in it gives; its numbers are compared before."""
+    reworded = [difference(_json(data, name, path), json.loads(derived[name]), name, VERSION) for name in (DECISION, REPORT)]
+    found = [each for each in reworded if each] + [f"{name} is another text" for name in (README, CROISSANT) if data[name] != derived[name]]
+    if found:
+        raise ReleaseInvalidError(
+            f"{path}: {found[0]} when worded again by agreement_pipeline {__version__}; the words that its annotations give are required. "
+            f"Fetch the release again, or verify it with the versions that wrote it, {shortened(manifest.get('written_by'))}.",
+            "release_reworded",
+        )
+
+
 def _refuse_unread(path: Folder, found: pa.Table, derived: pa.Table) -> None:
     """Refuse annotations of which a part enters no rating, and so no decision: a trainer is handed the whole table."""
-    if not _same_rows(found, derived):
+    if not same_rows(found, derived):
         raise ReleaseInvalidError(
             f"{path}: rows of {ANNOTATIONS} found that are not as the ratings in them are written; exactly those are required. Fetch the release again.",
             "release_not_derived",
@@ -253,42 +282,11 @@ def _refuse_unread(path: Folder, found: pa.Table, derived: pa.Table) -> None:
 
 
 def _refuse_other_rows(path: Folder, name: str, found: pa.Table, derived: pa.Table) -> None:
-    if not _same_rows(found, derived):
+    if not same_rows(found, derived):
         raise ReleaseInvalidError(
             f"{path}: rows of {name} found that the consensus of the annotations does not give; exactly those are required. Fetch the release again.",
             "release_not_derived",
         )
-
-
-def _same_rows(found: pa.Table, derived: pa.Table) -> bool:
-    same_columns = found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
-    return (
-        same_columns
-        and len(found) == len(derived)
-        and all(_same_values(found[name].combine_chunks(), derived[name].combine_chunks()) for name in derived.column_names)
-    )
-
-
-def _same_values(found: pa.Array, derived: pa.Array) -> bool:
-    if not found.is_null().equals(derived.is_null()):
-        return False
-    if pa.types.is_fixed_size_list(found.type):
-        return _same_values(found.flatten(), derived.flatten())
-    if pa.types.is_floating(found.type):
-        return np.allclose(found.to_numpy(zero_copy_only=False), derived.to_numpy(zero_copy_only=False), rtol=0, atol=TOLERANCE, equal_nan=True)
-    return bool(found.equals(derived))
-
-
-def _difference(found: object, derived: object, at: str) -> str | None:
-    """The first place where they differ, in words; numbers may within the tolerance, wordings may."""
-    if isinstance(found, Mapping) and isinstance(derived, Mapping):
-        pairs = [(found.get(name), derived.get(name), f"{at}, {name}") for name in sorted(found.keys() | derived.keys()) if name not in WORDING]
-        return next((words for pair in pairs if (words := _difference(*pair))), None)
-    if isinstance(found, list) and isinstance(derived, list) and len(found) == len(derived):
-        return next((words for n, pair in enumerate(zip(found, derived, strict=True), 1) if (words := _difference(*pair, f"{at} {n}"))), None)
-    if isinstance(found, float) and isinstance(derived, float) and math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE):
-        return None
-    return None if found == derived else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
 
 
 def _table(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:

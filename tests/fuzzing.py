@@ -13,17 +13,22 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release
+from agreement_pipeline.assessment import assess
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.orchestration.component import load_project, project_definitions
+from agreement_pipeline.orchestration.project import Project, ProjectSettings
 from agreement_pipeline.readers.table import Columns, read_ratings, read_rounds, read_table
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
@@ -33,6 +38,7 @@ NASTY = (
     "\0", '"', "'", ",", "\t", "\n", "\r", "\\", "|", "{", "}", "[", "]", ":", "- ", "&a ", "*a", "<<: ", "? ", "!!python/object/apply:os.system [id]",
     "!!binary ", "!!set ", "!!timestamp ", "2001-99-99", "2001-12-14t21:59:43.10-05:00", ".inf", ".nan", "1e999", "NaN", "-Infinity", "null", "true", "~",
     DIGITS, f"0x{DIGITS}", "-1", "0", "1e400", "1e5", "190:20:30", "\ufeff", "\u202e", "\ud7ff", "\\ud800", "\\u0000", "а", "a\u0301", "../../etc/passwd",
+    "{{ 1 // 0 }}", "{{ env.NONE }}", "{{ none.such }}", "{% for %}", "{{",
     "=cmd|' /C calc'!A0", "<script>alert(1)</script>", "[" * 3000, '{"a":' * 2000, "\x85", "\u2028", "x" * 200_000,
 )  # fmt: skip
 """What readers stumble over: marks, numbers too large to print, times that are none, halves of characters, and markup."""
@@ -76,6 +82,44 @@ scope: round
 who: Ana
 why: read by hand
 until: 2027-01-31
+"""
+PROJECT = """project: demo
+description: posts
+inbox: inbox
+scale: {level: nominal, categories: ["no", "yes"]}
+columns: {item: item, rater: rater, label: label, round: null, raters: []}
+layout: long
+classifiers: [model]
+replicates: within
+policy: standard
+contract: strict
+store: kept
+schedule: "0 6 * * 1"
+overdue_after_days: 8
+settle_seconds: 2.0
+owners: [team:data]
+limits: {file_bytes: 100000, rows: 1000, columns: 10, name_length: 100}
+"""
+ROWS_EXPECTED = """- type: expect_column_values_to_be_in_set
+  kwargs: {column: label, value_set: {"$PARAMETER": vocabulary}}
+  severity: critical
+  description: every label is a category of the scale
+  meta: {check: known_labels}
+- type: expect_column_values_to_not_match_regex
+  kwargs: {column: rater, regex: "@"}
+  description: no address among the names
+  meta: {check: no_address, redact: true}
+- type: expect_column_values_to_be_between
+  kwargs: {column: confidence, min_value: 0, max_value: 1.0, mostly: 0.95}
+  severity: warning
+  description: a share
+  meta: {check: confidence_range, when: confidence}
+"""
+ITEMS_EXPECTED = """- type: expect_table_row_count_to_be_between
+  kwargs: {min_value: 1}
+  severity: critical
+  description: at least one item
+  meta: {check: items_present}
 """
 RULES = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 
@@ -167,6 +211,58 @@ def refused(attempt: Callable[[], object]) -> str | None:
     return None
 
 
+def scattered() -> pd.DataFrame:
+    """Ratings of forty items by three raters that no rule admits: each of them goes her own way."""
+    rows = [(f"i{item}", rater, ("no", "yes")[item >> bit & 1]) for item in range(40) for bit, rater in enumerate("abc")]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def judging(folder: Path) -> Callable[[tuple[bytes, bytes]], None]:
+    """Check ratings that are held by a contract: whatever it says, they are not admitted."""
+    ratings = Ratings.from_frame(scattered(), Scale(("no", "yes")))
+
+    def judged(contract: tuple[bytes, bytes]) -> None:
+        for name, data in zip(("rows", "items"), contract, strict=True):
+            (folder / f"{name}.yaml").write_bytes(data)
+
+        def judge() -> None:
+            found = Contract.load(folder)
+            assert Contract.from_mapping(found.to_mapping()).digest == found.digest
+            assert not assess(ratings, RULES, found).decision.admitted
+
+        refused(judge)
+
+    return judged
+
+
+def running(folder: Path) -> Callable[[bytes], None]:
+    """Take a round that is held through a project: whatever its file says, no training data come out."""
+    root = folder / "deep/er/than/any/path/goes/up"
+    for name, text in (("policies/standard.yaml", POLICY), ("contracts/strict/rows.yaml", ROWS_EXPECTED), ("contracts/strict/items.yaml", ITEMS_EXPECTED)):
+        (root / "configs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "configs" / name).write_text(text)
+    (root / "configs/projects").mkdir()
+    (root / "inbox").mkdir()
+    scattered().to_csv(root / "inbox/r1.csv", index=False)
+
+    def run(data: bytes) -> None:
+        (root / "configs/projects/demo.yaml").write_bytes(data)
+        refused(lambda: taken_through(load_project(root / "configs/projects/demo.yaml"), folder))
+        assert not list(folder.rglob("deep/**/manifest.json"))
+
+    return run
+
+
+def taken_through(settings: ProjectSettings, folder: Path) -> None:
+    dg.Definitions.validate_loadable(project_definitions(settings))
+    project = Project(settings)
+    if not Path(str(project.store.root)).resolve().is_relative_to(folder.resolve()):
+        return  # nothing is written elsewhere
+    for delivery in project.deliveries().values():
+        project.keep(*project.delivered(delivery.round))
+        release_round(project.store, delivery.round, project.policy, project.contract, project=project.name, waivers=project.waivers)
+
+
 def released(folder: Path) -> Path:
     """A release of ninety items by three raters."""
     rows = [(f"i{item:03}", rater, ("no", "yes")[(item + (item < 2 and rater == "c")) % 2]) for item in range(90) for rater in "abc"]
@@ -216,6 +312,32 @@ def _loaded(data: bytes) -> object:
         return json.loads(data)
     except (ValueError, RecursionError):
         return {}
+
+
+@st.composite
+def values_of(draw: st.DrawFn, text: str) -> bytes:
+    """YAML with one or two values in it replaced, most of them by one of the same kind; or one key gone or one more."""
+    data = yaml.safe_load(text)
+    for _ in range(draw(st.integers(1, 2))):
+        data = draw(st.sampled_from([_otherwise, _otherwise, _otherwise, _elsewhere]))(draw, data)
+    return yaml.safe_dump(data, allow_unicode=True).encode("utf-8", "surrogatepass")
+
+
+def _otherwise(draw: st.DrawFn, data: object) -> object:
+    """Plain data with one value in them replaced by one of its kind."""
+    if isinstance(data, (dict, list)) and data:
+        key = draw(st.sampled_from(sorted(data) if isinstance(data, dict) else range(len(data))))
+        copy = dict(data) if isinstance(data, dict) else list(data)
+        copy[key] = _otherwise(draw, data[key])
+        return copy
+    if isinstance(data, (bool, int, float)):
+        return draw(st.integers(-2, 3) | st.integers() | st.integers(-(10**40), 10**40) | st.floats())
+    return draw(st.text(max_size=12) | st.sampled_from(NASTY[:-5]) | st.sampled_from(["", "..", "0 0 30 2 *", "a b", "[", "(", "(a+)+$", "@", "long", "wide"]))
+
+
+def contracts(text: str) -> st.SearchStrategy:
+    """Expectations as they are, or changed by bytes or by values."""
+    return st.just(text.encode()) | mutated(text.encode(), 2) | values_of(text)
 
 
 def _elsewhere(draw: st.DrawFn, data: object) -> object:
@@ -309,6 +431,10 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
 
         return mutated(original.encode()), loaded
 
+    def place(name: str) -> Path:
+        (folder / name).mkdir()
+        return folder / name
+
     return {
         "csv": table("a.csv", mutated(CSV.encode())),
         "csv cells": table("b.csv", frames().map(lambda rows: pd.DataFrame(rows).to_csv(index=False).encode("utf-8", "surrogatepass"))),
@@ -319,6 +445,8 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         "parquet types": table("b.parquet", parquet()),
         "policy": text("policy.yaml", load_policy, POLICY),
         "waiver": text("waiver.yaml", load_waiver, WAIVER),
+        "contract": (st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)), judging(place("contract"))),
+        "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
         "release": (tampered(files), opened),
     }
 

@@ -38,13 +38,13 @@ ORDER = (
     "contract",
     "assessment",
     "comparison",
-    "simulation consensus tables readers card croissant log",
+    "simulation consensus tables readers card croissant log release_comparison",
     "store lookalikes",
     "report",
     "release_contents",
-    "release_proof withdrawal",
+    "release_proof release_places withdrawal",
     "release",
-    "orchestration",
+    "orchestration options",
     "cli",
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}

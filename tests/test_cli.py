@@ -97,6 +97,45 @@ def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
     assert "more items at this agreement would decide" in said
 
 
+@pytest.mark.parametrize(
+    ("limit", "found"), [("rows=29", "lines"), ("columns=2", "3 columns"), ("name_length=3", "4 characters"), ("categories=1", "2 different labels")]
+)
+def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
+    name, most = limit.split("=")
+    path = str(unanimous(tmp_path, 10))
+    for command in (
+        ["measure", path],
+        ["compare", path, path],
+        ["judge", path, "--policy", str(policy(tmp_path))],
+        ["plan", path, "--policy", str(policy(tmp_path))],
+    ):
+        assert main([*command, "--limit", "rows=1000", "--limit", limit]) == 2
+        said = capsys.readouterr().err
+        assert f"{found} " in said
+        assert f"at most {most} are required. Check that the export is what it should be, or raise the limit {name}." in said
+    assert main(["measure", path, "--n-resamples", "100", "--limit", "rows=31"]) == 0
+
+
+def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [(item, rater, f"label {item}") for item in range(1001) for rater in "ab"]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    command = ["measure", str(path), "--measure", "percent_agreement", "--n-resamples", "100", "--format", "json"]
+    assert main(command) == 2
+    assert "at most 1000 are required. Check that the export is what it should be, or raise the limit categories." in capsys.readouterr().err
+    assert main([*command, "--limit", "categories=1001"]) == 0
+    assert of(json.loads(capsys.readouterr().out), "percent_agreement")["value"] == 1
+
+
+@pytest.mark.parametrize("limit", ["rows", "rows=", "rows=-1", "rows=many", "row=5", "=5"])
+def test_a_limit_that_is_none_is_refused(capsys, limit):
+    with pytest.raises(SystemExit, match="2"):
+        main(["measure", str(SEROLOGY), "--limit", limit])
+    assert "a limit and a whole number are required, as rows=50000000" in capsys.readouterr().err
+    assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
+    assert "limits: rows 0 found; a whole number from 1 is required" in capsys.readouterr().err
+
+
 def test_a_measure_that_the_level_forbids_is_refused(capsys):
     assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--level", "interval", "--measure", "fleiss_kappa"]) == 2
     assert capsys.readouterr().err.startswith("error: ")

@@ -24,10 +24,11 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.alternative import alternative_annotator_test
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
 from agreement_pipeline.planning import lower_limits
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.release import open_release, release_round
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.shrinkage import shrunken_self_agreement
 from agreement_pipeline.store import Store

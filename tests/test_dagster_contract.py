@@ -7,6 +7,7 @@ from dagster._check import CheckError
 from dagster._core.errors import DagsterInvalidSubsetError
 from dagster._serdes import serialize_value
 from dagster_shared.serdes.errors import SerializationError
+from sqlalchemy.exc import IntegrityError
 
 from agreement_pipeline.orchestration.compat import partitioned_check
 
@@ -91,6 +92,15 @@ def test_anybody_with_the_instance_can_report_a_check_as_passed_and_an_asset_as_
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([check])[check]
     assert latest.event.asset_check_evaluation.passed
     assert instance.get_latest_materialization_event(DATA) is not None
+
+
+def test_a_check_is_reported_by_hand_once_a_partition(instance):
+    """A second report of it is refused by the database, so that a bypass that reports twice tries nothing."""
+    bad, worse = (dg.AssetCheckEvaluation(asset_key=NUMBERS, check_name="admitted", passed=True, metadata={}, partition=name) for name in ("bad", "worse"))
+    for once in (bad, worse):
+        instance.report_runless_asset_event(once)
+    with pytest.raises(IntegrityError, match="UNIQUE constraint failed: asset_check_executions"):
+        instance.report_runless_asset_event(bad)
 
 
 @pytest.mark.parametrize(("allow_retries", "attempts"), [(True, 3), (False, 1)])

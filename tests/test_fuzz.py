@@ -5,9 +5,12 @@ import warnings
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.fuzzing import checks
+from agreement_pipeline import ReleaseHeldError
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.orchestration.component import load_project
+from tests.fuzzing import ITEMS_EXPECTED, PROJECT, ROWS_EXPECTED, checks, judging, running, taken_through
 
-NAMES = ("csv", "csv cells", "tsv", "json lines", "json cells", "parquet", "parquet types", "policy", "waiver", "release")
+NAMES = ("csv", "csv cells", "tsv", "json lines", "json cells", "parquet", "parquet types", "policy", "waiver", "contract", "project", "release")
 
 
 @pytest.fixture(scope="module")
@@ -31,3 +34,14 @@ def test_hostile_bytes_are_refused_and_nothing_that_was_changed_is_opened(fuzzed
             check(drawn)
 
     hold()
+
+
+def test_a_project_that_is_not_changed_reaches_the_gate_and_is_held_there(tmp_path):
+    running(tmp_path)(PROJECT.encode())
+    with pytest.raises(ReleaseHeldError, match="round r1: held, since krippendorff_alpha"):
+        taken_through(load_project(next(tmp_path.rglob("demo.yaml"))), tmp_path)
+
+
+def test_a_contract_that_is_not_changed_is_checked(tmp_path):
+    judging(tmp_path)((ROWS_EXPECTED.encode(), ITEMS_EXPECTED.encode()))
+    assert [spec.check for spec in Contract.load(tmp_path).specs] == ["known_labels", "no_address", "confidence_range", "items_present"]

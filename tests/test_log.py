@@ -1,5 +1,6 @@
 """The log says what happened, and shows when somebody changed what it says."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from agreement_pipeline import StoreError, files
 from agreement_pipeline.storage import local
 from agreement_pipeline.store import Store
+from tests.events import FACTS, record
 
 
 @pytest.fixture
@@ -16,8 +18,8 @@ def store(tmp_path):
 
 def test_every_entry_of_the_log_has_a_number_a_time_and_its_facts(store):
     start = datetime.now(UTC)
-    store.record("decided", "r1", decision="held", reasons=("too few",))
-    store.record("released", "r2", release="r2/v")
+    record(store, "decided", "r1", decision="held", reasons=("too few",))
+    record(store, "released", "r2", release="r2/v")
     one, two = store.history()
     assert (one["number"], one["event"], one["round"], one["reasons"], one["previous"]) == (1, "decided", "r1", ["too few"], "")
     assert start <= datetime.fromisoformat(one["time"]) <= datetime.fromisoformat(two["time"]) <= datetime.now(UTC)
@@ -26,8 +28,8 @@ def test_every_entry_of_the_log_has_a_number_a_time_and_its_facts(store):
 
 def test_the_same_decision_twice_in_a_row_is_recorded_once(store):
     for decision, words in (("held", "few"), ("held", "in other words"), ("admitted", ""), ("held", "few")):
-        store.record("decided", "r", decision=decision, ratings_digest="d", reasons=[words])
-    store.record("decided", "r", decision="held", ratings_digest="another", reasons=["few"])
+        record(store, "decided", "r", decision=decision, ratings_digest="d", reasons=[words])
+    record(store, "decided", "r", decision="held", ratings_digest="another", reasons=["few"])
     assert [(entry["decision"], entry["ratings_digest"]) for entry in store.history("r")] == [
         ("held", "d"),
         ("admitted", "d"),
@@ -38,7 +40,7 @@ def test_the_same_decision_twice_in_a_row_is_recorded_once(store):
 
 def test_a_release_is_recorded_again_only_after_it_was_withdrawn(store):
     for event in ("released", "released", "withdrawn", "released"):
-        store.record(event, "r", release="r/v")
+        record(store, event, "r", release="r/v")
     assert [entry["event"] for entry in store.history()] == ["released", "withdrawn", "released"]
 
 
@@ -46,7 +48,63 @@ def test_unknown_events_and_names_that_the_log_uses_itself_are_refused(store):
     with pytest.raises(StoreError, match="event 'approved' found; one of ingested, decided, released, withdrawn"):
         store.record("approved", "r")
     with pytest.raises(StoreError, match=r"facts called \['time'\] found"):
-        store.record("decided", "r", time="yesterday")
+        record(store, "decided", "r", time="yesterday")
+
+
+WAIVER = {"round": "r", "ratings_digest": "a", "measure": "fleiss_kappa", "scope": "round", "who": "Dana", "why": "read by hand", "until": "2027-01-31"}
+
+
+@pytest.mark.parametrize(("event", "fact"), [(event, fact) for event, facts in FACTS.items() for fact in facts])
+def test_an_entry_without_what_it_is_about_is_refused(store, event, fact):
+    facts = {name: value for name, value in FACTS[event].items() if name != fact}
+    with pytest.raises(StoreError, match=rf"^log: {event} of r without facts \['{fact}'\] found"):
+        store.record(event, "r", **facts)
+    assert store.history() == ()
+
+
+@pytest.mark.parametrize("name", WAIVER)
+@pytest.mark.parametrize("spoil", [lambda waiver, name: waiver.pop(name), lambda waiver, name: waiver.update({name: ""})], ids=["absent", "empty"])
+def test_a_waiver_without_its_subject_is_refused(store, name, spoil):
+    second = dict(WAIVER)
+    spoil(second, name)
+    with pytest.raises(StoreError, match=f"^log: decided of r without {name} of waiver 2, which is its subject found"):
+        record(store, "decided", "r", waivers=[WAIVER, second])
+    assert store.history() == ()
+
+
+@pytest.mark.parametrize("other", [{"round": "r2"}, {"ratings_digest": "b"}], ids=["another round", "other bytes"])
+def test_a_waiver_of_something_else_is_refused(store, other):
+    with pytest.raises(StoreError, match=f"without {next(iter(other))} of waiver 1, which is its subject"):
+        record(store, "decided", "r", waivers=[{**WAIVER, **other}])
+    record(store, "decided", "r", waivers=[WAIVER])
+    assert store.history()[0]["waivers"] == [WAIVER]
+
+
+@pytest.mark.parametrize("waivers", [None, "Dana", {"who": "Dana"}, ["Dana"], [None]])
+def test_waivers_that_are_no_list_of_them_are_refused(store, waivers):
+    with pytest.raises(StoreError, match="without a list of waivers found"):
+        record(store, "decided", "r", waivers=waivers)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "lacking"),
+    [
+        (lambda entry: entry.pop("event"), "an event that is known"),
+        (lambda entry: entry.update(event="approved"), "an event that is known"),
+        (lambda entry: entry.update(event=["decided"]), "an event that is known"),
+        (lambda entry: entry.pop("round"), r"facts \['round'\]"),
+        (lambda entry: entry.pop("waivers"), r"facts \['waivers'\]"),
+    ],
+)
+def test_an_entry_that_says_too_little_is_refused_when_read_although_it_is_sealed(store, spoil, lacking):
+    record(store, "decided", "r")
+    path, (seal,) = store.root / "log/00000001.json", (store.root / "seals").iterdir()
+    entry = json.loads(path.read_text())
+    spoil(entry)
+    path.write_text(json.dumps(entry))
+    seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
+    with pytest.raises(StoreError, match=f"entry 1 found without {lacking}"):
+        store.history()
 
 
 @pytest.mark.parametrize(
@@ -65,20 +123,20 @@ def test_unknown_events_and_names_that_the_log_uses_itself_are_refused(store):
 )
 def test_an_edited_moved_or_removed_entry_breaks_the_chain(store, edit, found):
     for digest in "abc":
-        store.record("decided", "r", decision="held", ratings_digest=digest)
+        record(store, "decided", "r", decision="held", ratings_digest=digest)
     paths = sorted((store.root / "log").iterdir())
     edited = edit([path.read_text() for path in paths])
     for path in paths:
         path.unlink()
     for number, text in enumerate(edited, 1):
         (store.root / "log" / f"{number:08}.json").write_text(text)
-    for step in (store.history, lambda: store.record("decided", "r", decision="admitted")):
+    for step in (store.history, lambda: record(store, "decided", "r", decision="admitted")):
         with pytest.raises(StoreError, match=found):
             step()
 
 
 def test_a_log_that_is_gone_altogether_is_missed(store):
-    store.record("decided", "r", decision="held")
+    record(store, "decided", "r", decision="held")
     (store.root / "log" / "00000001.json").unlink()
     with pytest.raises(StoreError, match="0 entries found where 1 were written"):
         store.history()
@@ -86,7 +144,7 @@ def test_a_log_that_is_gone_altogether_is_missed(store):
 
 def test_a_hole_in_the_log_is_seen(store):
     for digest in "abc":
-        store.record("decided", "r", ratings_digest=digest)
+        record(store, "decided", "r", ratings_digest=digest)
     (store.root / "log" / "00000002.json").unlink()
     with pytest.raises(StoreError, match="entry 2 does not follow"):
         store.history()
@@ -94,7 +152,7 @@ def test_a_hole_in_the_log_is_seen(store):
 
 def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
     for digest in "abc":
-        store.record("decided", "r", decision="held", ratings_digest=digest)
+        record(store, "decided", "r", decision="held", ratings_digest=digest)
     path, seal = store.root / "log" / "00000001.json", next(store.root.glob("seals/00000001-*"))
     path.write_text(path.read_text().replace("held", "admitted"))
     seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
@@ -104,11 +162,11 @@ def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
 
 def test_the_last_seal_may_be_missing_and_no_other(store):
     for digest in "abc":
-        store.record("decided", "r", ratings_digest=digest)
+        record(store, "decided", "r", ratings_digest=digest)
     first, _, last = sorted((store.root / "seals").iterdir())
     last.unlink()
     assert len(store.history()) == 3
-    store.record("decided", "r", ratings_digest="d")
+    record(store, "decided", "r", ratings_digest="d")
     assert last.exists()
     first.unlink()
     with pytest.raises(StoreError, match="entry 1 is not the one that was written"):
@@ -119,24 +177,24 @@ def test_no_entry_is_ever_written_over(store, monkeypatch):
     """Where locks are not honoured, say on a network disk, the number of the next entry still goes to one writer only."""
     monkeypatch.setattr(local.fcntl, "flock", lambda *_: None)
     other = Store(store.root)
-    store.record("decided", "r", ratings_digest="a")
+    record(store, "decided", "r", ratings_digest="a")
     with other.locked():
-        store.record("decided", "r", ratings_digest="b")
+        record(store, "decided", "r", ratings_digest="b")
         with pytest.raises(StoreError, match="entry 2 was written by another meanwhile"):
-            other.record("decided", "r", ratings_digest="c")
+            record(other, "decided", "r", ratings_digest="c")
     assert [entry["ratings_digest"] for entry in store.history()] == ["a", "b"]
 
 
 def test_readers_see_what_other_stores_write(store):
     other = Store(store.root)
     for number in range(3):
-        (store, other)[number % 2].record("decided", "r", ratings_digest=str(number))
+        record((store, other)[number % 2], "decided", "r", ratings_digest=str(number))
         assert len(store.history()) == len(other.history()) == number + 1
 
 
 def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch):
     for digest in "abc":
-        store.record("decided", "r", ratings_digest=digest)
+        record(store, "decided", "r", ratings_digest=digest)
     found = store.storage.contents("log")
     del found["00000002.json"]
     monkeypatch.setattr(type(store.storage), "contents", lambda *_: found)
@@ -144,16 +202,16 @@ def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch)
 
 
 def test_other_files_beside_the_log_are_in_nobodys_way(store):
-    store.record("decided", "r", ratings_digest="a")
+    record(store, "decided", "r", ratings_digest="a")
     for name in ("log/.DS_Store", "log/00000009.json~", "seals/00000009", "seals/desktop.ini"):
         (store.root / name).write_text("")
-    store.record("decided", "r", ratings_digest="b")
+    record(store, "decided", "r", ratings_digest="b")
     assert len(store.history()) == 2
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[]", "1", "\ud800", '{"number": 1e999}'])
 def test_an_entry_that_is_none_is_refused(store, text):
-    store.record("decided", "r", ratings_digest="a")
+    record(store, "decided", "r", ratings_digest="a")
     (store.root / "log" / "00000001.json").write_bytes(text.encode(errors="surrogatepass"))
     with pytest.raises(StoreError, match="entry 1 does not follow"):
         store.history()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, release
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, open_release, release, release_contents
 from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
@@ -82,6 +82,17 @@ def test_an_admitted_round_is_released_under_the_digests_it_rests_on(store, orig
     assert (len(found.train), len(found.annotations), found.decisions["r1"]["decision"]) == (90, 270, "admitted")
     assert current_release(store, "r1") == found.path
     assert [(entry["event"], entry.get("release")) for entry in store.history()][1:] == [("decided", None), ("released", f"r1/{found.path.name}")]
+
+
+def test_another_version_of_the_package_words_a_release_of_its_own(store, original, monkeypatch):
+    store.ingest("r1", make_ratings(), original)
+    first = released(store)
+    monkeypatch.setattr(release_contents, "__version__", "9.9")
+    second = released(store)
+    assert second.path.name == f"{first.path.name}-2"
+    assert released(store).path == second.path
+    assert [entry["release"] for entry in store.in_force()] == [f"r1/{first.path.name}", f"r1/{second.path.name}"]
+    assert all(open_release(each.path, store=store).rounds == ("r1",) for each in (first, second))
 
 
 def test_a_release_loads_with_its_categories_in_order(store, original, load_dataset):

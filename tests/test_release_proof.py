@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, open_release, verify_release
+from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release_contents import Member, contents
@@ -137,13 +138,69 @@ def test_a_forged_decision_does_not_come_out_again(copy, change, said):
     refused(copy, f"decision.json, {said.removeprefix('decision.json, ')}.*when derived again from the annotations")
 
 
-def test_numbers_may_differ_in_the_last_digits_and_words_may_differ(copy):
+def test_numbers_may_differ_in_the_last_digits(copy):
     def change(said):
         verdict = said["r1"]["verdicts"][0]
-        verdict.update(value=verdict["value"] + 1e-12, reason="in other words")
+        verdict.update(value=verdict["value"] + 1e-12)
 
     edit(copy, "decision.json", change)
     assert verify_release(copy).rounds == ("r1", "r2")
+
+
+def test_the_version_that_decided_may_be_another(copy):
+    edit(copy, "decision.json", lambda said: said["r1"].update(code_version="0.0.1"))
+    assert verify_release(copy).rounds == ("r1", "r2")
+
+
+REWORDINGS = {
+    "README.md": [
+        lambda text: text.replace("Admitted under policy standard", "Admitted by the board under policy standard"),
+        lambda text: text.replace("180 items have a training label", "1800 items have a training label"),
+        lambda text: text + "\nReviewed by the board.\n",
+    ],
+    "croissant.json": [
+        lambda text: text.replace("ties are not broken", "ties are broken by experts"),
+        lambda text: text.replace('"isLiveDataset": false', '"isLiveDataset": true'),
+        lambda text: text.replace('"contentUrl": "data/train', '"contentUrl": "https://example.org/train'),
+    ],
+    "decision.json": [lambda text: text.replace('"reason": "krippendorff_alpha', '"reason": "beyond doubt: krippendorff_alpha', 1)],
+    "agreement_report.json": [lambda text: text.replace('"method": "', '"method": "exact ', 1)],
+}
+
+
+@pytest.mark.parametrize(("name", "change"), [(name, change) for name, changes in REWORDINGS.items() for change in changes])
+def test_words_that_the_annotations_do_not_give_are_refused_whatever_the_manifest_says(copy, name, change):
+    text = (copy / name).read_text()
+    assert change(text) != text
+    forge(copy, name, change(text).encode())
+    with pytest.raises(ReleaseInvalidError, match=rf"{name}.* when worded again by agreement_pipeline") as refusal:
+        verify_release(copy)
+    assert refusal.value.code == "release_reworded"
+    assert main(["verify", str(copy)]) == 20
+
+
+def test_a_file_that_no_release_has_is_refused_whatever_the_manifest_says(copy):
+    """A trainer who loads data/train-* would train on its rows."""
+    forge(copy, "data/train-00001-of-00001.parquet", (copy / TRAIN).read_bytes())
+    refused(copy, r"files \['data/train-00001-of-00001.parquet'\] found in the manifest; only those that every release has are required")
+    assert main(["verify", str(copy)]) == 13
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "policy.json"])
+def test_a_key_that_no_release_has_is_refused(copy, name):
+    edit(copy, name, lambda said: said.update(approved_by="the board"))
+    refused(copy, f"{name}, approved_by is 'the board' and comes out as None")
+
+
+def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, released):
+    """A policy's description decides nothing, and its author's words cannot be derived: the manifest that was let out can be asked for."""
+    store = Store(released.parents[2], salt=b"a salt for tests")
+    assert open_release(copy, store=store).rounds == ("r1", "r2")
+    edit(copy, "manifest.json", lambda manifest: manifest["written_by"].update(numpy="1.0"))
+    assert verify_release(copy).rounds == ("r1", "r2")
+    with pytest.raises(ReleaseInvalidError, match="no such release in force found in the log") as refusal:
+        open_release(copy, store=store)
+    assert refusal.value.code == "release_not_in_log"
 
 
 def test_forged_estimates_do_not_come_out_again(copy):

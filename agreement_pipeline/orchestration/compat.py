@@ -4,8 +4,10 @@ import warnings
 
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition as AssetJob
+from dagster._core.definitions.utils import is_valid_owner
+from dagster._utils.schedules import is_valid_cron_schedule
 
-__all__ = ["AssetJob", "partitioned_check"]
+__all__ = ["AssetJob", "is_valid_cron_schedule", "is_valid_owner", "partitioned_check"]
 
 
 def partitioned_check(

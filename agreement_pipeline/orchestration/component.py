@@ -1,6 +1,6 @@
 """The three doors to the same definitions: a Dagster component, a YAML file, Python."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import dagster as dg
@@ -43,9 +43,10 @@ def load_project(path: Path) -> ProjectSettings:
     ProjectError
         The file is not what it must be; the message names file and line.
     """
-    _, place = read_yaml(path, ProjectError)
+    data, place = read_yaml(path, ProjectError)
+    _refuse_templates(data, place)
     try:
-        settings: ProjectSettings = AnnotationProject.resolve_from_yaml(path.read_text(encoding="utf-8"))
+        settings = ProjectSettings.model_validate(data)
     except ValidationError as error:
         raise ProjectError(f"{'; '.join(_mistakes(error, place))}. See docs/guide.md for the keys of a project.") from None
     if path.stem != settings.project:
@@ -71,17 +72,22 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
     return tuple(load_project(path) for path in files)
 
 
-def _mistakes(error: ValidationError, place: Place) -> Iterator[str]:
-    """What is wrong in a project file, each mistake with its line.
+def _refuse_templates(data: object, place: Place) -> None:
+    """Refuse what Dagster would evaluate in a component's file: here nothing is, and a text that seems to be is a mistake."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            _refuse_templates(value, place / key)
+    elif isinstance(data, list):
+        for number, value in enumerate(data):
+            _refuse_templates(value, place / number)
+    elif isinstance(data, str) and ("{{" in data or "{%" in data):
+        raise ProjectError(f"{place}: a template found; the value itself is required, since nothing in this file is evaluated. Write the value.")
 
-    Dagster notes a location as `scale.ScaleSettings.level at <string>:2`, and adds that a template (a text) would have done too.
-    """
+
+def _mistakes(error: ValidationError, place: Place) -> Iterator[str]:
+    """What is wrong in a project file, each mistake with its line."""
     for each in error.errors():
-        *_, noted = ("", *each["loc"])
-        names = str(noted).strip("`").partition(" at ")[0].split(".")
-        if names[-1] == "str" and len(error.errors()) > 1:
-            continue
         at = place
-        for name in names:
-            at = at / name if (*at.path, name) in place.lines else at
-        yield f"{at}: {names[-1]}: {each['msg']}"
+        for name in each["loc"]:
+            at = at / name
+        yield f"{at}: {at.path[-1] if at.path else 'project'}: {each['msg']}"

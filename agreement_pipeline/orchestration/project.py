@@ -10,11 +10,12 @@ from typing import Literal
 
 import dagster as dg
 import pandas as pd
-from pydantic import field_validator
+from pydantic import ValidationInfo, field_validator
 
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
+from agreement_pipeline.orchestration.compat import is_valid_cron_schedule, is_valid_owner
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import KEY, Ratings
 from agreement_pipeline.readers.limits import LIMITS, Limits
@@ -24,6 +25,9 @@ from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.waivers import Waiver
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
+IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+PLACE = re.compile(r"(?=.{1,2000}\Z)[^\x00-\x1f\x7f\ud800-\udfff/]{0,200}(/[^\x00-\x1f\x7f\ud800-\udfff/]{0,200})*")
+SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
 
 class ScaleSettings(dg.Model):
@@ -119,6 +123,42 @@ class ProjectSettings(dg.Model):
     def _plain_name(cls, value: str) -> str:
         if not NAME.fullmatch(value):
             raise ValueError(f"{value!r} found; a lower case letter, then letters, digits or underscores, 50 at most, are required")
+        return value
+
+    @field_validator("policy", "contract")
+    @classmethod
+    def _in_configs(cls, value: str | None) -> str | None:
+        if value is not None and not IN_CONFIGS.fullmatch(value):
+            raise ValueError(f"{value!r} found; a name in configs/ is required: letters, digits, dots, hyphens and underscores, 100 at most")
+        return value
+
+    @field_validator("inbox", "store", "root")
+    @classmethod
+    def _place(cls, value: str | None) -> str | None:
+        if value is not None and not PLACE.fullmatch(value):
+            raise ValueError(f"{value[:50]!r} found; a path or a URL is required: signs that print, 200 at most between slashes, 2000 at most in all")
+        return value
+
+    @field_validator("schedule")
+    @classmethod
+    def _cron(cls, value: str) -> str:
+        if not (value.isascii() and value.isprintable() and is_valid_cron_schedule(value)):
+            raise ValueError(f"{value!r} found; a cron expression of five fields is required, as 0 6 * * 1")
+        return value
+
+    @field_validator("overdue_after_days", "settle_seconds")
+    @classmethod
+    def _span(cls, value: float, info: ValidationInfo) -> float:
+        least, most = SPANS[str(info.field_name)]
+        if not least <= value <= most:
+            raise ValueError(f"{value!r} found; a number from {least} to {most} is required")
+        return value
+
+    @field_validator("owners")
+    @classmethod
+    def _reachable(cls, value: Sequence[str]) -> Sequence[str]:
+        if wrong := [owner for owner in value if not is_valid_owner(owner)]:
+            raise ValueError(f"{listed(wrong)} found; an e-mail address, or a team's name after team:, is required")
         return value
 
 

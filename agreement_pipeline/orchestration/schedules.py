@@ -50,7 +50,10 @@ def _job(project: Project, name: str, assets: Sequence[str], description: str, p
 
 
 def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
-    """Measure every round again at the project's times: the policy, the contract or the code may have changed since."""
+    """Measure every round again at the project's times: the policy, the contract or the code may have changed since.
+
+    The rounds are those of the store. Whoever deletes a round's partition takes it out of the UI only: it is put back, and judged.
+    """
     partitions = partitions_of(project)
 
     @dg.schedule(
@@ -60,10 +63,11 @@ def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
         description="Measures and judges every round again from the store, under the present policy.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
-        rounds = context.instance.get_dynamic_partitions(str(partitions.name))
+        rounds = project.store.rounds()
         if not rounds:
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
+        context.instance.add_dynamic_partitions(str(partitions.name), rounds)
         at = context.scheduled_execution_time.isoformat()
-        return [dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name) for round_name in sorted(rounds)]
+        return [dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name) for round_name in rounds]
 
     return again

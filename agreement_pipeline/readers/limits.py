@@ -14,7 +14,7 @@ class Limits:
     file_bytes
         Of the file, and of what is in a Parquet file once it is expanded.
     rows, columns
-        Of the table.
+        Of the table; of a text file its lines, with the header's.
     name_length
         Characters of the name of an item, rater, round or label.
     categories

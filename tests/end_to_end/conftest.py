@@ -1,8 +1,7 @@
-"""A real webserver and daemon on the project's own workspace.yaml, started once for all that try them."""
+"""A real webserver and daemon on the project's own workspace.yaml and one location beside it, started once for all that try them."""
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,13 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 
+from agreement_pipeline.store import Store
 from tests.orchestration.conftest import ratings_frame
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "project: reviews\ninbox: inbox\nscale: {categories: [safe, offensive, hateful]}\npolicy: strict\nsettle_seconds: 0.5\n"
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
-REPOSITORY = {"repositoryLocationName": "agreement_pipeline", "repositoryName": "__repository__"}
 STARTED = "... on LaunchRunSuccess { run { runId } }"
 LAUNCH = f"mutation($params: ExecutionParams!) {{ launchPipelineExecution(executionParams: $params) {{ __typename {STARTED} }} }}"
 REEXECUTE = f"mutation($params: ExecutionParams!) {{ launchPipelineReexecution(executionParams: $params) {{ __typename {STARTED} }} }}"
@@ -31,6 +31,16 @@ ADD_ROUND = """mutation($round: String!) {
     addDynamicPartition(partitionKey: $round, partitionsDefName: "reviews_rounds", repositorySelector:
         {repositoryLocationName: "agreement_pipeline", repositoryName: "__repository__"}) { __typename }
 }"""
+WHY = """query($id: ID!) { runOrError(runId: $id) { ... on Run { eventConnection { events { __typename ... on ExecutionStepFailureEvent {
+    error { className message } failureMetadata { description metadataEntries { label ... on TextMetadataEntry { text } } }
+} } } } } }"""
+CHECKS = """query($key: AssetKeyInput!, $round: String) { assetCheckExecutions(assetKey: $key, checkName: "admitted", partition: $round, limit: 100) {
+    runId evaluation { success description }
+} }"""
+MATERIALIZATIONS = """query($key: AssetKeyInput!, $rounds: [String!]) { assetOrError(assetKey: $key) { ... on Asset {
+    assetMaterializations(partitions: $rounds, limit: 100) { runId partition }
+} } }"""
+BACKFILLED = "query($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status runs { runId } } } }"
 REPORT_CHECK = "mutation($params: ReportAssetCheckEvaluationsParams!) { reportAssetCheckEvaluations(eventParams: $params) { __typename } }"
 REPORT_ASSET = "mutation($params: ReportRunlessAssetEventsParams!) { reportRunlessAssetEvents(eventParams: $params) { __typename } }"
 
@@ -47,14 +57,17 @@ class Live:
             return json.loads(answer.read() or b"{}")
 
     def query(self, query: str, **variables: object) -> dict:
-        answer = self.post("/graphql", {"query": query, "variables": variables})["data"]
-        refused = [part["__typename"] for part in answer.values() if isinstance(part, dict) and part.get("__typename") == "UnauthorizedError"]
-        if refused:
-            raise PermissionError(refused[0])
-        return answer
+        """The answer, once it is seen to be one: what the webserver calls an error is never taken for a refusal."""
+        said = self.post("/graphql", {"query": query, "variables": variables})
+        assert "errors" not in said, said["errors"]
+        kinds = [part["__typename"] for part in said["data"].values() if isinstance(part, dict) and "__typename" in part]
+        if "UnauthorizedError" in kinds:
+            raise PermissionError("UnauthorizedError")
+        assert not [kind for kind in kinds if kind.endswith("Error")], said
+        return said["data"]
 
     def runs(self) -> list[dict]:
-        return self.query("{ runsOrError { ... on Runs { results { runId status tags { key value } } } } }")["runsOrError"]["results"]
+        return self.query("{ runsOrError { ... on Runs { results { runId status tags { key value } assetSelection { path } } } } }")["runsOrError"]["results"]
 
     def finished(self, round_name: str) -> list[str]:
         """The states of the round's runs that have ended, once there is one."""
@@ -68,7 +81,7 @@ class Live:
     def launch(self, asset: str, round_name: str | None, **tags: str) -> str:
         """A run of one asset and none of the checks."""
         job = "reviews_release" if asset == "release" else "reviews_round"
-        selector = {**REPOSITORY, "jobName": job, "assetSelection": [asset_key(asset)], "assetCheckSelection": []}
+        selector = {**repository("reviews"), "jobName": job, "assetSelection": [asset_key(asset)], "assetCheckSelection": []}
         said = {**tags, **({"dagster/partition": round_name} if round_name else {})}
         params = {"selector": selector, "runConfigData": {}, "executionMetadata": {"tags": tags_of(said)}}
         return self.query(LAUNCH, params=params)["launchPipelineExecution"]["run"]["runId"]
@@ -77,7 +90,7 @@ class Live:
         """One selected step of the round's first run, once more."""
         parent = [run["runId"] for run in self.runs() if {"key": "dagster/partition", "value": round_name} in run["tags"]][-1]
         metadata = {"parentRunId": parent, "rootRunId": parent, "tags": tags_of({"dagster/partition": round_name})}
-        params = {"selector": {**REPOSITORY, "jobName": "reviews_round"}, "runConfigData": {}, "stepKeys": [step], "executionMetadata": metadata}
+        params = {"selector": {**repository("reviews"), "jobName": "reviews_round"}, "runConfigData": {}, "stepKeys": [step], "executionMetadata": metadata}
         return self.query(REEXECUTE, params=params)["launchPipelineReexecution"]["run"]["runId"]
 
     def backfill(self, rounds: list[str], *assets: str) -> str:
@@ -102,17 +115,58 @@ class Live:
 
     def backfill_ended(self, backfill_id: str) -> str:
         """The state in which a backfill ended."""
-        query = "query($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } } }"
 
         def ended() -> str | None:
-            status = self.query(query, id=backfill_id)["partitionBackfillOrError"]["status"]
+            status = self.query(BACKFILLED, id=backfill_id)["partitionBackfillOrError"]["status"]
             return None if status in ("REQUESTED", "FAILING", "CANCELING") else status
 
         return wait_for(ended)
 
+    def runs_of(self, backfill_id: str) -> list[str]:
+        """The runs of a backfill."""
+        return [run["runId"] for run in self.query(BACKFILLED, id=backfill_id)["partitionBackfillOrError"]["runs"]]
+
+    def why(self, run_id: str) -> list[str]:
+        """Why the steps of a run failed, each a code and a sentence: the package's own, or the kind of Dagster's error and its message."""
+        events = self.query(WHY, id=run_id)["runOrError"]["eventConnection"]["events"]
+        return [said_by(event) for event in events if event["__typename"] == "ExecutionStepFailureEvent"]
+
+    def checks(self, asset: str, round_name: str) -> list[dict]:
+        """What the check `admitted` of an asset said of a round, the latest first; what was reported by hand has no run."""
+        found = self.query(CHECKS, key=asset_key(asset), round=round_name)["assetCheckExecutions"]
+        return [{"run": each["runId"], **each["evaluation"]} for each in found if each["evaluation"]]
+
+    def materializations(self, asset: str, round_name: str) -> list[str]:
+        """The runs that materialized an asset for a round, the latest first; what was reported by hand has none."""
+        found = self.query(MATERIALIZATIONS, key=asset_key(asset), rounds=[round_name])["assetOrError"]["assetMaterializations"]
+        return [each["runId"] for each in found]
+
+    def automated(self, round_name: str) -> dict:
+        """The run of a round that an automation condition asked for, with the assets it is of, once there is one."""
+
+        def asked() -> dict | None:
+            mine = [run for run in self.runs() if {"key": "dagster/partition", "value": round_name} in run["tags"]]
+            found = [run for run in mine if {"key": "dagster/from_automation_condition", "value": "true"} in run["tags"]]
+            return found[0] if found else None
+
+        return wait_for(asked, 240)
+
+    def decision(self, round_name: str) -> str:
+        """What the gate itself decided on a round last, by the log of the store."""
+        return [entry["decision"] for entry in Store(self.root / ".agreement/store/reviews").history(round_name) if entry["event"] == "decided"][-1]
+
     def released(self) -> set[str]:
         """The rounds in releases that nobody withdrew."""
         return released_rounds(self.root)
+
+
+def said_by(event: dict) -> str:
+    """The code and the sentence of a failed step."""
+    failure, error = event["failureMetadata"], event["error"]
+    if failure is None:
+        return f"{error['className']}: {error['message'].partition(': ')[2].strip()}"
+    code = {entry["label"]: entry.get("text") for entry in failure["metadataEntries"]}.get("reason_code")
+    return f"{code}: {failure['description']}"
 
 
 def releases_in(root: Path) -> list[Path]:
@@ -128,6 +182,10 @@ def released_rounds(root: Path) -> set[str]:
 
 def asset_key(name: str) -> dict[str, list[str]]:
     return {"path": ["reviews", name]}
+
+
+def repository(project: str) -> dict[str, str]:
+    return {"repositoryLocationName": "agreement_pipeline" if project == "reviews" else project, "repositoryName": "__repository__"}
 
 
 def tags_of(said: dict[str, str]) -> list[dict[str, str]]:
@@ -158,21 +216,35 @@ def deliver(root: Path, round_name: str, agreement: float) -> None:
     partial.rename(root / "inbox" / partial.name)
 
 
+def write_project(root: Path, name: str) -> None:
+    """The files of a project under a folder."""
+    (root / "inbox").mkdir(parents=True)
+    for path, text in ((f"projects/{name}.yaml", PROJECT.replace("reviews", name)), ("policies/strict.yaml", POLICY)):
+        (root / "configs" / path).parent.mkdir(parents=True)
+        (root / "configs" / path).write_text(text)
+
+
+def write_workspace(root: Path) -> None:
+    """The project's own workspace, and the location of a project whose training data are automated."""
+    workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text())
+    workspace["load_from"].append({"python_file": {"relative_path": str(ROOT / "tests/end_to_end/automated.py"), "location_name": "automated"}})
+    (root / "workspace.yaml").write_text(yaml.safe_dump(workspace))
+
+
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     root = tmp_path_factory.mktemp("live")
-    for name, text in (("projects/reviews.yaml", PROJECT), ("policies/strict.yaml", POLICY)):
-        (root / "configs" / name).parent.mkdir(parents=True)
-        (root / "configs" / name).write_text(text)
-    (root / "inbox").mkdir()
+    write_project(root, "reviews")
+    write_project(root / "elsewhere", "automated")
+    write_workspace(root)
     (root / "home").mkdir()
     (root / "home/dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    shutil.copy(ROOT / "workspace.yaml", root)
     with running(root, "dagster", "dev") as found:
-        deliver(root, "good", 0.99)
-        deliver(root, "bad", 0.55)
-        found.finished("good")
-        found.finished("bad")
+        for name, agreement in (("good", 0.99), ("bad", 0.55), ("worse", 0.55)):
+            deliver(root, name, agreement)
+        for name in ("good", "bad", "worse"):
+            found.finished(name)
+        deliver(root / "elsewhere", "later", 0.55)
         yield found
 
 

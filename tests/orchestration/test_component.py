@@ -67,6 +67,21 @@ def test_the_component_loads_from_a_defs_folder(root):
         (PROJECT + "policy: other\n", 7),
         (PROJECT + "description: [unclosed\n", 8),
         (PROJECT + "description: &a x\nowners: [*a]\n", 7),
+        (PROJECT + 'description: "{{ env.HOME }}"\n', 7),
+        (PROJECT.replace("inbox: inbox", "inbox: \"{{ ''.__class__ }}\""), 2),
+        (PROJECT + 'columns:\n  item: "{% if true %}"\n', 8),
+        (PROJECT + "columns:\n  raters: ana\n", 8),
+        (PROJECT + "schedule: weekly\n", 7),
+        (PROJECT + "schedule: '0 6 31 13 *'\n", 7),
+        (PROJECT + "overdue_after_days: 0\n", 7),
+        (PROJECT + f"overdue_after_days: {10**20}\n", 7),
+        (PROJECT + "settle_seconds: .nan\n", 7),
+        (PROJECT + "settle_seconds: -1\n", 7),
+        (PROJECT + "owners: [Dana]\n", 7),
+        (PROJECT + 'store: "a\\0b"\n', 7),
+        (PROJECT + f"store: {'x' * 201}\n", 7),
+        (PROJECT + "contract: ../../elsewhere\n", 7),
+        (PROJECT.replace("policy: strict", "policy: /etc/policy"), 6),
     ],
 )
 def test_a_mistake_in_a_project_file_is_named_with_its_line(root, wrong, line):
@@ -92,6 +107,16 @@ def test_a_mistake_in_a_policy_stops_the_definitions_with_file_and_line(root, wr
 
     with pytest.raises(PolicyError, match=rf"(?i)strict\.yaml:{line}.*{words}"):
         project_definitions(load_project(root / "configs/projects/reviews.yaml"))
+
+
+def test_nothing_in_a_project_file_is_evaluated(root):
+    """Dagster evaluates templates in a component's file, and what they call; a project's file is data."""
+    path, trace = root / "configs/projects/reviews.yaml", root / "evaluated"
+    path.write_text(f"{PROJECT}description: \"{{{{ cycler.__init__.__globals__.os.mkdir('{trace}') }}}}\"\n")
+
+    with pytest.raises(ProjectError, match=r"reviews\.yaml:7: a template found; the value itself is required"):
+        load_project(path)
+    assert not trace.exists()
 
 
 def test_a_project_name_that_could_be_a_path_is_refused(root):

@@ -50,16 +50,48 @@ def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):
     assert "../../etc" in tick(line).skip_message
 
 
-def test_the_schedule_judges_every_known_round_again(line):
+def judged_again(line, instance: dg.DagsterInstance) -> list[str]:
+    """The rounds that the schedule asks for."""
     definitions = project_definitions(line.settings)
-    schedule = definitions.resolve_schedule_def("reviews_schedule")
+    at = datetime(2026, 1, 5, 6, tzinfo=UTC)
+    context = dg.build_schedule_context(instance=instance, repository_def=definitions.get_repository_def(), scheduled_execution_time=at)
+    requests = definitions.resolve_schedule_def("reviews_schedule").evaluate_tick(context).run_requests
+    return [request.partition_key for request in requests]
+
+
+def test_the_schedule_judges_every_round_of_the_store_again(line):
+    for name in ("w1", "w2"):
+        line.deliver(name, ratings_frame(0.55))
+        line.run(name, "annotations")
     with dg.instance_for_test() as instance:
         instance.add_dynamic_partitions("reviews_rounds", ["w1", "w2"])
-        at = datetime(2026, 1, 5, 6, tzinfo=UTC)
-        context = dg.build_schedule_context(instance=instance, repository_def=definitions.get_repository_def(), scheduled_execution_time=at)
-        requests = schedule.evaluate_tick(context).run_requests
+        assert judged_again(line, instance) == ["w1", "w2"]
 
-    assert sorted(request.partition_key for request in requests) == ["w1", "w2"]
+
+def test_a_round_whose_partition_was_deleted_is_judged_again_and_withdrawn(line):
+    line.deliver("w1", ratings_frame(0.99))
+    assert line.run("w1").success
+    line.instance.delete_dynamic_partition("reviews_rounds", "w1")
+    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    with dg.instance_for_test() as instance:
+        assert judged_again(line, instance) == ["w1"]
+        assert instance.get_dynamic_partitions("reviews_rounds") == ["w1"]
+        job = project_definitions(line.settings).resolve_job_def("reviews_again")
+        job.execute_in_process(instance=instance, partition_key="w1", raise_on_error=False)
+    assert line.released() == []
+
+
+def test_a_partition_that_somebody_added_and_no_round_was_delivered_for_is_not_judged(line):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1", "annotations")
+    with dg.instance_for_test() as instance:
+        instance.add_dynamic_partitions("reviews_rounds", ["../w1", "never"])
+        assert judged_again(line, instance) == ["w1"]
+
+
+def test_before_the_first_round_the_schedule_has_nothing_to_do(line):
+    with dg.instance_for_test() as instance:
+        assert judged_again(line, instance) == []
 
 
 def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_not_admit(line):

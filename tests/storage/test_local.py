@@ -12,6 +12,7 @@ from agreement_pipeline import StoreError
 from agreement_pipeline.storage import local
 from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
+from tests.events import record
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ def test_writers_wait_for_each_other(tmp_path):
     def write(writer):
         store = Store(tmp_path / "store")
         for number in range(10):
-            store.record("decided", f"r{writer}", ratings_digest=str(number))
+            record(store, "decided", f"r{writer}", ratings_digest=str(number))
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
     for thread in threads:
@@ -143,7 +144,7 @@ def test_the_lock_dies_with_its_holder(tmp_path):
     holder = "import sys, time; from agreement_pipeline.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"held\n"
-        waiting = threading.Thread(target=store.record, args=("decided", "r"), daemon=True)
+        waiting = threading.Thread(target=record, args=(store, "decided", "r"), daemon=True)
         waiting.start()
         waiting.join(0.3)
         assert waiting.is_alive()

@@ -18,6 +18,7 @@ from agreement_pipeline.release import current_release, release_round
 from agreement_pipeline.storage import objects, storage_at
 from agreement_pipeline.storage.objects import ObjectStorage
 from agreement_pipeline.store import Store
+from tests.events import record
 from tests.killing import killed
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -134,7 +135,7 @@ def test_writers_wait_for_each_other(bucket):
     def write(writer):
         store = Store(bucket)
         for number in range(3):
-            store.record("decided", f"r{writer}", ratings_digest=str(number))
+            record(store, "decided", f"r{writer}", ratings_digest=str(number))
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(3)]
     for thread in threads:
@@ -146,13 +147,13 @@ def test_writers_wait_for_each_other(bucket):
 
 def test_a_lease_names_its_holder_and_gives_way_when_its_term_is_over(bucket, monkeypatch):
     monkeypatch.setattr(objects, "LEASE_SECONDS", 1.0)
-    assert killed(lambda: Store(bucket).record("decided", "r"), 6, [(ObjectStorage, "put")])
+    assert killed(lambda: record(Store(bucket), "decided", "r"), 6, [(ObjectStorage, "put")])
     storage = storage_at(bucket)
     lease = json.loads(storage.read("leases/00000001.json"))
     assert lease["seconds"] == 1.0
     assert len(lease["owner"].split(":")) == 3
     start = time.monotonic()
-    Store(bucket).record("decided", "r")
+    record(Store(bucket), "decided", "r")
     assert time.monotonic() - start >= 1
     assert len(Store(bucket).history()) == 1
     assert storage.names("leases") == ("00000002.free", "00000002.json")
@@ -182,9 +183,9 @@ def test_a_holder_that_lost_its_lease_writes_nothing_more(bucket, monkeypatch):
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
     slow, quick = Store(bucket), Store(bucket)
     with slow.locked():
-        quick.record("decided", "r", ratings_digest="a")
+        record(quick, "decided", "r", ratings_digest="a")
         with pytest.raises(StoreError, match="entry 1 was written by another meanwhile"):
-            slow.record("decided", "r", ratings_digest="b")
+            record(slow, "decided", "r", ratings_digest="b")
     assert [entry["ratings_digest"] for entry in Store(bucket).history()] == ["a"]
 
 

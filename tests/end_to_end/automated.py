@@ -1,0 +1,23 @@
+"""A code location as somebody may write it around the package's: the training data of a project are asked for whenever something changed."""
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from agreement_pipeline.orchestration.component import load_project, project_definitions
+
+TRAINING_DATA = dg.AssetSelection.keys(dg.AssetKey(["automated", "training_data"]))
+
+
+def asked_for(spec: dg.AssetSpec) -> dg.AssetSpec:
+    return spec.replace_attributes(automation_condition=dg.AutomationCondition.eager())
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    project = project_definitions(load_project(Path(os.environ["AGREEMENT_ROOT"]) / "elsewhere/configs/projects/automated.yaml"))
+    eager = project.map_resolved_asset_specs(func=asked_for, selection=TRAINING_DATA)
+    running = dg.DefaultSensorStatus.RUNNING
+    sensor = dg.AutomationConditionSensorDefinition("automation", target=TRAINING_DATA, default_status=running, minimum_interval_seconds=5)
+    return dg.Definitions.merge(eager, dg.Definitions(sensors=[sensor]))
