@@ -7,7 +7,7 @@ import dagster as dg
 
 from agreement_pipeline.orchestration.component import load_project, project_definitions
 
-TRAINING_DATA = dg.AssetSelection.keys(dg.AssetKey(["automated", "training_data"]))
+TRAINING_DATA = dg.AssetSelection.assets(dg.AssetKey(["automated", "training_data"]))
 
 
 def asked_for(spec: dg.AssetSpec) -> dg.AssetSpec:
