@@ -18,7 +18,7 @@ https://doi.org/10.1214/aoms/1177696786
 import math
 from dataclasses import dataclass
 
-from agreement_pipeline.confidence_distributions import FEWEST_TAIL_DRAWS, NORMAL, Bounds, ConfidenceDistribution
+from agreement_pipeline.confidence_distributions import NORMAL, Bounds, ConfidenceDistribution, fewest_draws
 from agreement_pipeline.intervals import Interval
 
 STEPS = 60
@@ -55,7 +55,7 @@ def draws_needed(at: int, confidence_level: float) -> int:
     """
     alpha = 1 - confidence_level
     furthest = max(critical_value(share * at * mixture(at, alpha), alpha) for share in RANGE)
-    return math.ceil(FEWEST_TAIL_DRAWS / NORMAL.cdf(-furthest))
+    return fewest_draws(NORMAL.cdf(-furthest))
 
 
 @dataclass(frozen=True, eq=False)

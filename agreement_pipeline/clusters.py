@@ -49,6 +49,20 @@ class Clusters:
         """How many items a cluster holds in each row, from the rows' weights, shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
+    def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
+        """How many items of some of the rows each cluster holds, shape (C,)."""
+        return np.asarray(np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)), dtype=float)
+
+    def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
+        """How many items of those rows the cluster of an item holds, on average over items: the larger ones carry the value."""
+        held = self.held(weights, rows)
+        return float(self.times @ held**2 / (self.times @ held))
+
+    def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
+        """How many clusters of one size would say as much as these, by Kish's (1965) formula: as many as there are where they are of one size."""
+        held = self.held(weights, rows)
+        return float((self.times @ held) ** 2 / (self.times @ held**2))
+
 
 def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
     """Clusters with a place for each of so many rows, if there are any.

@@ -28,6 +28,15 @@ NORMAL = NormalDist()
 Bounds = tuple[float, float]
 
 
+def fewest_draws(tail: float) -> int:
+    """The fewest draws of which ten lie beyond a limit at the tail.
+
+    >>> fewest_draws(0.025)
+    400
+    """
+    return math.ceil(FEWEST_TAIL_DRAWS / tail * (1 - 1e-12))
+
+
 class ConfidenceDistribution(Protocol):
     """What is known of a true value."""
 
@@ -206,6 +215,34 @@ class Anything:
     def over(self, cutoff: float) -> float:
         """1, unless the measure never reaches it."""
         return float(cutoff <= self.bounds[1])
+
+
+@dataclass(frozen=True)
+class Wider:
+    """What two distributions both say: the wider limits, and the larger q."""
+
+    one: ConfidenceDistribution
+    other: ConfidenceDistribution
+
+    @property
+    def finest(self) -> float:
+        """That of the coarser one."""
+        return max(self.one.finest, self.other.finest)
+
+    def limits(self, tail: float) -> Interval:
+        """The lower of the lower limits, and the higher of the upper ones."""
+        one, other = self.one.limits(tail), self.other.limits(tail)
+        return Interval(min(one.low, other.low), max(one.high, other.high))
+
+    def under(self, cutoff: float) -> float:
+        """The larger q; that of the second is looked for only where its lower limit there does not reach the cut-off too."""
+        tail = self.one.under(cutoff)
+        return tail if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff else max(tail, self.other.under(cutoff))
+
+    def over(self, cutoff: float) -> float:
+        """The larger probability, in the same way."""
+        tail = self.one.over(cutoff)
+        return tail if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff else max(tail, self.other.over(cutoff))
 
 
 def _least(met: Callable[[float], bool]) -> float:

@@ -83,12 +83,6 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
     return _with_raters(found, statistic) if method.population == "raters at large" else found
 
 
-def _units(point: Point) -> int:
-    """How many clusters agreement is read on; where items come one by one, how many items."""
-    n = point.record.rests_on.clusters(point.statistic)
-    return point.record.rests_on.items(point.statistic) if n is None else n
-
-
 def _with_raters(found: dict[str, Evidence], statistic: Any) -> dict[str, Evidence]:
     """The evidence with the values without each rater."""
     others = [points_of([MEASURES[name] for name in found], other) for other in without_raters(statistic)]
@@ -118,7 +112,7 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
         times = np.concatenate(behind)
     found = {}
     for point in group:
-        name, n = point.record.name, _units(point)
+        name, n = point.record.name, point.record.rests_on.units(point.statistic)
         found[name] = Evidence(point.found.value, drawn[name], left[name], times, _unlike(point.record, base, split, n), nothing[name], n)
     return found
 
@@ -148,7 +142,7 @@ def _split_by_category(statistic: Statistic) -> list[Statistic]:
     return [statistic.with_unseen(PRIOR_MASS, category) for category in range(len(statistic.scale.names))]
 
 
-def _unlike(record: Measure, statistic: Statistic, split: Sequence[Statistic], n: int) -> Callable[[float], Array]:
+def _unlike(record: Measure, statistic: Statistic, split: Sequence[Statistic], n: float) -> Callable[[float], Array]:
     """From a tail to the measure's values with the largest share of unlike items that shows none in `n` with that probability, kind by kind.
 
     That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student
+from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student, Wider
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.jackknife import acceleration, variance
@@ -42,7 +42,7 @@ class Evidence:
     without_rater
         With one rater left out, shape (R, ...).
     n
-        How many items (or clusters) agreement was read on.
+        How many items agreement was read on, or as many clusters of one size as say as much.
     """
 
     value: Array
@@ -51,7 +51,7 @@ class Evidence:
     times: Array
     unlike: Callable[[float], Array]
     without_rater: Array
-    n: int
+    n: float
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         """The evidence on one category, or on the lowest of some."""
@@ -108,7 +108,7 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 def _jackknife_t(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with one degree of freedom less than there are items, or groups of them."""
-    df = round(min(evidence.n, evidence.times.sum())) - 1
+    df = _independent(evidence) - 1
     squared = variance(evidence.left_out, evidence.times)
     return _exact(evidence, bounds) if squared <= NO_VARIATION else _student(evidence, squared, df, bounds, log)
 
@@ -119,17 +119,27 @@ def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with the variances over items and raters, and one degree of freedom less than raters; with fewer than three, anything."""
+    """Student's t with the variances over items and raters, and one degree of freedom less than raters (or items); with fewer than three, anything.
+
+    It never says more than the exact limits do: few clusters that happen to be alike hide how much others may differ.
+    """
     raters = len(evidence.without_rater)
     if raters < FEWEST_RATERS:
         return Anything(bounds)
     squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(raters))
-    return _exact(evidence, bounds) if squared <= NO_VARIATION else _student(evidence, squared, raters - 1, bounds, log)
+    df = min(raters, _independent(evidence)) - 1
+    exact = _exact(evidence, bounds)
+    return exact if squared <= NO_VARIATION else Wider(_student(evidence, squared, df, bounds, log), exact)
 
 
 def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
     return _two_way(evidence, bounds, log=True)
+
+
+def _independent(evidence: Evidence) -> int:
+    """How many items (or clusters of one size, or groups of items) the values with one left out rest on."""
+    return round(min(evidence.n, float(evidence.times.sum())))
 
 
 def _unvaried(evidence: Evidence) -> bool:

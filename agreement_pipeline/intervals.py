@@ -55,8 +55,8 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
     The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
     block of `BLOCK_CELLS` weights has a generator of its own, so that every core draws some.
 
-    Where the statistic's items come in clusters, whole clusters are drawn, and what was not seen is as large as a cluster, of the items that agreement
-    is read on: items of one cluster say less than as many items of different ones.
+    Where the statistic's items come in clusters, whole clusters are drawn, and what was not seen is as large as the cluster of a typical item, of those
+    that agreement is read on: items of one cluster say less than as many items of different ones, and a few large clusters less than many small ones.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
     rows, seen = possible.weights.shape[-1], drawn_masses(statistic)
@@ -98,7 +98,7 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
     if clusters is None:
         return drawn
     seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
-    typical = statistic.weights[statistic.readable].sum() / clusters.at(statistic.readable).n
+    typical = clusters.typical(statistic.weights, statistic.readable)
     return np.hstack([seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical])
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from agreement_pipeline.always_valid import draws_needed
+from agreement_pipeline.confidence_distributions import fewest_draws
 from agreement_pipeline.errors import Place, PolicyError, listed
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
@@ -39,7 +40,7 @@ class Policy:
         others are taken back.
     always_valid_at
         None: a round is judged once. A number: it may be judged at any time while it fills, and the limits, which hold all the time, are tightest
-        at so many items.
+        at so many items, or clusters where items come in them.
     description
         Why the cut-offs are what they are: they follow from the cost of an error.
 
@@ -79,16 +80,22 @@ class Policy:
         one_of("familywise", self.familywise, get_args(Familywise))
         if self.always_valid_at is not None:
             self._check_always_valid(self.always_valid_at)
+        self._check_draws()
 
     def _check_always_valid(self, at: int) -> None:
         if isinstance(at, bool) or not isinstance(at, int) or not FEWEST_ITEMS <= at <= MOST_ITEMS:
-            raise PolicyError(f"always_valid_at {at!r} found; a whole number of items from {FEWEST_ITEMS} to {MOST_ITEMS} is required. Correct it.")
+            raise PolicyError(
+                f"always_valid_at {at!r} found; a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS} is required. Correct it."
+            )
         if interval_method(self.interval_method).population == "raters at large":
             found = f"always_valid_at with interval_method {self.interval_method}"
             raise PolicyError(f"{found} found; one of them is required, since a round gains items while it fills and not raters. Leave always_valid_at out.")
-        needed = draws_needed(at, self.confidence_level)
+
+    def _check_draws(self) -> None:
+        at = self.always_valid_at
+        needed = fewest_draws(self.tail) if at is None else draws_needed(at, self.confidence_level)
         if self.n_resamples < needed:
-            found = f"n_resamples {self.n_resamples} with always_valid_at"
+            found = f"n_resamples {self.n_resamples} with {f'confidence_level {self.confidence_level:g}' if at is None else 'always_valid_at'}"
             raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
 
     @classmethod
@@ -132,7 +139,7 @@ class Policy:
     @property
     def manner(self) -> str:
         """How a round is judged, in words: once or at any time, each verdict by itself or all together."""
-        looks = "once" if self.always_valid_at is None else f"at any time, always valid, tightest at {self.always_valid_at} items"
+        looks = "once" if self.always_valid_at is None else f"at any time, always valid, tightest at {self.always_valid_at} items (or clusters)"
         return f"judged {looks}; {'each verdict holds by itself' if self.familywise == 'none' else 'the verdicts hold together (Holm)'}"
 
     @property

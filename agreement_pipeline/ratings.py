@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, listed
+from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.scale import LARGEST, Scale, category_text, numbers_of
 
 KEY = ("item", "rater", "occurrence")
@@ -350,6 +351,7 @@ def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
             "Fill it in: an item that belongs to no other is a cluster of its own."
         )
     names = said["cluster"].map(category_text).astype(str).astype(object)
+    _refuse_alike(names, where)
     several = said["item"].isin(_in_several(said["item"], names))
     if several.any():
         item = said.loc[several, "item"].iloc[0]
@@ -359,6 +361,17 @@ def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
             "Correct the cluster, or give each its own item."
         )
     return names
+
+
+def _refuse_alike(names: pd.Series, where: _Where) -> None:
+    """Clusters that print alike are one that was written in several ways; taken for several, they would make every interval too narrow."""
+    alike = lookalikes(names.unique())
+    if alike:
+        rows = names.index[names.isin(alike[0])]
+        raise RatingsError(
+            f"{where.at(rows, 'cluster')}: clusters {described(alike[0])} found, which print alike; names that do not are required. "
+            "Write the cluster in one way, or rename one of them."
+        )
 
 
 def _in_several(items: pd.Series, clusters: pd.Series) -> pd.Index:

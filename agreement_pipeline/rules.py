@@ -202,7 +202,8 @@ def _at_any_time(estimate: Estimate) -> str:
     if estimate.always_valid_at is None:
         return ""
     coarse = estimate.known is not None and estimate.known.finest > (1 - estimate.confidence_level) / 2
-    return f" (always valid{', for which there are too few items or draws' if coarse else ''})"
+    units = "items" if estimate.n_clusters is None else "clusters"
+    return f" (always valid{f', tightest at {estimate.always_valid_at}; for it there are too few {units}, or draws' if coarse else ''})"
 
 
 def _items(estimate: Estimate) -> str:

@@ -129,7 +129,7 @@ def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_t
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"always_valid_at": 5}, "always_valid_at 5 found; a whole number of items from 10 to 1000000 is required"),
+        ({"always_valid_at": 5}, "always_valid_at 5 found; a whole number of items .or clusters. from 10 to 1000000 is required"),
         ({"always_valid_at": "500"}, "always_valid_at '500' found"),
         ({"always_valid_at": True}, "always_valid_at True found"),
         ({"always_valid_at": 500.0}, "always_valid_at 500.0 found"),
@@ -156,7 +156,7 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
     assert plain.manner == "judged once; each verdict holds by itself"
-    assert both.manner == "judged at any time, always valid, tightest at 500 items; the verdicts hold together (Holm)"
+    assert both.manner == "judged at any time, always valid, tightest at 500 items (or clusters); the verdicts hold together (Holm)"
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(rat
     (verdict,) = always.decision.verdicts
     assert " (always valid) on " in verdict.reason
     assert "always valid" not in once.decision.verdicts[0].reason
-    assert always.decision.to_mapping()["manner"].startswith("judged at any time, always valid, tightest at 300 items")
+    assert always.decision.to_mapping()["manner"].startswith("judged at any time, always valid, tightest at 300 items (or clusters)")
     shown = next(each for each in survey(ratings, ["krippendorff_alpha"], n_resamples=20_000, always_valid_at=300) if str(each.scope) == "round")
     assert shown.interval == always.estimates[0].interval
 
@@ -179,7 +179,7 @@ def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
     policy = Policy.from_mapping({**MADE, "always_valid_at": 5000})
     (verdict,) = assess(ratings, policy, Contract.default()).decision.verdicts
     assert verdict.kind == "inconclusive"
-    assert "(always valid, for which there are too few items or draws)" in verdict.reason
+    assert "(always valid, tightest at 5000; for it there are too few items, or draws)" in verdict.reason
     assert "more items at this agreement" not in verdict.reason
 
 

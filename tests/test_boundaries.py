@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors files",
+    "errors files lookalikes",
     "scale",
     "unseen",
     "clusters",
@@ -39,7 +39,7 @@ ORDER = (
     "assessment",
     "comparison",
     "simulation consensus tables readers card croissant log release_comparison",
-    "store lookalikes",
+    "store",
     "report",
     "release_contents",
     "release_proof release_places withdrawal",

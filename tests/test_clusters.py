@@ -107,6 +107,15 @@ def test_an_item_in_two_clusters_or_beside_others_in_none_is_refused(tmp_path, r
         read_ratings(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
 
 
+@pytest.mark.parametrize("alike", ["Document 1", "document 1 ", "d\u043ecument 1"])
+def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
+    frame = documents(n=3, sentences=1)
+    frame.loc[frame["item"] == "002-0", "cluster"] = alike
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    with pytest.raises(RatingsError, match=r"labels\.csv: .*column 'cluster'.*: clusters .* found, which print alike; names that do not are required"):
+        read_ratings(tmp_path / "labels.csv", Columns(), scale=TWO)
+
+
 def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
     documents(n=2).rename(columns={"cluster": "document_id"}).to_csv(tmp_path / "export.csv", index=False)
     with pytest.raises(RatingsError, match=r"columns \['text_id'\] not found .* Did you mean cluster: 'document_id'\?"):
@@ -284,6 +293,30 @@ def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
 def test_clusters_of_other_rows_are_refused():
     with pytest.raises(RatingsError, match="one for each of 2 rows is required"):
         RatingPatterns([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
+
+
+def test_a_few_large_clusters_are_not_taken_for_many():
+    places, sizes = np.array([0, 0, 1, 2, 2]), np.array([60.0, 30.0, 8.0, 1.0, 1.0])
+    clusters = Clusters(places, np.array([1.0, 2.0, 1.0]))
+    held = [90, 4, 4, 2]
+    readable = np.full(5, True)
+    assert clusters.typical(sizes, readable) == pytest.approx(sum(each * each for each in held) / sum(held))
+    assert clusters.effective(sizes, readable) == pytest.approx(sum(held) ** 2 / sum(each * each for each in held))
+    assert Clusters(places, np.ones(3)).effective(np.array([5.0, 5, 10, 2, 8]), readable) == pytest.approx(3)
+    assert Clusters(places, np.ones(3)).typical(sizes, places > 0) == pytest.approx((64 + 4) / 10)
+
+
+@pytest.mark.slow
+def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
+    """One of 1,000 items and 99 of 5: a fifth of the clusters are guessed throughout, and the true α is 0.8."""
+    rng, sizes, above = np.random.default_rng(3), np.array([1000] + [5] * 99), 0
+    places = np.repeat(np.arange(100), sizes)
+    for number in range(150):
+        guessed = np.repeat(rng.random(100) < 0.2, sizes)[:, None]
+        codes = np.where(guessed, rng.integers(2, size=(len(places), 3)), rng.integers(2, size=(len(places), 1)))
+        seen = RatingPatterns(codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places))
+        above += estimate("krippendorff_alpha", seen, seed=number, n_resamples=400).interval.low > 0.8
+    assert above <= stats.binom.ppf(0.999, 150, 0.025)
 
 
 @pytest.mark.slow

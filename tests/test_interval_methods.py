@@ -217,6 +217,40 @@ def test_the_two_way_interval_is_that_of_its_parts_one_by_one():
 
 
 @pytest.mark.parametrize("name", ["two_way_jackknife", "two_way_jackknife_log"])
+@pytest.mark.parametrize("n_clusters", [2, 3, 6])
+def test_few_clusters_that_happen_to_be_alike_say_no_more_of_raters_at_large_than_where_all_agree(name, n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    truth = np.arange(50 * n_clusters)[:, None] % 2
+    lows = []
+    for noise in (0.0, 0.01):
+        codes = np.where(rng.random((len(truth), 8)) < noise, 1 - truth, truth)
+        seen = RatingPatterns(codes, scale=Scale(("no", "yes")), raters=tuple("abcdefgh"), clusters=Clusters.named(np.arange(len(truth)) // 50))
+        found = estimate("krippendorff_alpha", seen, method=name)
+        lows.append(found.interval.low)
+        assert found.miss_probability(0.8) > 0.025
+    assert lows[1] <= lows[0] < 0.667
+
+
+def test_fewer_items_than_raters_have_the_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(5, 1))
+    codes = np.where(rng.random((5, 12)) < 0.2, 1 - truth, truth)
+    seen = RatingPatterns(codes, scale=Scale(("no", "yes")), raters=tuple("abcdefghijkl"))
+
+    def alpha(rows, raters):
+        return float(
+            MEASURES["krippendorff_alpha"](CategoryCounts([[(row[raters] == k).sum() for k in (0, 1)] for row in codes[rows]], scale=seen.scale)).value
+        )
+
+    value, everybody = alpha(np.arange(5), np.arange(12)), np.arange(12)
+    items = np.array([alpha(np.delete(np.arange(5), gone), everybody) for gone in range(5)])
+    raters = np.array([alpha(np.arange(5), np.delete(everybody, gone)) for gone in everybody])
+    error = math.sqrt(sum((len(each) - 1) / len(each) * ((each - each.mean()) ** 2).sum() for each in (items, raters)))
+    found = estimate("krippendorff_alpha", seen, method="two_way_jackknife")
+    assert found.interval.low <= max(value + stats.t.ppf(0.025, 4) * error, -1) + 1e-9
+
+
+@pytest.mark.parametrize("name", ["two_way_jackknife", "two_way_jackknife_log"])
 def test_of_two_raters_nothing_is_said_about_others(name):
     assert tuple(estimate("krippendorff_alpha", patterns(10, 500, raters=2), method=name).interval) == (-1.0, 1.0)
 

@@ -297,3 +297,11 @@ def test_raters_who_always_contradict_each_other_would_be_admitted_by_it(measure
     of = mostly if measure == "yule_y" else opposite
     assert float(MEASURES[measure](of).value) == pytest.approx(1)
     assert float(MEASURES["cohen_kappa"](of).value) < 0.5
+
+
+@pytest.mark.parametrize(("level", "draws"), [(0.99, 1_999), (0.9999, 199_999)])
+def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
+    rules = (Rule("krippendorff_alpha"),)
+    with pytest.raises(PolicyError, match=rf"n_resamples {draws} with confidence_level {level} found; {draws + 1} or more is required"):
+        Policy("strict", 1, rules, confidence_level=level, n_resamples=draws)
+    assert Policy("strict", 1, rules, confidence_level=level, n_resamples=draws + 1).tail == pytest.approx((1 - level) / 2)

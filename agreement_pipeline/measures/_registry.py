@@ -68,6 +68,11 @@ class RestsOn(NamedTuple):
         clusters = statistic.clusters
         return None if clusters is None else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
 
+    def units(self, statistic: Any) -> float:
+        """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
+        clusters = statistic.clusters
+        return self.items(statistic) if clusters is None else float(clusters.effective(statistic.weights, self.rows(statistic)))
+
 
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")
 
