@@ -10,9 +10,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from agreement_pipeline.patterns import Array, Statistic
 
@@ -73,18 +75,27 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
 
 
 def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
-    """What is made of each place from 0 to n - 1, in order; every core makes one ahead, as NumPy draws without holding the interpreter."""
+    """What is made of each place from 0 to n - 1, in order; every core makes one ahead, as NumPy draws without holding the interpreter.
+
+    Matrix products are left to one core meanwhile: threads of theirs would wait for each other at the cost of those that draw.
+    """
     cores = os.cpu_count() or 1
-    if min(n, cores) == 1:
+    if min(n, cores) <= 1:
         yield from map(made, range(n))
         return
-    with ThreadPoolExecutor(cores) as pool:
+    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[T]] = deque()
         for place in range(n):
             ahead.append(pool.submit(made, place))
             if len(ahead) > cores:
                 yield ahead.popleft().result()
         yield from (each.result() for each in ahead)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries of this process that have threads of their own."""
+    return ThreadpoolController()
 
 
 def drawn_masses(statistic: Statistic) -> Array:

@@ -56,6 +56,7 @@ ONLY_IN = {
     "fsspec": {"storage"},
     "upath": {"storage"},
 }
+ALLOWED = {"ratings": {"pandas"}, "intervals": {"threadpoolctl"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
@@ -91,7 +92,7 @@ def test_a_module_imports_only_what_comes_before_it(path):
 
 @pytest.mark.parametrize("path", [path for path in MODULES if RANK.get(part(path), 99) <= RANK["gate"]], ids=lambda path: path.stem)
 def test_up_to_the_gate_nothing_but_numpy_and_the_standard_library_is_imported(path):
-    allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names} | ({"pandas"} if part(path) == "ratings" else set())
+    allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names} | ALLOWED.get(part(path), set())
     assert {name.split(".")[0] for name in imported(path)} <= allowed
 
 

@@ -22,9 +22,13 @@ def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
     """Do the lowest and the highest number given meet another rating, shape (...)? True where categories are no numbers."""
     if not counts.scale.numeric:
         return np.asarray(True)
-    paired = np.where(counts.pairable, counts.weights, 0.0)
-    given, met = (_ends(weights @ counts.counts > 0, counts.scale.scores) for weights in (counts.weights, paired))
+    given, met = (_ends(counts.weights @ rows > 0, counts.scale.scores) for rows in (counts.counts, _paired(counts)))
     return np.asarray((given == met).all(-1))
+
+
+def _paired(counts: CategoryCounts) -> Array:
+    """The counts of the rows with two ratings or more, 0 for the others, shape (P, K)."""
+    return counts.counts * counts.pairable[:, None]
 
 
 def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
@@ -43,8 +47,8 @@ def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
 
 
 def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
-    paired = np.where(counts.pairable, counts.weights, 0.0)
-    return ratio(paired @ of_rows, paired.sum(-1))
+    pairable = counts.pairable.astype(float)
+    return ratio(counts.weights @ (pairable * of_rows), counts.weights @ pairable)
 
 
 def expected_disagreement(pi: Array, distances: Array) -> Array:
@@ -54,15 +58,14 @@ def expected_disagreement(pi: Array, distances: Array) -> Array:
 
 def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
     """Do the ratings that meet another hold two categories, shape (...)? Where they do not, no disagreement was possible to see."""
-    paired = np.where(counts.pairable, counts.weights, 0.0)
-    return np.asarray((paired @ counts.counts > 0).sum(-1) >= 2)
+    return np.asarray((counts.weights @ _paired(counts) > 0).sum(-1) >= 2)
 
 
 def prevalence(counts: CategoryCounts) -> Array:
     """The mean share of each category in an item's ratings, shape (..., K)."""
     shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
-    rated = np.where(counts.sizes > 0, counts.weights, 0.0)
-    return ratio(rated @ shares, rated.sum(-1)[..., None])
+    rated = (counts.sizes > 0).astype(float)
+    return ratio(counts.weights @ shares, (counts.weights @ rated)[..., None])
 
 
 def rater_prevalence(patterns: RatingPatterns) -> Array:

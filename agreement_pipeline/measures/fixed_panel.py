@@ -5,8 +5,6 @@ not off all ratings in one heap. That chance is never more than the pooled one, 
 A classifier is measured against such a panel by how far the panel agrees on the label it gives, as a share of the most it could have reached.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from agreement_pipeline.measures._agreement import disagreement_of_two_raters, ends_met, observed_disagreement, observed_variation, rater_prevalence
@@ -138,43 +136,27 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
-class _Paired(NamedTuple):
-    """What S adds up over the rows that the classifier labelled and two or more of the panel rated; 0 on the others.
+def _features(panel: PanelPatterns) -> Array:
+    """What S adds up over the rows that the classifier labelled and two or more of the panel rated, 0 on the others; shape (P, 3 + K + R K).
 
-    Attributes
-    ----------
-    rows
-        1 on those rows, shape (P,).
-    agreed, greatest
-        How far the panel agrees on the classifier's category, and at most, shape (P,).
-    labels, given
-        1 where the classifier gave a category, shape (P, K), and where a rater did, shape (P, R, K).
+    In turn: 1; how far the panel agrees on the classifier's category, and at most; 1 where the classifier gave a category, and where a rater did.
     """
-
-    rows: Array
-    agreed: Array
-    greatest: Array
-    labels: Array
-    given: Array
-
-    @classmethod
-    def of(cls, panel: PanelPatterns) -> "_Paired":
-        counts = panel.panel.counts()
-        c, m = counts.counts, counts.sizes
-        rows = (panel.labelled & counts.pairable).astype(float)
-        agreed = c * (c - 1) * (rows / np.maximum(m * (m - 1), 1))[:, None]
-        given = panel.panel.indicators * rows[:, None, None]
-        return cls(rows, (agreed * panel.indicators).sum(1), agreed.max(1), panel.indicators * rows[:, None], given)
+    counts = panel.panel.counts()
+    c, m = counts.counts, counts.sizes
+    agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
+    given = panel.panel.indicators.reshape(len(m), c.shape[1] * panel.panel.n_raters)
+    found = np.column_stack([np.ones(len(m)), (agreed * panel.indicators).sum(1), agreed.max(1), panel.indicators, given])
+    return found * (panel.labelled & counts.pairable)[:, None]
 
 
 def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
-    paired, weights = panel.kept(_Paired.of), panel.weights
-    total = weights @ paired.rows
-    a_o, a_max = ratio(weights @ paired.agreed, total), ratio(weights @ paired.greatest, total)
-    given = np.tensordot(weights, paired.given, axes=1)
+    k = len(panel.scale.names)
+    sums = panel.weights @ panel.kept(_features)
+    total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
+    given = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
     v = ratio(given, given.sum(-1, keepdims=True))
     r = (~np.isnan(v[..., 0])).sum(-1)[..., None]
     v = np.nan_to_num(v)
     by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
-    a_e = (ratio(weights @ paired.labels, total[..., None]) * by_chance).sum(-1)
-    return a_o, a_e, a_max
+    a_e = (ratio(sums[..., 3 : 3 + k], total[..., None]) * by_chance).sum(-1)
+    return ratio(agreed, total), a_e, ratio(greatest, total)
