@@ -51,7 +51,9 @@ NESTED = st.recursive(
     CELLS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "item", "label"]), inner, max_size=3), max_leaves=4
 )
 NAMES = st.lists(
-    st.sampled_from(["item", "rater", "label", "round", "occurrence", "confidence", "timestamp", "text", "gold", "ana", "", "=x"]), min_size=1, max_size=7
+    st.sampled_from(["item", "rater", "label", "round", "occurrence", "confidence", "timestamp", "text", "gold", "cluster", "ana", "", "=x"]),
+    min_size=1,
+    max_size=7,
 )
 LEVELS = st.sampled_from(["nominal", "ordinal", "interval", "ratio", "multivariate interval"])
 LAYOUTS = st.sampled_from(["long", "wide"])
