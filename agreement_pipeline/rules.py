@@ -190,7 +190,7 @@ class Verdict:
 
 
 def _subject(estimate: Estimate) -> str:
-    of = "" if estimate.scope.kind == "round" else f" of {estimate.scope}"
+    of = {"round": "", "without": f" {estimate.scope}"}.get(estimate.scope.kind, f" of {estimate.scope}")
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
 
 

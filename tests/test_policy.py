@@ -305,3 +305,16 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     with pytest.raises(PolicyError, match=rf"n_resamples {draws} with confidence_level {level} found; {draws + 1} or more is required"):
         Policy("strict", 1, rules, confidence_level=level, n_resamples=draws)
     assert Policy("strict", 1, rules, confidence_level=level, n_resamples=draws + 1).tail == pytest.approx((1 - level) / 2)
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        (ROUND, "krippendorff_alpha 0.9"),
+        (Scope("rater", "ana"), "krippendorff_alpha of rater ana 0.9"),
+        (Scope("without", "ana"), "krippendorff_alpha without ana 0.9"),
+    ],
+)
+def test_a_reason_names_what_it_speaks_of(scope, words):
+    (verdict,) = Rule("krippendorff_alpha", scope=scope.kind).judge([found(0.85, 0.95, 0.9, scope=scope)])
+    assert verdict.reason.startswith(words)
