@@ -75,7 +75,7 @@ def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) ->
 
 def _coarse(verdict: Verdict, level: float) -> str:
     known = verdict.estimate.known if verdict.estimate else None
-    return ", the least that so many draws can tell; more n_resamples tell less" if known and known.finest > level else ""
+    return ", the least that so many draws can tell; raise n_resamples" if known and known.finest > level else ""
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:
