@@ -117,6 +117,10 @@ class Policy:
         if not isinstance(mapping["policy"], str) or isinstance(mapping["version"], bool) or not isinstance(mapping["version"], int):
             found = f"policy {mapping['policy']!r}, version {mapping['version']!r} found"
             raise PolicyError(f"{place / 'policy'}: {found}; a name and a whole number are required. Correct them.")
+        if not isinstance(mapping.get("description", ""), str):
+            raise PolicyError(
+                f"{place / 'description'}: {type(mapping['description']).__name__} found; a text is required. Write why the cut-offs are what they are."
+            )
         rules = tuple(_rule(rule, place / "rules" / number) for number, rule in enumerate(mapping["rules"]))
         rest = {**mapping, "rules": rules, "admit": tuple(mapping.get("admit", ("reliable",)))}
         return _made(cls, rest, str(place))  # type: ignore[no-any-return]

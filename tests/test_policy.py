@@ -227,6 +227,7 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
         ({"interval_method": "item_bootstrap"}, "interval_method 'item_bootstrap' found; smoothed_bayesian_bootstrap or two_way_jackknife_log is required"),
         ({"version": "1"}, "a name and a whole number are required"),
         ({"policy": 3}, "a name and a whole number are required"),
+        ({"description": {"why": "risk"}}, "policy: dict found; a text is required"),
         ({"polcy": "p"}, r"unknown key \['polcy'\] found"),
     ],
 )
