@@ -7,6 +7,9 @@
 
 An entry is there or it is not: no half of one can be read, and none is ever written over. The last may lack its seal, when its writer was
 killed between the two; the next writer puts it.
+
+Whoever can write here can remove the end of the log, any number of entries with their seals, and nothing that stays shows it: what is left is a
+log as it once was. The name of the last seal, kept where such a person cannot write, does: it is gone then.
 """
 
 import json
@@ -64,7 +67,7 @@ class Log:
         Raises
         ------
         StoreError
-            An entry was edited, moved or removed.
+            An entry was edited or moved, or removed but for the last ones together with their seals; or it does not say what it must.
         """
         return tuple(line.entry for line in self._lines())
 

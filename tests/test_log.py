@@ -185,6 +185,24 @@ def test_a_log_that_is_gone_altogether_is_missed(store):
         store.history()
 
 
+@pytest.mark.parametrize("n_removed", [1, 2])
+def test_an_end_removed_with_its_seals_is_shown_by_the_name_of_the_last_seal_alone(store, n_removed):
+    for digest in "abc":
+        record(store, "decided", "r", ratings_digest=digest)
+    kept = max((store.root / "seals").iterdir())
+    for folder in ("log", "seals"):
+        for path in sorted((store.root / folder).iterdir())[-n_removed:]:
+            path.unlink()
+    assert [entry["ratings_digest"] for entry in store.history()] == list("abc")[:-n_removed]
+    assert not kept.exists()
+    for digest in "xyz":
+        record(store, "decided", "r", ratings_digest=digest)
+    assert not kept.exists(), "a log that goes on otherwise has other seals"
+    kept.touch()
+    with pytest.raises(StoreError, match="entry 3 is not the one that was written"):
+        store.history()
+
+
 def test_a_hole_in_the_log_is_seen(store):
     for digest in "abc":
         record(store, "decided", "r", ratings_digest=digest)
