@@ -7,6 +7,9 @@
 
 An entry is there or it is not: no half of one can be read, and none is ever written over. The last may lack its seal, when its writer was
 killed between the two; the next writer puts it.
+
+Whoever can write here can remove the end of the log, any number of entries with their seals, and nothing that stays shows it: what is left is a
+log as it once was. The name of the last seal, kept where such a person cannot write, does: it is gone then.
 """
 
 import json
@@ -31,8 +34,12 @@ FACTS = {
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
 }
+TEXT = "a text"
+KINDS = {"releases": "a list of texts", "reasons": "a list of texts", "rounds": "texts by name"}
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
+HALF = re.compile(r"[\ud800-\udfff]")
+OLDER = " If an older version of this package wrote it, start a new store, and ingest again the originals that this one keeps."
 OWN = ("number", "time", "event", "round", "previous")
 
 Entry = dict[str, Any]
@@ -60,7 +67,7 @@ class Log:
         Raises
         ------
         StoreError
-            An entry was edited, moved or removed.
+            An entry was edited or moved, or removed but for the last ones together with their seals; or it does not say what it must.
         """
         return tuple(line.entry for line in self._lines())
 
@@ -89,7 +96,7 @@ class Log:
         """
         _refuse_unknown(event, facts)
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
-        lacking = _lacking({"event": event, "round": round_name, **told})
+        lacking = _lacking({"event": event, "round": round_name, "time": "", **told})
         if lacking:
             raise StoreError(f"log: {event} of {round_name} without {lacking} found; an entry that says what it is about is required. Add it.")
         if not _said_before(self.entries(), event, round_name, told):
@@ -137,7 +144,7 @@ class Log:
             if line.entry.get("number") != number or line.entry.get("previous") != (found[-1].digest if found else ""):
                 raise self._broken(f"entry {number} does not follow the one before it")
             if lacking := _lacking(line.entry):
-                raise self._broken(f"entry {number} found without {lacking}")
+                raise self._broken(f"entry {number} found without {lacking}", OLDER)
             found.append(line)
         return found
 
@@ -154,8 +161,18 @@ class Log:
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
-    def _broken(self, found: str) -> StoreError:
-        return StoreError(f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.")
+    def _broken(self, found: str, otherwise: str = "") -> StoreError:
+        return StoreError(f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.{otherwise}")
+
+
+def is_text(value: object) -> bool:
+    """Is it a text, with no half of a character in it, which could not be written?"""
+    return isinstance(value, str) and not HALF.search(value)
+
+
+def are_texts(value: object) -> bool:
+    """Is it a list of texts?"""
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 def _name(number: int) -> str:
@@ -186,15 +203,32 @@ def _lacking(entry: Entry) -> str | None:
     """What an entry must say and does not: its facts, and in each waiver which verdict on these very ratings it turns."""
     if str(entry.get("event")) not in FACTS:
         return "an event that is known"
-    missing = [name for name in ("round", *FACTS[entry["event"]]) if name not in entry]
+    missing = [name for name in ("round", "time", *FACTS[entry["event"]]) if name not in entry]
     if missing:
         return f"facts {listed(missing)}"
+    if other := _of_another_kind(entry):
+        return other
     waivers = entry["waivers"] if entry["event"] == "decided" else []
     if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
         return "a list of waivers"
     subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
     said = [(f"{name} of waiver {n}", waiver.get(name), subject.get(name)) for n, waiver in enumerate(waivers, 1) for name in WAIVED]
     return next((f"{what}, which is its subject" for what, found, due in said if not found or found != (due or found)), None)
+
+
+def _of_another_kind(entry: Entry) -> str | None:
+    """The first fact that is not of its kind, and the kind: what reads the log relies on it."""
+    texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
+    kinds = dict.fromkeys(sorted(texts), TEXT) | {name: kind for name, kind in KINDS.items() if name in entry}
+    return next((f"{kind} as {name}" for name, kind in kinds.items() if not _is(kind, entry[name])), None)
+
+
+def _is(kind: str, value: object) -> bool:
+    if kind == TEXT:
+        return is_text(value)
+    if kind == KINDS["rounds"]:
+        return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+    return are_texts(value)
 
 
 def _said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:

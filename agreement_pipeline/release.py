@@ -15,7 +15,7 @@ from agreement_pipeline.log import DECIDING
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release_contents import MANIFEST, Member, contents
-from agreement_pipeline.release_places import place, stands, version_of
+from agreement_pipeline.release_places import places, stands, version_of
 from agreement_pipeline.release_proof import Release, prove, read_folder
 from agreement_pipeline.storage import Folder, folder_at
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
@@ -34,12 +34,15 @@ def release_round(store: Store, round_name: str, policy: Policy, contract: Contr
     -------
     Release
         In the folder `releases/<round>/<ratings digest>-<policy digest>` of the store. One that is there already, with the same ratings, policy
-        and contract, is verified and returned; one that was withdrawn is never revived: the next gets the suffix -2, -3, ….
+        and contract, is verified and returned; one that was withdrawn is never revived, and one in other words is left as it is: the next gets the
+        suffix -2, -3, ….
 
     Raises
     ------
     ReleaseHeldError
         The round is not admitted; the message gives every reason.
+    ReleaseInvalidError
+        What stands in its place is no release, or none that the log let out as it stands.
     StoreError
         The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
@@ -274,16 +277,39 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 
     Whoever was killed between the two leaves an entry without a release, and the next run puts it there.
     """
-    called = place(store, name, ready.path.name, data)
-    release = replace(ready, path=store.root / "releases" / called)
-    standing = store.storage.contents(f"releases/{called}")
-    if MANIFEST in standing and standing != data:
-        release = verify_release(release.path)
+    fitting = (_at(store, called, ready, data) for called in places(store, name, ready.path.name, data))
+    release = next(found for found in fitting if found)
+    called = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
     store.record("released", name, release=called, rounds=digests, manifest_digest=release.manifest_digest, tentative=release.tentative)
-    if MANIFEST not in standing and not store.storage.keep_folder(f"releases/{called}", data):
+    if release.manifest_digest == ready.manifest_digest and not store.storage.keep_folder(f"releases/{called}", data):
         raise StoreError(f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again.")
     return release
+
+
+def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) -> Release | None:
+    """The release at a place: this one, or the one that was let out there before; None if other words stand there than this version writes."""
+    path, standing = store.root / "releases" / called, store.storage.contents(f"releases/{called}")
+    if MANIFEST not in standing or standing == data:
+        return replace(ready, path=path)
+    try:
+        release = verify_release(path)
+    except ReleaseInvalidError as refusal:
+        if refusal.code != "release_reworded":
+            raise
+        return None
+    _refuse_never_let_out(store, called, release)
+    return release
+
+
+def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
+    """Refuse what verifies and is not what was let out: a part of a release follows from nothing in it, and the log alone knows whose words these are."""
+    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called}:
+        raise ReleaseInvalidError(
+            f"{release.path}: a release found that the log of {store.root} did not let out as it stands; that one, or none, is required. "
+            "Do not train on it; find out who wrote it, remove the folder, and release the round again.",
+            "release_not_in_log",
+        )
 
 
 def _today() -> date:

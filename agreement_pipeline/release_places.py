@@ -1,7 +1,7 @@
 """Where releases stand in a store: a folder for each version, and another where one was withdrawn or holds something else."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,10 +17,10 @@ def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
     return f"{(members[0].ratings.digest if name == members[0].round else together)[:12]}-{policy.digest[:12]}"
 
 
-def place(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> str:
-    """The first folder of that version that is free, or holds this release and is in force."""
+def places(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> Iterator[str]:
+    """The folders of that version, in order, that are free, or hold this release and are in force."""
     names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
-    return next(called for called in names if called not in store.withdrawn() and not _another(store.storage.contents(f"releases/{called}"), data))
+    return (called for called in names if called not in store.withdrawn() and not _another(store.storage.contents(f"releases/{called}"), data))
 
 
 def stands(store: Store, called: str) -> bool:

@@ -193,7 +193,7 @@ class Store:
         Raises
         ------
         StoreError
-            An entry was edited or removed.
+            An entry was edited or removed, as far as the log can show it.
         """
         every = self._log.entries()
         return every if round_name is None else tuple(entry for entry in every if entry["round"] == round_name)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.log import are_texts
 from agreement_pipeline.release_contents import WITHDRAWN, as_json
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 
@@ -60,10 +61,12 @@ def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
     """The round and the reasons that the notice in a release gives; where it cannot be read, the first round of the release."""
     try:
         notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
-        round_name, reasons = notice["round"], [str(reason) for reason in notice["reasons"]]
-    except (ValueError, KeyError, TypeError):
-        round_name, reasons = "", [f"a {WITHDRAWN} that cannot be read"]
-    return (round_name if round_name in entry["rounds"] else next(iter(entry["rounds"]))), reasons
+    except (ValueError, RecursionError):
+        notice = None
+    said = notice if isinstance(notice, dict) else {}
+    round_name, reasons = said.get("round"), said.get("reasons")
+    known = round_name if isinstance(round_name, str) and round_name in entry["rounds"] else next(iter(entry["rounds"]))
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [f"a {WITHDRAWN} that cannot be read"]
 
 
 def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:

@@ -93,17 +93,60 @@ def test_waivers_that_are_no_list_of_them_are_refused(store, waivers):
         (lambda entry: entry.update(event="approved"), "an event that is known"),
         (lambda entry: entry.update(event=["decided"]), "an event that is known"),
         (lambda entry: entry.pop("round"), r"facts \['round'\]"),
+        (lambda entry: entry.pop("time"), r"facts \['time'\]"),
         (lambda entry: entry.pop("waivers"), r"facts \['waivers'\]"),
     ],
 )
 def test_an_entry_that_says_too_little_is_refused_when_read_although_it_is_sealed(store, spoil, lacking):
     record(store, "decided", "r")
-    path, (seal,) = store.root / "log/00000001.json", (store.root / "seals").iterdir()
+    sealed(store, spoil)
+    with pytest.raises(StoreError, match=f"entry 1 found without {lacking}"):
+        store.history()
+
+
+def sealed(store, spoil):
+    """The last entry spoilt, and sealed anew: what whoever can write the store can do."""
+    path = max((store.root / "log").iterdir())
+    seal = max((store.root / "seals").iterdir())
     entry = json.loads(path.read_text())
     spoil(entry)
     path.write_text(json.dumps(entry))
-    seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
-    with pytest.raises(StoreError, match=f"entry 1 found without {lacking}"):
+    seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
+
+
+TEXTLESS = [None, 5, True, ["a"], {"a": "b"}, "\ud800"]
+OTHER_KINDS = {
+    "a text": TEXTLESS,
+    "a list of texts": ["abc", 5, None, {"a": "b"}, [1], [["a"]], ["\ud800"]],
+    "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
+}
+KINDS = {("released", "rounds"): "texts by name", ("withdrawn", "releases"): "a list of texts", ("withdrawn", "reasons"): "a list of texts"}
+SPOILT = [
+    (event, fact, kind, value)
+    for event, facts in FACTS.items()
+    for fact in ("round", "time", *facts)
+    if fact != "waivers"
+    for kind in [KINDS.get((event, fact), "a text")]
+    for value in OTHER_KINDS[kind]
+]
+
+
+@pytest.mark.parametrize(("event", "fact", "kind", "value"), [*SPOILT, ("decided", "reasons", "a list of texts", 5)])
+def test_a_fact_of_another_kind_is_refused_when_written_and_when_read(store, event, fact, kind, value):
+    if fact not in ("round", "time"):
+        with pytest.raises(StoreError, match=f"^log: {event} of r without {kind} as {fact} found"):
+            record(store, event, "r", **{fact: value})
+    record(store, event, "r")
+    sealed(store, lambda entry: entry.update({fact: value}))
+    for step in (store.history, store.in_force, store.withdrawn, lambda: record(store, "decided", "r")):
+        with pytest.raises(StoreError, match=f"entry 1 found without {kind} as {fact};"):
+            step()
+
+
+def test_a_log_of_an_older_version_is_told_what_to_do(store):
+    record(store, "released", "r")
+    sealed(store, lambda entry: entry.pop("manifest_digest"))
+    with pytest.raises(StoreError, match=r"without facts \['manifest_digest'\].* If an older version of this package wrote it, start a new store, and ingest"):
         store.history()
 
 
@@ -139,6 +182,24 @@ def test_a_log_that_is_gone_altogether_is_missed(store):
     record(store, "decided", "r", decision="held")
     (store.root / "log" / "00000001.json").unlink()
     with pytest.raises(StoreError, match="0 entries found where 1 were written"):
+        store.history()
+
+
+@pytest.mark.parametrize("n_removed", [1, 2])
+def test_an_end_removed_with_its_seals_is_shown_by_the_name_of_the_last_seal_alone(store, n_removed):
+    for digest in "abc":
+        record(store, "decided", "r", ratings_digest=digest)
+    kept = max((store.root / "seals").iterdir())
+    for folder in ("log", "seals"):
+        for path in sorted((store.root / folder).iterdir())[-n_removed:]:
+            path.unlink()
+    assert [entry["ratings_digest"] for entry in store.history()] == list("abc")[:-n_removed]
+    assert not kept.exists()
+    for digest in "xyz":
+        record(store, "decided", "r", ratings_digest=digest)
+    assert not kept.exists(), "a log that goes on otherwise has other seals"
+    kept.touch()
+    with pytest.raises(StoreError, match="entry 3 is not the one that was written"):
         store.history()
 
 

@@ -279,6 +279,75 @@ def test_the_same_release_again_is_verified_and_not_rewritten(store, original):
         released(store)
 
 
+def manifest_with(change):
+    def forge(path):
+        said = json.loads((path / "manifest.json").read_text())
+        change(said)
+        (path / "manifest.json").write_text(json.dumps(said))
+
+    return forge
+
+
+def forge_names(path):
+    """The whole release written again from its own ratings, as given by somebody else."""
+    found = verify_release(path)
+    ratings = found.ratings["r1"].renamed({found.ratings["r1"].raters[0]: "rater-of-renown"})
+    member = release_contents.Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
+    for name, data in release_contents.contents("demo", [member], POLICY, CONTRACT).items():
+        (path / name).write_bytes(data)
+
+
+FORGERIES = {
+    "the delivered file": manifest_with(lambda said: said["rounds"][0].update(original_digest="f" * 64)),
+    "a library": manifest_with(lambda said: said["written_by"].update(numpy="1.0")),
+    "a rater": forge_names,
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+@pytest.mark.parametrize("before", [True, False], ids=["standing", "put there first"])
+def test_a_release_forged_in_its_place_is_never_entered_into_the_log(store, original, tmp_path, forge, before):
+    """It verifies by itself, since nothing in it gives what was forged; the next to release the round must not let it out."""
+    home = store if before else Store(tmp_path / "other", salt=b"a salt for tests")
+    for each in {store, home}:
+        each.ingest("r1", make_ratings(), original)
+    made = released(home).path
+    path = store.release_folder("r1", made.name)
+    if not before:
+        shutil.copytree(made, path)
+    forge(path)
+    assert verify_release(path).rounds == ("r1",)
+    let_out = [entry for entry in store.history() if entry["event"] == "released"]
+    for step in (lambda: open_release(path, store=store), lambda: released(store), lambda: open_release(path, store=store)):
+        with pytest.raises(ReleaseInvalidError) as refusal:
+            step()
+        assert refusal.value.code == "release_not_in_log"
+    assert [entry for entry in store.history() if entry["event"] == "released"] == let_out
+    shutil.rmtree(path)
+    assert released(store).path == path
+    assert open_release(path, store=store).rounds == ("r1",)
+
+
+def test_a_release_of_equal_ratings_delivered_in_another_file_is_the_one_that_stands(store, original, tmp_path):
+    store.ingest("r1", make_ratings(), original)
+    first = released(store)
+    (tmp_path / "again.csv").write_bytes(b"as exported once more")
+    store.ingest("r1", make_ratings(), tmp_path / "again.csv")
+    assert (released(store).path, released(store).manifest_digest) == (first.path, first.manifest_digest)
+
+
+def test_a_release_in_words_that_this_version_no_longer_writes_gets_another_beside_it(store, original, monkeypatch):
+    store.ingest("r1", make_ratings(), original)
+    former = release_contents.card
+    with monkeypatch.context() as patch:
+        patch.setattr(release_contents, "card", lambda *facts: former(*facts).replace("## Data", "## The data"))
+        first = released(store)
+    second = released(store)
+    assert second.path.name == f"{first.path.name}-2"
+    assert released(store).path == second.path == current_release(store, "r1")
+    assert open_release(second.path, store=store).rounds == ("r1",)
+
+
 def test_another_contract_gets_a_folder_of_its_own(store, original):
     store.ingest("r1", make_ratings(), original)
     other = contract(Contract.default().to_mapping()["rows"][1])
@@ -371,15 +440,39 @@ def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(sto
     assert released(store).path.name == f"{path.name}-2"
 
 
-@pytest.mark.parametrize("notice", ["", "[]", '{"round": "../r9", "reasons": []}', '{"round": 1, "reasons": 2}'])
-def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice):
+UNREADABLE = ["a WITHDRAWN.json that cannot be read"]
+SPOILT_NOTICES = {
+    "empty": ("", UNREADABLE),
+    "list": ("[]", UNREADABLE),
+    "path as round": ('{"round": "../r9", "reasons": []}', []),
+    "numbers": ('{"round": 1, "reasons": 2}', UNREADABLE),
+    "list as round": ('{"round": [], "reasons": ["why"]}', ["why"]),
+    "one text": ('{"round": "r1", "reasons": "abc"}', UNREADABLE),
+    "numbers as reasons": ('{"round": "r1", "reasons": [1]}', UNREADABLE),
+    "half a character": ('{"round": "r1", "reasons": ["\\ud800"]}', UNREADABLE),
+    "half a character as round": ('{"round": "\\ud800", "reasons": ["why"]}', ["why"]),
+}
+
+
+@pytest.mark.parametrize(("notice", "reasons"), SPOILT_NOTICES.values(), ids=SPOILT_NOTICES)
+def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice, reasons):
     store.ingest("r1", make_ratings(), original)
     path = released(store).path
     (path / "WITHDRAWN.json").write_text(notice)
     judge_round(store, "r1", POLICY, CONTRACT)
-    assert (store.history()[-1]["event"], store.history()[-1]["round"]) == ("withdrawn", "r1")
+    last = store.history()[-1]
+    assert (last["event"], last["round"], last["reasons"]) == ("withdrawn", "r1", reasons)
     with pytest.raises(ReleaseInvalidError):
         verify_release(path)
+    assert released(store).path.name == f"{path.name}-2"
+
+
+def test_a_notice_too_deep_to_be_read_withdraws_too(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text("[" * 100_000)
+    judge_round(store, "r1", POLICY, CONTRACT)
+    assert (store.history()[-1]["event"], store.history()[-1]["reasons"]) == ("withdrawn", UNREADABLE)
 
 
 def test_a_notice_that_somebody_removed_is_put_back_and_the_release_is_never_used_again(store, original):
