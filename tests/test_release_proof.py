@@ -11,7 +11,7 @@ from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalid
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.release import release_dataset
-from agreement_pipeline.release_contents import Member, contents
+from agreement_pipeline.release_contents import Member, as_json, contents
 from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
 from agreement_pipeline.tables import parquet_bytes, parquet_table
@@ -50,14 +50,14 @@ def forge(path, name, data):
     (path / name).write_bytes(data)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "manifest.json").write_bytes(as_json(manifest))
 
 
 def edit(path, name, change):
     """Change plain data in a file and make the manifest agree with it."""
     data = json.loads((path / name).read_text())
     change(data)
-    (path / name).write_text(json.dumps(data)) if name == "manifest.json" else forge(path, name, json.dumps(data).encode())
+    (path / name).write_bytes(as_json(data)) if name == "manifest.json" else forge(path, name, as_json(data))
 
 
 def edit_table(path, name, change):
@@ -130,7 +130,7 @@ def test_a_file_outside_the_folder_cannot_be_listed(copy):
         (lambda said: said["r2"].update(decision="held"), "r2, decision is 'held' and comes out as 'admitted'"),
         (lambda said: said["r2"].update(ratings_digest="0" * 64), "r2, ratings_digest is '000"),
         (lambda said: said["r1"]["verdicts"].clear(), r"r1, verdicts is \[\] and comes out as"),
-        (lambda said: said.pop("r2"), "decision.json, r2 is None and comes out as"),
+        (lambda said: said.pop("r2"), "decision.json, r2 is nothing and comes out as"),
     ],
 )
 def test_a_forged_decision_does_not_come_out_again(copy, change, said):
@@ -189,7 +189,86 @@ def test_a_file_that_no_release_has_is_refused_whatever_the_manifest_says(copy):
 @pytest.mark.parametrize("name", ["manifest.json", "policy.json"])
 def test_a_key_that_no_release_has_is_refused(copy, name):
     edit(copy, name, lambda said: said.update(approved_by="the board"))
-    refused(copy, f"{name}, approved_by is 'the board' and comes out as None")
+    refused(copy, f"{name}, approved_by is 'the board' and comes out as nothing")
+
+
+def replaced(path, name, old, new):
+    """Write something into a file before what stands there first, and make the manifest agree with it."""
+    text = (path / name).read_text()
+    assert old in text
+    (path / name).write_text(text.replace(old, new + old, 1)) if name == "manifest.json" else forge(path, name, text.replace(old, new + old, 1).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "forged"),
+    [
+        ("decision.json", '"decision": "admitted"', '"decision": "admitted with honours", '),
+        ("policy.json", '"reliable": 0.8', '"reliable": 0.99, '),
+        ("agreement_report.json", '"low": ', '"low": 0.9999, '),
+        ("manifest.json", '"project": "demo"', '"project": "other", '),
+        ("manifest.json", '"files": {', '"files": {"more.sh": {}}, '),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_since_readers_take_either(copy, name, key, forged):
+    replaced(copy, name, key, forged)
+    refused(copy, f"{name}: JSON found that is not written as releases write it, as with a key that stands in it twice")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "policy.json", "decision.json", "agreement_report.json", "WITHDRAWN.json"])
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": ' * 500 + b"1" + b"}" * 500, b'{"a": NaN}', b'{"a": "\\ud800"}'])
+def test_json_that_cannot_be_read_is_refused_by_name(copy, name, content, capsys):
+    (copy / name).write_bytes(content) if name == "manifest.json" else forge(copy, name, content)
+    with pytest.raises(ReleaseInvalidError) as refusal:
+        verify_release(copy)
+    assert main(["verify", str(copy)]) in (1, 11)
+    assert capsys.readouterr().out.startswith(f"refused ({refusal.value.code}): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("manifest.json", lambda said: said.update(reason="Approved"), "reason is 'Approved' and comes out as nothing"),
+        ("manifest.json", lambda said: said.update(code_version="9"), "code_version is '9' and comes out as nothing"),
+        ("manifest.json", lambda said: said["rounds"][0].update(method="x"), "rounds 1, method is 'x' and comes out as nothing"),
+        ("policy.json", lambda said: said.update(reasons=["Approved"]), r"reasons is \['Approved'\] and comes out as nothing"),
+        ("policy.json", lambda said: said.update(description="Approved"), "description is 'Approved' and comes out as nothing"),
+        ("policy.json", lambda said: said["policy"].pop("always_valid_at"), "policy, always_valid_at is nothing and comes out as None"),
+        ("decision.json", lambda said: said.update(code_version="approved by board"), "code_version is 'approved by board' and comes out as nothing"),
+        ("decision.json", lambda said: said["r1"].update(code_version={"a": [1]}), r"r1, code_version is \{'a': \[1\]\} and comes out as"),
+        ("decision.json", lambda said: said["r1"].pop("code_version"), "r1, code_version is nothing and comes out as"),
+        ("decision.json", lambda said: said["r1"]["verdicts"][0].update(method="x"), "r1, verdicts 1, method is 'x' and comes out as nothing"),
+        ("decision.json", lambda said: said.update(r3=None), "r3 is None and comes out as nothing"),
+        ("decision.json", lambda said: said["r1"].update(tentative=0), "r1, tentative is 0 and comes out as False"),
+        ("agreement_report.json", lambda said: said.update(method="exact"), "method is 'exact' and comes out as nothing"),
+    ],
+)
+def test_what_is_worded_or_dated_is_passed_over_where_a_release_has_it_and_nowhere_else(copy, name, change, said):
+    edit(copy, name, change)
+    refused(copy, f"{name}, {said}")
+
+
+def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
+    """A decision says `code_version` of each round, and a round may have that very name."""
+    member = Member.assessed("code_version", "0" * 64, make_ratings(), POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT))
+    assert verify_release(tmp_path / "release").rounds == ("code_version",)
+    edit(tmp_path / "release", "decision.json", lambda said: said["code_version"].update(tentative=True))
+    refused(tmp_path / "release", "decision.json, code_version, tentative is True and comes out as False")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda said: said.update(written_by="The Pope"), "written_by"),
+        (lambda said: said["written_by"].update(numpy={"by": "the board"}), "written_by"),
+        (lambda said: said.pop("written_by"), "written_by"),
+        (lambda said: said["rounds"][0].update(original_digest={"a": 1}), "original_digest"),
+        (lambda said: said["rounds"][0].update(original_digest="approved"), "original_digest"),
+    ],
+)
+def test_what_a_manifest_alone_says_has_its_form(copy, change, said):
+    edit(copy, "manifest.json", change)
+    refused(copy, f"do not give rounds that can be judged .*{said}")
 
 
 def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, released):
