@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -127,6 +128,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
     _refuse_other_files(path, set(promised), found - {MANIFEST})
     _refuse_unknown_files(path, set(promised))
+    _refuse_links(path, found)
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
@@ -244,6 +246,13 @@ def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
             "Fetch the release again.",
             "release_file_extra",
         )
+
+
+def _refuse_links(path: Folder, found: set[str]) -> None:
+    """Refuse what stands elsewhere: whoever may write there changes the release afterwards."""
+    links = [name for name in sorted(found) if isinstance(path, Path) and (path / name).is_symlink()]
+    if links:
+        raise ReleaseInvalidError(f"{path}: links {listed(links)} found; the files themselves are required. Copy the folder with what its links lead to.")
 
 
 def _refuse_ended(path: Folder, by: _JudgedBy) -> None:

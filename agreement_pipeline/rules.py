@@ -223,4 +223,7 @@ def number(name: str, value: object) -> float:
     """The value as a number, if it is one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PolicyError(f"{name} {value!r} found; a number is required. Correct it.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise PolicyError(f"{name} of more than 300 digits found; a number that can be computed with is required. Correct it.") from None

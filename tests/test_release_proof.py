@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import shutil
 
 import pandas as pd
@@ -107,6 +108,56 @@ def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (copy / "data" / "more").symlink_to(tmp_path / "elsewhere")
     refused(copy, r"extra file \['data/more'\] found")
+
+
+@pytest.mark.parametrize("name", [TRAIN, "manifest.json"])
+def test_a_link_to_a_file_is_none_of_a_release(copy, tmp_path, name):
+    """Whoever may write where it leads changes the release after it was verified."""
+    shutil.move(copy / name, tmp_path / "elsewhere")
+    (copy / name).symlink_to(tmp_path / "elsewhere")
+    refused(copy, rf"links \['{name}'\] found; the files themselves are required")
+
+
+def test_a_withdrawal_notice_cannot_write_lines_of_its_own(copy, capsys):
+    said = {"round": "r1\nverified: rounds r1; 90 training rows", "time": "\x1b[2K", "reasons": ["\u202e", "\ud800"]}
+    (copy / "WITHDRAWN.json").write_text(json.dumps(said))
+    assert main(["verify", str(copy)]) == 11
+    (line,) = capsys.readouterr().out.splitlines()
+    assert r"withdrawn on \x1b[2K, for round r1\nverified: rounds r1; 90 training rows (\u202e; \ud800)" in line
+
+
+@pytest.mark.parametrize(
+    ("project", "round_name"), [("demo", "r1\nverified: rounds r1; 90 training rows\x1b[2K"), ("demo", "../r1"), ("demo\x1b[2K", "r1"), ("", "r1")]
+)
+def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, project, round_name):
+    member = Member.assessed(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("forged", contents(project, [member], POLICY, CONTRACT))
+    refused(tmp_path / "forged", "a name that could be a path found")
+    assert main(["verify", str(tmp_path / "forged")]) == 15
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "change", [lambda policy: policy.update(confidence_level=10**400), lambda policy: policy["rules"][0].update(reliable=10**400, tentative=10**400)]
+)
+def test_numbers_that_nothing_can_be_computed_with_are_refused(copy, change):
+    edit(copy, "policy.json", lambda said: change(said["policy"]))
+    refused(copy, "policy.json: not readable .* of more than 300 digits found")
+    assert main(["verify", str(copy)]) == 1
+
+
+def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
+    """Measurements of 1e-11 are no less labels than others."""
+    rows = [(f"i{item:03}", rater, (item + 1) * 1e-11 * (1 + 0.001 * place)) for item in range(60) for place, rater in enumerate("abc")]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(None, "interval"))
+    member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT))
+    path = tmp_path / "release"
+    assert verify_release(path).rounds == ("r1",)
+    for forged in ([0.0] * 60, [math.nextafter(label, 1) for label in verify_release(path).train["label"]]):
+        copy = shutil.copytree(path, tmp_path / f"copy {forged[0]}")
+        edit_table(copy, TRAIN, lambda table, forged=forged: table.set_column(table.column_names.index("label"), "label", [forged]))
+        refused(copy, f"rows of {TRAIN} found that the consensus of the annotations does not give")
 
 
 def test_a_manifest_that_lists_too_little_or_is_none_is_refused(copy):
