@@ -4,13 +4,16 @@ import hashlib
 import json
 import math
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, open_release, verify_release
+from agreement_pipeline.assessment import Assessment
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.gate import decide
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release_contents import Member, as_json, contents
 from agreement_pipeline.storage.local import LocalStorage
@@ -196,6 +199,26 @@ def test_numbers_may_differ_in_the_last_digits(copy):
 
     edit(copy, "decision.json", change)
     assert verify_release(copy).rounds == ("r1", "r2")
+
+
+@pytest.mark.parametrize("towards", [0, 1])
+def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp_path, towards):
+    """Of 96 items of four raters, 12 are rated otherwise by one of them: 0.9375 of the pairs agree, which lies between two numbers of three digits."""
+    rows = [(f"i{item:03}", rater, ("no", "yes")[(item + (item < 12 and rater == "d")) % 2]) for item in range(96) for rater in "abcd"]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    policy = replace(POLICY, rules=(*POLICY.rules, Rule("percent_agreement", effect="warn")), admit=("reliable", "tentative"))
+    here = Member.assessed("r1", "0" * 64, ratings, policy, CONTRACT)
+    (value,) = (each.value for each in here.assessment.estimates if each.measure == "percent_agreement")
+    assert value == 0.9375
+    elsewhere = [
+        replace(each, value=math.nextafter(each.value, towards)) if each.measure == "percent_agreement" else each for each in here.assessment.estimates
+    ]
+    said = here.assessment.decision
+    judged = {"ratings_digest": said.ratings_digest, "contract_digest": said.contract_digest, "code_version": said.code_version}
+    decision = decide(elsewhere, policy, findings=said.findings, **judged)
+    there = replace(here, assessment=Assessment(tuple(elsewhere), decision))
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [there], policy, CONTRACT))
+    assert verify_release(tmp_path / "release").decisions["r1"]["verdicts"][1]["value"] == value
 
 
 def test_the_version_that_decided_may_be_another(copy):
