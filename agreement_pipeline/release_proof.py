@@ -147,6 +147,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
         A file is not what it must be, something comes out otherwise, or a round is not admitted.
     """
     manifest = _json(data, MANIFEST, path)
+    _refuse_other_writers(path, manifest.get("written_by"))
     by = _judged_by(data, path, on)
     _refuse_ended(path, by)
     annotations, members, labels = _derived(data, manifest, by, path)
@@ -183,8 +184,6 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
     try:
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
-        if not isinstance(writers := manifest["written_by"], dict) or not all(isinstance(version, str) for version in writers.values()):
-            raise KeyError("written_by")
         check_round_name(manifest["project"], "project")
         members = [_member(annotations, entry, by) for entry in manifest["rounds"]]
         if set(annotations["round"].to_pylist()) != {member.round for member in members}:
@@ -253,6 +252,15 @@ def _refuse_links(path: Folder, found: set[str]) -> None:
     links = [name for name in sorted(found) if isinstance(path, Path) and (path / name).is_symlink()]
     if links:
         raise ReleaseInvalidError(f"{path}: links {listed(links)} found; the files themselves are required. Copy the folder with what its links lead to.")
+
+
+def _refuse_other_writers(path: Folder, found: object) -> None:
+    """Refuse what no release says of its writers; their versions cannot be derived."""
+    if not isinstance(found, dict) or not all(isinstance(version, str) for version in found.values()):
+        raise ReleaseInvalidError(
+            f"{path / MANIFEST}: written_by {shortened(found)} found; the versions of libraries by name are required. Fetch the release again.",
+            "release_not_derived",
+        )
 
 
 def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
