@@ -111,7 +111,7 @@ class Rule:
             reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since {who}"
             return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
+        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
 
     def _kind(self, interval: Interval) -> Kind:
@@ -122,10 +122,10 @@ class Rule:
             return "tentative"
         return "unreliable" if high < self.tentative else "inconclusive"
 
-    def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
+    def _reason(self, estimate: Estimate, value: float, interval: Interval, kind: Kind) -> str:
         q = estimate.miss_probability(self.reliable)
         limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
-        found = f"{_subject(estimate)} {in_words(estimate.value)}, {limits}{_at_any_time(estimate)} on {_items(estimate)}"
+        found = f"{_subject(estimate)} {in_words(value)}, {limits}{_at_any_time(estimate)} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
             "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
