@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.rules import in_words
 from agreement_pipeline.scale import Scale
 
 CONFIGS = {
@@ -76,14 +77,14 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = ("undefined", "undefined") if value is None else (f"{value:.3f}", f"{_limit(low)} to {_limit(high)}")
+    found = ("undefined", "undefined") if value is None else (in_words(value), f"{_limit(low)} to {_limit(high)}")
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (verdict["measure"], verdict["scope"], *found, items, f"{verdict['verdict']}{effect}", verdict["reason"])
 
 
 def _limit(limit: float | None) -> str:
-    return "no limit" if limit is None else f"{limit:.3f}"
+    return "no limit" if limit is None else in_words(limit)
 
 
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:

@@ -177,9 +177,10 @@ def verify(options: argparse.Namespace) -> int:
     try:
         release = open_release(options.release, require=_required(options.require), store=Store(options.store) if options.store else None)
     except (ReleaseInvalidError, ReleaseHeldError) as error:
-        _say(f"refused ({error.code}): {error}")
+        _say(_printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
-    _say(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{'; admitted as tentative' if release.tentative else ''}")
+    tentative = "; admitted as tentative" if release.tentative else ""
+    _say(_printable(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{tentative}"))
     return ADMITTED
 
 
@@ -230,6 +231,11 @@ def _ratings(options: argparse.Namespace) -> Ratings:
 
 def _as_json(found: Sequence[Estimate]) -> str:
     return json.dumps([each.to_mapping() for each in found], indent=2, ensure_ascii=False)
+
+
+def _printable(text: str) -> str:
+    """One line in which nothing that a release says moves the cursor, or starts another."""
+    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode() for character in text)
 
 
 def _say(text: str) -> None:

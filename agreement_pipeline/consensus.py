@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
@@ -42,6 +43,11 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
 
         A continuous scale has no categories, and then there is no `soft_label`, `votes` or `entropy_bits`.
 
+    Raises
+    ------
+    RatingsError
+        A label is a vector of numbers, of which no mean is taken.
+
     Examples
     --------
     >>> from agreement_pipeline import Ratings, Scale
@@ -49,6 +55,11 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
     >>> consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))[["id", "label", "votes", "resolution"]].to_dict("list")
     {'id': ['i1', 'i2'], 'label': ['yes', None], 'votes': [[1, 2], [1, 1]], 'resolution': ['plurality', 'tie']}
     """
+    if ratings.scale.dimensions > 1:
+        raise RatingsError(
+            f"round {round_name or 'of vectors'}: labels of {ratings.scale.dimensions} dimensions found; one a label is required for training labels. "
+            "Release each dimension as a round of its own."
+        )
     rated = _panel_ratings(ratings)
     item, items = pd.factorize(rated["item"], sort=True)
     n_raters = np.bincount(item, minlength=len(items))

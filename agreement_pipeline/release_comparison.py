@@ -1,35 +1,66 @@
 """Where what a release holds differs from what is derived again: last digits of numbers may, since machines add them up in different orders."""
 
 import math
-from collections.abc import Container, Mapping
 from reprlib import repr as shortened
 
 import numpy as np
 import pyarrow as pa
 
 TOLERANCE = 1e-9
+EACH = "*"
+
+Paths = frozenset[tuple[str, ...]]
+"""Where in plain data, key by key; `EACH` stands for every key, and for every entry of a list."""
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING = _Nothing()
 
 
 def same_rows(found: pa.Table, derived: pa.Table) -> bool:
-    """Are these the same rows under the same schema, but for the last digits of numbers?"""
+    """Are these the same rows under the same schema, but for the last digits of numbers that are no labels? A label is added up exactly."""
     same_columns = found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
     return (
         same_columns
         and len(found) == len(derived)
-        and all(_same_values(found[name].combine_chunks(), derived[name].combine_chunks()) for name in derived.column_names)
+        and all(_same_column(name, found[name].combine_chunks(), derived[name].combine_chunks()) for name in derived.column_names)
     )
 
 
-def difference(found: object, derived: object, at: str, passed_over: Container[str] = ()) -> str | None:
-    """The first place where plain data differ, in words; numbers may within the tolerance, and what stands under the keys passed over."""
-    if isinstance(found, Mapping) and isinstance(derived, Mapping):
-        pairs = [(found.get(name), derived.get(name), f"{at}, {name}") for name in sorted(found.keys() | derived.keys()) if name not in passed_over]
-        return next((words for pair in pairs if (words := difference(*pair, passed_over))), None)
-    if isinstance(found, list) and isinstance(derived, list) and len(found) == len(derived):
-        return next((words for n, pair in enumerate(zip(found, derived, strict=True), 1) if (words := difference(*pair, f"{at} {n}", passed_over))), None)
-    if isinstance(found, float) and isinstance(derived, float) and math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE):
+def difference(found: object, derived: object, at: str, passed_over: Paths = frozenset()) -> str | None:
+    """The first place where plain data differ, in words; numbers may within the tolerance, and what stands under a path passed over.
+
+    A key that is missing is not a null, a true is not a one, and what is passed over is there and of the same kind.
+    """
+    if () in passed_over and type(found) is type(derived):
         return None
-    return None if found == derived else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
+    if isinstance(found, dict) and isinstance(derived, dict):
+        names = sorted(found.keys() | derived.keys())
+        parts = [(found.get(name, NOTHING), derived.get(name, NOTHING), f"{at}, {name}", _under(passed_over, name)) for name in names]
+        return next((words for part in parts if (words := difference(*part))), None)
+    if isinstance(found, list) and isinstance(derived, list) and len(found) == len(derived):
+        inside = _under(passed_over, EACH)
+        return next((words for n, pair in enumerate(zip(found, derived, strict=True), 1) if (words := difference(*pair, f"{at} {n}", inside))), None)
+    return None if _same(found, derived) else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
+
+
+def _under(paths: Paths, name: str) -> Paths:
+    """What is left of the paths that lead through a key."""
+    return frozenset(path[1:] for path in paths if path and path[0] in (name, EACH))
+
+
+def _same(found: object, derived: object) -> bool:
+    if isinstance(found, float) and isinstance(derived, float):
+        return math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE)
+    return found == derived and (type(found) is type(derived) or {type(found), type(derived)} == {int, float})
+
+
+def _same_column(name: str, found: pa.Array, derived: pa.Array) -> bool:
+    return bool(found.equals(derived)) if name == "label" else _same_values(found, derived)
 
 
 def _same_values(found: pa.Array, derived: pa.Array) -> bool:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError, listed
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import CONTENT, Ratings
-from agreement_pipeline.release_comparison import difference, same_rows
+from agreement_pipeline.release_comparison import EACH, Paths, difference, same_rows
 from agreement_pipeline.release_contents import (
     ANNOTATIONS,
     CROISSANT,
@@ -31,6 +32,7 @@ from agreement_pipeline.release_contents import (
     UNRESOLVED,
     WITHDRAWN,
     Member,
+    as_json,
     decisions_of,
     documents,
     identity,
@@ -39,13 +41,20 @@ from agreement_pipeline.release_contents import (
 )
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.storage import Folder, storage_at
+from agreement_pipeline.store import check_round_name
 from agreement_pipeline.tables import EXTRAS, parquet_table, ratings_of
-from agreement_pipeline.waivers import Waiver, Waivers
+from agreement_pipeline.waivers import DIGEST, Waiver, Waivers
 
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
-UNDERIVED = dict.fromkeys(("written_by", "files"))
-VERSION = frozenset({"code_version"})
-WORDING = VERSION | {"reason", "reasons", "description", "method", "undefined"}
+UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
+VERSION: Paths = frozenset({(EACH, "code_version")})
+WORDING: Paths = VERSION | {
+    (EACH, "reasons"),
+    (EACH, "verdicts", EACH, "reason"),
+    (EACH, "findings", EACH, "description"),
+    ("rounds", EACH, "estimates", EACH, "method"),
+    ("rounds", EACH, "estimates", EACH, "undefined"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +128,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
     _refuse_other_files(path, set(promised), found - {MANIFEST})
     _refuse_unknown_files(path, set(promised))
+    _refuse_links(path, found)
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
@@ -137,18 +147,20 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
         A file is not what it must be, something comes out otherwise, or a round is not admitted.
     """
     manifest = _json(data, MANIFEST, path)
+    _refuse_other_writers(path, manifest.get("written_by"))
     by = _judged_by(data, path, on)
     _refuse_ended(path, by)
     annotations, members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
-    _refuse_other(path, MANIFEST, {**manifest, **UNDERIVED}, {**identity(project, members, policy, contract), **UNDERIVED})
-    _refuse_other(path, DECISION, _json(data, DECISION, path), decisions_of(members))
+    derived_manifest = {**identity(project, members, policy, contract), "written_by": {}, "files": {}}
+    _refuse_other(path, MANIFEST, manifest, derived_manifest, UNDERIVED)
+    _refuse_other(path, DECISION, _json(data, DECISION, path), decisions_of(members), WORDING)
     _refuse_held(path, members)
     tables = tables_of(members, labels, by.scale)
     written = {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()}
     derived = documents(project, members, labels, policy, contract, by.scale, written)
-    for name in (REPORT, POLICY):
-        _refuse_other(path, name, _json(data, name, path), json.loads(derived[name]))
+    _refuse_other(path, REPORT, _json(data, REPORT, path), json.loads(derived[REPORT]), WORDING)
+    _refuse_other(path, POLICY, _json(data, POLICY, path), json.loads(derived[POLICY]))
     _refuse_unread(path, annotations, tables[ANNOTATIONS])
     for name in (TRAIN, UNRESOLVED):
         _refuse_other_rows(path, name, _table(data, name, path), tables[name])
@@ -170,13 +182,14 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
 def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder) -> tuple[pa.Table, list[Member], pd.DataFrame]:
     annotations = _table(data, ANNOTATIONS, path)
     try:
-        if manifest["schema"] != SCHEMA or not isinstance(manifest["project"], str):
+        if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
+        check_round_name(manifest["project"], "project")
         members = [_member(annotations, entry, by) for entry in manifest["rounds"]]
         if set(annotations["round"].to_pylist()) != {member.round for member in members}:
             raise KeyError("rounds")
         return annotations, members, labels_of(members)
-    except (AgreementError, KeyError, TypeError, ValueError, pa.ArrowException) as cause:
+    except (AgreementError, KeyError, OverflowError, TypeError, ValueError, pa.ArrowException) as cause:
         raise ReleaseInvalidError(
             f"{path}: {ANNOTATIONS} and {MANIFEST} do not give rounds that can be judged ({cause}); those released are required. Fetch the release again.",
             "release_not_derived",
@@ -184,7 +197,9 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
 
 
 def _member(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
-    rows = annotations.filter(pc.equal(annotations["round"], entry["round"]))
+    if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
+        raise KeyError("original_digest")
+    rows = annotations.filter(pc.equal(annotations["round"], check_round_name(entry["round"])))
     absent = [name for name in (*EXTRAS, *CONTENT) if name in rows.column_names and name not in entry["columns"]]
     ratings = ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
@@ -196,12 +211,12 @@ def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:
     try:
         waivers = {name: tuple(Waiver.from_mapping(each) for each in written) for name, written in found["waivers"].items()}
         return _JudgedBy(Policy.from_mapping(found["policy"]), Contract.from_mapping(found["contract"]), Scale.from_mapping(found["scale"]), waivers, on)
-    except (AgreementError, AttributeError, KeyError, TypeError, ValueError) as cause:
+    except (AgreementError, AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as cause:
         raise ReleaseInvalidError(f"{path / POLICY}: not readable ({cause}); a policy, a contract and a scale are required. Fetch the release again.") from None
 
 
 def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
-    notice = _json({WITHDRAWN: data}, WITHDRAWN, path)
+    notice = _parsed(data, WITHDRAWN, path)
     said = notice.get("reasons")
     reasons = "; ".join(map(str, said)) if isinstance(said, list) else str(said)
     return ReleaseInvalidError(
@@ -232,6 +247,22 @@ def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
         )
 
 
+def _refuse_links(path: Folder, found: set[str]) -> None:
+    """Refuse what stands elsewhere: whoever may write there changes the release afterwards."""
+    links = [name for name in sorted(found) if isinstance(path, Path) and (path / name).is_symlink()]
+    if links:
+        raise ReleaseInvalidError(f"{path}: links {listed(links)} found; the files themselves are required. Copy the folder with what its links lead to.")
+
+
+def _refuse_other_writers(path: Folder, found: object) -> None:
+    """Refuse what no release says of its writers; their versions cannot be derived."""
+    if not isinstance(found, dict) or not all(isinstance(version, str) for version in found.values()):
+        raise ReleaseInvalidError(
+            f"{path / MANIFEST}: written_by {shortened(found)} found; the versions of libraries by name are required. Fetch the release again.",
+            "release_not_derived",
+        )
+
+
 def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
     ended = [str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until]
     if ended:
@@ -250,8 +281,8 @@ def _refuse_held(path: Folder, members: list[Member]) -> None:
             )
 
 
-def _refuse_other(path: Folder, name: str, found: object, derived: object) -> None:
-    differing = difference(found, derived, name, WORDING)
+def _refuse_other(path: Folder, name: str, found: object, derived: object, passed_over: Paths = frozenset()) -> None:
+    differing = difference(found, json.loads(as_json(derived)), name, passed_over)
     if differing:
         raise ReleaseInvalidError(
             f"{path}: {differing} when derived again from the annotations; what they give is required. Fetch the release again, "
@@ -297,9 +328,24 @@ def _table(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:
 
 
 def _json(data: Mapping[str, bytes], name: str, path: Folder) -> dict[str, Any]:
+    """What a JSON file of a release says, to every reader alike: written again it gives the very bytes, so that no key stands in it twice."""
+    found = _parsed(data[name], name, path)
     try:
-        found = json.loads(data[name])
-    except ValueError as cause:
+        same = as_json(found) == data[name]
+    except (ValueError, RecursionError):
+        same = False
+    if not same:
+        raise ReleaseInvalidError(
+            f"{path / name}: JSON found that is not written as releases write it, as with a key that stands in it twice; "
+            "the very bytes that its data give are required. Fetch the release again."
+        )
+    return found
+
+
+def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as cause:
         raise ReleaseInvalidError(f"{path / name}: not readable as JSON ({cause}); what was released is required. Fetch the release again.") from None
     if not isinstance(found, dict):
         raise ReleaseInvalidError(f"{path / name}: {type(found).__name__} found; a JSON object is required. Fetch the release again.")

@@ -14,6 +14,7 @@ from agreement_pipeline.estimates import Estimate, Scope, registered
 from agreement_pipeline.intervals import Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
+DIGITS = 9
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 Effect = Literal["hold", "warn"]
@@ -102,15 +103,15 @@ class Rule:
             return Verdict(self, estimate.scope, "not_evaluated", f"{_subject(estimate)}: undefined, since {estimate.undefined}", code="undefined")
         for what, found, least in (("items", estimate.n_used, self.min_items), ("raters", estimate.n_raters, self.min_raters)):
             if found < least:
-                reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
+                reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
                 return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
         if self.every_rater and estimate.raters_left_out:
             evidence = "replicates" if registered(self.measure).needs == "replicates" else "statements of confidence"
             who = f"it leaves out {listed(estimate.raters_left_out)}, of whom {evidence} are missing or show nothing, and the policy asks for every rater"
-            reason = f"{_subject(estimate)} {estimate.value:.3f}: not evaluated, since {who}"
+            reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since {who}"
             return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
+        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
 
     def _kind(self, interval: Interval) -> Kind:
@@ -121,26 +122,27 @@ class Rule:
             return "tentative"
         return "unreliable" if high < self.tentative else "inconclusive"
 
-    def _reason(self, estimate: Estimate, interval: Interval, kind: Kind) -> str:
+    def _reason(self, estimate: Estimate, value: float, interval: Interval, kind: Kind) -> str:
         q = estimate.miss_probability(self.reliable)
         limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
-        found = f"{_subject(estimate)} {estimate.value:.3f}, {limits}{_at_any_time(estimate)} on {_items(estimate)}"
+        found = f"{_subject(estimate)} {in_words(value)}, {limits}{_at_any_time(estimate)} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
             "tentative": f"the lower limit reaches {self.tentative:g} but not {self.reliable:g}",
             "unreliable": f"the upper limit is under {self.tentative:g}",
             "inconclusive": f"could be under {self.tentative:g} and could be above",
         }[kind]
-        return f"{found}: {said}" + ("" if q is None else f" (q = {q:.2f})")
+        return f"{found}: {said}" + ("" if q is None else f" (q = {in_words(q, '.2f')})")
 
     def _advice(self, estimate: Estimate, value: float, low: float, kind: Kind) -> str:
         """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
         n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
         if kind not in ("tentative", "inconclusive") or low <= registered(self.measure).bounds[0]:
             return ""
-        if value <= self.reliable:
+        above = round(value - self.reliable, DIGITS)
+        if above <= 0:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
-        shrink = (value - low) / (value - self.reliable)
+        shrink = round(value - low, DIGITS) / above
         return f"; about {max(1, round(n * (shrink**2 - 1)))} more {what} at this agreement would decide"
 
 
@@ -194,8 +196,19 @@ def _subject(estimate: Estimate) -> str:
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
 
 
+def in_words(value: float, form: str = ".3f") -> str:
+    """A number as it is worded, once the last digits are gone, in which machines differ.
+
+    >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
+    ('0.938', '0.938', '0.937')
+    >>> in_words(-1e-17), f"{-1e-17:.3f}"
+    ('0.000', '-0.000')
+    """
+    return format(round(value, DIGITS) + 0.0, form)
+
+
 def _limit(limit: float) -> str:
-    return f"{limit:.3f}" if math.isfinite(limit) else "no limit"
+    return in_words(limit) if math.isfinite(limit) else "no limit"
 
 
 def _at_any_time(estimate: Estimate) -> str:
@@ -223,4 +236,7 @@ def number(name: str, value: object) -> float:
     """The value as a number, if it is one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PolicyError(f"{name} {value!r} found; a number is required. Correct it.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise PolicyError(f"{name} of more than 300 digits found; a number that can be computed with is required. Correct it.") from None

@@ -15,7 +15,7 @@ https://www.jstor.org/stable/4615733
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agreement_pipeline.rules import Kind, Verdict
+from agreement_pipeline.rules import Kind, Verdict, in_words
 
 
 def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
@@ -69,7 +69,9 @@ def _standing(verdict: Verdict, reliable: tuple[bool, float], tentative: float, 
 
 
 def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
-    said = f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {q:.2g}"
+    said = (
+        f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    )
     return replace(verdict, kind=kind, code="not_together", reason=f"{verdict.reason}; {said}{_coarse(verdict, level)}")
 
 

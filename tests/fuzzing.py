@@ -300,7 +300,7 @@ def tampered(draw: st.DrawFn, files: dict[str, bytes]) -> tuple[dict[str, bytes]
         elif change == "other":
             files[name] = files[draw(st.sampled_from(sorted(files)))]
         elif change == "values" and name.endswith(".json"):
-            files[name] = json.dumps(_elsewhere(draw, _loaded(files[name]))).encode()
+            files[name] = _as_released(_elsewhere(draw, _loaded(files[name])))
         elif change == "rows" and name.endswith(".parquet"):
             files[name] = _other_rows(draw, files[name])
         else:
@@ -390,7 +390,12 @@ def _agreeing(files: dict[str, bytes]) -> dict[str, bytes]:
     if not isinstance(manifest, dict):
         return files
     listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items() if name != "manifest.json"}
-    return {**files, "manifest.json": json.dumps({**manifest, "files": listed}).encode()}
+    return {**files, "manifest.json": _as_released({**manifest, "files": listed})}
+
+
+def _as_released(data: object) -> bytes:
+    """Plain data written as a release writes its own, whatever they are."""
+    return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(errors="surrogatepass")
 
 
 def opening(folder: Path, original: Path) -> tuple[dict[str, bytes], Callable[[tuple[dict[str, bytes], bool]], None]]:

@@ -28,6 +28,7 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.release import open_release, release_round
+from agreement_pipeline.release_contents import as_json
 from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.shrinkage import shrunken_self_agreement
@@ -476,7 +477,7 @@ def test_a_release_whose_items_were_moved_to_other_clusters_is_refused(tmp_path)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     (path / "manifest.json").chmod(0o644)
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "manifest.json").write_bytes(as_json(manifest))
     with pytest.raises(ReleaseInvalidError, match="when derived again from the annotations"):
         open_release(path)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Ratings, Scale
+from agreement_pipeline import Ratings, RatingsError, Scale
 from agreement_pipeline.consensus import consensus, resolved, unresolved
 
 SCALE = Scale(("no", "maybe", "yes"))
@@ -103,3 +103,9 @@ def test_a_round_that_only_a_classifier_rated_has_no_rows():
     found = consensus(make_ratings([("i", "model", "yes")], classifiers=["model"]))
     assert found.empty
     assert found.columns.tolist() == ["id", "round", "label", "soft_label", "votes", "n_raters", "entropy_bits", "resolution"]
+
+
+def test_vectors_have_no_training_label():
+    ratings = make_ratings([("i1", rater, (1.0, 2.0)) for rater in "ab"], Scale(None, "multivariate interval", dimensions=2))
+    with pytest.raises(RatingsError, match="round r1: labels of 2 dimensions found; one a label is required for training labels"):
+        consensus(ratings, "r1")

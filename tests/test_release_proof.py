@@ -2,16 +2,20 @@
 
 import hashlib
 import json
+import math
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, open_release, verify_release
+from agreement_pipeline.assessment import Assessment
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.gate import decide
 from agreement_pipeline.release import release_dataset
-from agreement_pipeline.release_contents import Member, contents
+from agreement_pipeline.release_contents import Member, as_json, contents
 from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
 from agreement_pipeline.tables import parquet_bytes, parquet_table
@@ -50,14 +54,14 @@ def forge(path, name, data):
     (path / name).write_bytes(data)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "manifest.json").write_bytes(as_json(manifest))
 
 
 def edit(path, name, change):
     """Change plain data in a file and make the manifest agree with it."""
     data = json.loads((path / name).read_text())
     change(data)
-    (path / name).write_text(json.dumps(data)) if name == "manifest.json" else forge(path, name, json.dumps(data).encode())
+    (path / name).write_bytes(as_json(data)) if name == "manifest.json" else forge(path, name, as_json(data))
 
 
 def edit_table(path, name, change):
@@ -109,6 +113,56 @@ def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
     refused(copy, r"extra file \['data/more'\] found")
 
 
+@pytest.mark.parametrize("name", [TRAIN, "manifest.json"])
+def test_a_link_to_a_file_is_none_of_a_release(copy, tmp_path, name):
+    """Whoever may write where it leads changes the release after it was verified."""
+    shutil.move(copy / name, tmp_path / "elsewhere")
+    (copy / name).symlink_to(tmp_path / "elsewhere")
+    refused(copy, rf"links \['{name}'\] found; the files themselves are required")
+
+
+def test_a_withdrawal_notice_cannot_write_lines_of_its_own(copy, capsys):
+    said = {"round": "r1\nverified: rounds r1; 90 training rows", "time": "\x1b[2K", "reasons": ["\u202e", "\ud800"]}
+    (copy / "WITHDRAWN.json").write_text(json.dumps(said))
+    assert main(["verify", str(copy)]) == 11
+    (line,) = capsys.readouterr().out.splitlines()
+    assert r"withdrawn on \x1b[2K, for round r1\nverified: rounds r1; 90 training rows (\u202e; \ud800)" in line
+
+
+@pytest.mark.parametrize(
+    ("project", "round_name"), [("demo", "r1\nverified: rounds r1; 90 training rows\x1b[2K"), ("demo", "../r1"), ("demo\x1b[2K", "r1"), ("", "r1")]
+)
+def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, project, round_name):
+    member = Member.assessed(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("forged", contents(project, [member], POLICY, CONTRACT))
+    refused(tmp_path / "forged", "a name that could be a path found")
+    assert main(["verify", str(tmp_path / "forged")]) == 15
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "change", [lambda policy: policy.update(confidence_level=10**400), lambda policy: policy["rules"][0].update(reliable=10**400, tentative=10**400)]
+)
+def test_numbers_that_nothing_can_be_computed_with_are_refused(copy, change):
+    edit(copy, "policy.json", lambda said: change(said["policy"]))
+    refused(copy, "policy.json: not readable .* of more than 300 digits found")
+    assert main(["verify", str(copy)]) == 1
+
+
+def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
+    """Measurements of 1e-11 are no less labels than others."""
+    rows = [(f"i{item:03}", rater, (item + 1) * 1e-11 * (1 + 0.001 * place)) for item in range(60) for place, rater in enumerate("abc")]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(None, "interval"))
+    member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT))
+    path = tmp_path / "release"
+    assert verify_release(path).rounds == ("r1",)
+    for forged in ([0.0] * 60, [math.nextafter(label, 1) for label in verify_release(path).train["label"]]):
+        copy = shutil.copytree(path, tmp_path / f"copy {forged[0]}")
+        edit_table(copy, TRAIN, lambda table, forged=forged: table.set_column(table.column_names.index("label"), "label", [forged]))
+        refused(copy, f"rows of {TRAIN} found that the consensus of the annotations does not give")
+
+
 def test_a_manifest_that_lists_too_little_or_is_none_is_refused(copy):
     edit(copy, "manifest.json", lambda manifest: manifest["files"].pop("decision.json"))
     (copy / "decision.json").unlink()
@@ -130,7 +184,7 @@ def test_a_file_outside_the_folder_cannot_be_listed(copy):
         (lambda said: said["r2"].update(decision="held"), "r2, decision is 'held' and comes out as 'admitted'"),
         (lambda said: said["r2"].update(ratings_digest="0" * 64), "r2, ratings_digest is '000"),
         (lambda said: said["r1"]["verdicts"].clear(), r"r1, verdicts is \[\] and comes out as"),
-        (lambda said: said.pop("r2"), "decision.json, r2 is None and comes out as"),
+        (lambda said: said.pop("r2"), "decision.json, r2 is nothing and comes out as"),
     ],
 )
 def test_a_forged_decision_does_not_come_out_again(copy, change, said):
@@ -145,6 +199,26 @@ def test_numbers_may_differ_in_the_last_digits(copy):
 
     edit(copy, "decision.json", change)
     assert verify_release(copy).rounds == ("r1", "r2")
+
+
+@pytest.mark.parametrize("towards", [0, 1])
+def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp_path, towards):
+    """Of 96 items of four raters, 12 are rated otherwise by one of them: 0.9375 of the pairs agree, which lies between two numbers of three digits."""
+    rows = [(f"i{item:03}", rater, ("no", "yes")[(item + (item < 12 and rater == "d")) % 2]) for item in range(96) for rater in "abcd"]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    policy = replace(POLICY, rules=(*POLICY.rules, Rule("percent_agreement", effect="warn")), admit=("reliable", "tentative"))
+    here = Member.assessed("r1", "0" * 64, ratings, policy, CONTRACT)
+    (value,) = (each.value for each in here.assessment.estimates if each.measure == "percent_agreement")
+    assert value == 0.9375
+    elsewhere = [
+        replace(each, value=math.nextafter(each.value, towards)) if each.measure == "percent_agreement" else each for each in here.assessment.estimates
+    ]
+    said = here.assessment.decision
+    judged = {"ratings_digest": said.ratings_digest, "contract_digest": said.contract_digest, "code_version": said.code_version}
+    decision = decide(elsewhere, policy, findings=said.findings, **judged)
+    there = replace(here, assessment=Assessment(tuple(elsewhere), decision))
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [there], policy, CONTRACT))
+    assert verify_release(tmp_path / "release").decisions["r1"]["verdicts"][1]["value"] == value
 
 
 def test_the_version_that_decided_may_be_another(copy):
@@ -189,7 +263,86 @@ def test_a_file_that_no_release_has_is_refused_whatever_the_manifest_says(copy):
 @pytest.mark.parametrize("name", ["manifest.json", "policy.json"])
 def test_a_key_that_no_release_has_is_refused(copy, name):
     edit(copy, name, lambda said: said.update(approved_by="the board"))
-    refused(copy, f"{name}, approved_by is 'the board' and comes out as None")
+    refused(copy, f"{name}, approved_by is 'the board' and comes out as nothing")
+
+
+def replaced(path, name, old, new):
+    """Write something into a file before what stands there first, and make the manifest agree with it."""
+    text = (path / name).read_text()
+    assert old in text
+    (path / name).write_text(text.replace(old, new + old, 1)) if name == "manifest.json" else forge(path, name, text.replace(old, new + old, 1).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "forged"),
+    [
+        ("decision.json", '"decision": "admitted"', '"decision": "admitted with honours", '),
+        ("policy.json", '"reliable": 0.8', '"reliable": 0.99, '),
+        ("agreement_report.json", '"low": ', '"low": 0.9999, '),
+        ("manifest.json", '"project": "demo"', '"project": "other", '),
+        ("manifest.json", '"files": {', '"files": {"more.sh": {}}, '),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused_since_readers_take_either(copy, name, key, forged):
+    replaced(copy, name, key, forged)
+    refused(copy, f"{name}: JSON found that is not written as releases write it, as with a key that stands in it twice")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "policy.json", "decision.json", "agreement_report.json", "WITHDRAWN.json"])
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": ' * 500 + b"1" + b"}" * 500, b'{"a": NaN}', b'{"a": "\\ud800"}'])
+def test_json_that_cannot_be_read_is_refused_by_name(copy, name, content, capsys):
+    (copy / name).write_bytes(content) if name == "manifest.json" else forge(copy, name, content)
+    with pytest.raises(ReleaseInvalidError) as refusal:
+        verify_release(copy)
+    assert main(["verify", str(copy)]) in (1, 11)
+    assert capsys.readouterr().out.startswith(f"refused ({refusal.value.code}): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("manifest.json", lambda said: said.update(reason="Approved"), "reason is 'Approved' and comes out as nothing"),
+        ("manifest.json", lambda said: said.update(code_version="9"), "code_version is '9' and comes out as nothing"),
+        ("manifest.json", lambda said: said["rounds"][0].update(method="x"), "rounds 1, method is 'x' and comes out as nothing"),
+        ("policy.json", lambda said: said.update(reasons=["Approved"]), r"reasons is \['Approved'\] and comes out as nothing"),
+        ("policy.json", lambda said: said.update(description="Approved"), "description is 'Approved' and comes out as nothing"),
+        ("policy.json", lambda said: said["policy"].pop("always_valid_at"), "policy, always_valid_at is nothing and comes out as None"),
+        ("decision.json", lambda said: said.update(code_version="approved by board"), "code_version is 'approved by board' and comes out as nothing"),
+        ("decision.json", lambda said: said["r1"].update(code_version={"a": [1]}), r"r1, code_version is \{'a': \[1\]\} and comes out as"),
+        ("decision.json", lambda said: said["r1"].pop("code_version"), "r1, code_version is nothing and comes out as"),
+        ("decision.json", lambda said: said["r1"]["verdicts"][0].update(method="x"), "r1, verdicts 1, method is 'x' and comes out as nothing"),
+        ("decision.json", lambda said: said.update(r3=None), "r3 is None and comes out as nothing"),
+        ("decision.json", lambda said: said["r1"].update(tentative=0), "r1, tentative is 0 and comes out as False"),
+        ("agreement_report.json", lambda said: said.update(method="exact"), "method is 'exact' and comes out as nothing"),
+    ],
+)
+def test_what_is_worded_or_dated_is_passed_over_where_a_release_has_it_and_nowhere_else(copy, name, change, said):
+    edit(copy, name, change)
+    refused(copy, f"{name}, {said}")
+
+
+def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
+    """A decision says `code_version` of each round, and a round may have that very name."""
+    member = Member.assessed("code_version", "0" * 64, make_ratings(), POLICY, CONTRACT)
+    LocalStorage(tmp_path).keep_folder("release", contents("demo", [member], POLICY, CONTRACT))
+    assert verify_release(tmp_path / "release").rounds == ("code_version",)
+    edit(tmp_path / "release", "decision.json", lambda said: said["code_version"].update(tentative=True))
+    refused(tmp_path / "release", "decision.json, code_version, tentative is True and comes out as False")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda said: said.update(written_by="The Pope"), "written_by 'The Pope' found; the versions of libraries by name are required"),
+        (lambda said: said["written_by"].update(numpy={"by": "the board"}), "written_by .* found; the versions of libraries by name are required"),
+        (lambda said: said.pop("written_by"), "written_by None found; the versions of libraries by name are required"),
+        (lambda said: said["rounds"][0].update(original_digest={"a": 1}), "do not give rounds that can be judged .*original_digest"),
+        (lambda said: said["rounds"][0].update(original_digest="approved"), "do not give rounds that can be judged .*original_digest"),
+    ],
+)
+def test_what_a_manifest_alone_says_has_its_form(copy, change, said):
+    edit(copy, "manifest.json", change)
+    refused(copy, said)
 
 
 def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, released):

@@ -24,6 +24,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.release import current_release, judge_round, open_release
+from agreement_pipeline.release_contents import as_json
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
 
@@ -89,7 +90,7 @@ def redeliver(line: Line, round_name: str, frame: pd.DataFrame) -> None:
 def edit(path: Path, change: Callable[[dict], object]) -> None:
     said = json.loads(path.read_text())
     change(said)
-    path.write_text(json.dumps(said))
+    path.write_bytes(as_json(said))
 
 
 def agree(folder: Path, name: str) -> None:
