@@ -30,12 +30,12 @@ SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release",
 DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version", "waivers")
 FACTS = {
     "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
-    "decided": DECIDING,
+    "decided": (*DECIDING, "tentative"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
 }
 TEXT = "a text"
-KINDS = {"releases": "a list of texts", "reasons": "a list of texts", "rounds": "texts by name"}
+KINDS = {"releases": "a list of texts", "reasons": "a list of texts", "rounds": "texts by name", "tentative": "true or false"}
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 HALF = re.compile(r"[\ud800-\udfff]")
@@ -228,6 +228,8 @@ def _is(kind: str, value: object) -> bool:
         return is_text(value)
     if kind == KINDS["rounds"]:
         return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+    if kind == KINDS["tentative"]:
+        return isinstance(value, bool)
     return are_texts(value)
 
 

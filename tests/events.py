@@ -4,7 +4,15 @@ from agreement_pipeline.store import Store
 
 FACTS = {
     "ingested": {"ratings_digest": "a", "original_digest": "b", "source": "r.csv", "table_digest": "c"},
-    "decided": {"decision": "held", "ratings_digest": "a", "policy_digest": "b", "contract_digest": "c", "code_version": "0", "waivers": []},
+    "decided": {
+        "decision": "held",
+        "ratings_digest": "a",
+        "policy_digest": "b",
+        "contract_digest": "c",
+        "code_version": "0",
+        "waivers": [],
+        "tentative": False,
+    },
     "released": {"release": "r/v", "rounds": {"r": "a"}, "manifest_digest": "d"},
     "withdrawn": {"releases": ["r/v"], "reasons": []},
 }

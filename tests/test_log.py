@@ -118,9 +118,15 @@ TEXTLESS = [None, 5, True, ["a"], {"a": "b"}, "\ud800"]
 OTHER_KINDS = {
     "a text": TEXTLESS,
     "a list of texts": ["abc", 5, None, {"a": "b"}, [1], [["a"]], ["\ud800"]],
+    "true or false": [0, 1, None, "no"],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
-KINDS = {("released", "rounds"): "texts by name", ("withdrawn", "releases"): "a list of texts", ("withdrawn", "reasons"): "a list of texts"}
+KINDS = {
+    ("decided", "tentative"): "true or false",
+    ("released", "rounds"): "texts by name",
+    ("withdrawn", "releases"): "a list of texts",
+    ("withdrawn", "reasons"): "a list of texts",
+}
 SPOILT = [
     (event, fact, kind, value)
     for event, facts in FACTS.items()

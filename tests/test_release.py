@@ -283,7 +283,7 @@ def manifest_with(change):
     def forge(path):
         said = json.loads((path / "manifest.json").read_text())
         change(said)
-        (path / "manifest.json").write_text(json.dumps(said))
+        (path / "manifest.json").write_bytes(release_contents.as_json(said))
 
     return forge
 

@@ -29,7 +29,7 @@ from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
-ADMITTED = {"decision": "admitted", "policy_digest": "0" * 64, "contract_digest": "0" * 64, "code_version": "0", "waivers": []}
+ADMITTED = {"decision": "admitted", "policy_digest": "0" * 64, "contract_digest": "0" * 64, "code_version": "0", "waivers": [], "tentative": False}
 HELD = r"held: round bad: held, since krippendorff_alpha 0\.\d+, 95% interval 0\.5\d+ to 0\.7\d+ on 120 items: could be under 0\.667 and could be above"
 GOOD_HELD = HELD.replace("bad", "good")
 REPORTED = {"check_name": "admitted", "passed": True, "metadata": {}, "partition": "bad"}
