@@ -69,9 +69,11 @@ def parquet_table(data: bytes) -> pa.Table:
         The bytes are not a Parquet file.
     """
     try:
-        return pq.read_table(pa.BufferReader(data))
+        table = pq.read_table(pa.BufferReader(data))
+        table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(f"Parquet file: {cause}; a readable one is required. Restore the file.") from None
+    return table
 
 
 def _label_type(scale: Scale) -> pa.DataType:

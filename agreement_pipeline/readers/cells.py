@@ -235,6 +235,7 @@ def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
         _refuse_large(file.metadata, source, limits)
         _refuse_twice(file.schema_arrow.names, source)
         table = file.read()
+        table.validate(full=True)
         columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}") from None

@@ -189,6 +189,13 @@ def test_a_truncated_parquet_file_is_refused(saved, refusal, tmp_path):
     assert "cut.parquet: not a whole Parquet file found (" in refusal(saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20]))
 
 
+def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
+    path = tmp_path / "labels.parquet"
+    pd.DataFrame({"item": ["i1"], "rater": ["Zoe"], "label": ["yes"]}).to_parquet(path, compression=None)
+    path.write_bytes(path.read_bytes().replace(b"Zoe", b"\xe3na"))
+    assert "not a whole Parquet file found" in refusal(path)
+
+
 def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
     arrays = [pa.array(["a"])] * 4
     pq.write_table(pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]), tmp_path / "round.parquet")
