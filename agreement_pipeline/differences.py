@@ -17,7 +17,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, registered
 from agreement_pipeline.evidence import affordable, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import BLOCK_CELLS, PRIOR_MASS, Interval, drawn_masses, percentile_interval, resampled, row_weights
+from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -205,12 +205,14 @@ def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | S
     if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
         found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
         raise AgreementError(f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them.")
-    size = max(1, BLOCK_CELLS // max(side.weights.shape[-1] for side in possible))
-    starts = range(0, n, size)
-    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
-        rng, some = np.random.default_rng(child), min(size, n - start)
-        shares, others = _shares(rng, one, some), None if paired else _shares(rng, other, some)
-        yield _completed(rng, shares, possible[0], one), _completed(rng, shares if others is None else others, possible[1], other)
+
+    def weights(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        shares = _shares(rng, one, size)
+        others = shares if paired else _shares(rng, other, size)
+        return _completed(rng, shares, possible[0], one), _completed(rng, others, possible[1], other)
+
+    rows = max(side.weights.shape[-1] for side in possible)
+    yield from ((possible[0].reweighted(first), possible[1].reweighted(second)) for first, second in in_blocks(weights, n, rows, seed))
 
 
 def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:
@@ -225,8 +227,8 @@ def _shares(rng: np.random.Generator, seen: Any, size: int) -> Array:
     return rng.standard_gamma(masses, size=(size, len(masses)))
 
 
-def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Any:
-    """The statistic under the shares of what was seen, and shares of its own of what was not."""
+def _completed(rng: np.random.Generator, shares: Array, possible: Any, seen: Any) -> Array:
+    """Weights of all rows: of the shares of what was seen, and of shares of its own of what was not."""
     unseen = possible.weights[seen.weights.shape[-1] :]
     gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(len(shares), len(unseen)))])
-    return possible.reweighted(row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True))))
+    return row_weights(seen, gamma * (drawn_masses(seen).sum() / gamma.sum(1, keepdims=True)))

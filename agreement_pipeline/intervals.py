@@ -61,17 +61,21 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
     that agreement is read on: items of one cluster say less than as many items of different ones, and a few large clusters less than many small ones.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
-    rows, seen = possible.weights.shape[-1], drawn_masses(statistic)
+    seen = drawn_masses(statistic)
     masses = np.concatenate([seen, possible.weights[statistic.weights.shape[-1] :]])
-    block = max(1, BLOCK_CELLS // rows)
-    starts = range(0, n_resamples, block)
-    children = np.random.SeedSequence(seed).spawn(len(starts))
 
-    def weights(place: int) -> Array:
-        size, rng = min(block, n_resamples - starts[place]), np.random.default_rng(children[place])
+    def weights(rng: np.random.Generator, size: int) -> Array:
         return row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme))
 
-    yield from (possible.reweighted(drawn) for drawn in in_order(weights, len(starts)))
+    yield from (possible.reweighted(drawn) for drawn in in_blocks(weights, n_resamples, possible.weights.shape[-1], seed))
+
+
+def in_blocks(drawn: Callable[[np.random.Generator, int], T], n_resamples: int, rows: int, seed: int | Sequence[int]) -> Iterator[T]:
+    """What is drawn block after block, of as many draws as hold `BLOCK_CELLS` weights of `rows` rows; each block has a generator of its own."""
+    size = max(1, BLOCK_CELLS // rows)
+    starts = range(0, n_resamples, size)
+    children = np.random.SeedSequence(seed).spawn(len(starts))
+    return in_order(lambda place: drawn(np.random.default_rng(children[place]), min(size, n_resamples - starts[place])), len(starts))
 
 
 def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:

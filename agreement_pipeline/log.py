@@ -14,7 +14,7 @@ log as it once was. The name of the last seal, kept where such a person cannot w
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,8 +34,6 @@ FACTS = {
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
 }
-TEXT = "a text"
-KINDS = {"releases": "a list of texts", "reasons": "a list of texts", "rounds": "texts by name", "tentative": "true or false"}
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 HALF = re.compile(r"[\ud800-\udfff]")
@@ -43,6 +41,37 @@ OLDER = " If an older version of this package wrote it, start a new store, and i
 OWN = ("number", "time", "event", "round", "previous")
 
 Entry = dict[str, Any]
+
+
+def is_text(value: object) -> bool:
+    """Is it a text, with no half of a character in it, which could not be written?"""
+    return isinstance(value, str) and not HALF.search(value)
+
+
+def are_texts(value: object) -> bool:
+    """Is it a list of texts?"""
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def _is_naming(value: object) -> bool:
+    return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+
+
+class _Kind(NamedTuple):
+    """What a fact must be, in words and as a question."""
+
+    words: str
+    holds: Callable[[object], bool]
+
+
+TEXT, TEXTS = _Kind("a text", is_text), _Kind("a list of texts", are_texts)
+KINDS = {
+    "releases": TEXTS,
+    "reasons": TEXTS,
+    "rounds": _Kind("texts by name", _is_naming),
+    "tentative": _Kind("true or false", lambda value: isinstance(value, bool)),
+}
+"""The facts that are no text."""
 
 
 class _Line(NamedTuple):
@@ -165,16 +194,6 @@ class Log:
         return StoreError(f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.{otherwise}")
 
 
-def is_text(value: object) -> bool:
-    """Is it a text, with no half of a character in it, which could not be written?"""
-    return isinstance(value, str) and not HALF.search(value)
-
-
-def are_texts(value: object) -> bool:
-    """Is it a list of texts?"""
-    return isinstance(value, list) and all(map(is_text, value))
-
-
 def _name(number: int) -> str:
     return f"{number:08}.json"
 
@@ -220,17 +239,7 @@ def _of_another_kind(entry: Entry) -> str | None:
     """The first fact that is not of its kind, and the kind: what reads the log relies on it."""
     texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
     kinds = dict.fromkeys(sorted(texts), TEXT) | {name: kind for name, kind in KINDS.items() if name in entry}
-    return next((f"{kind} as {name}" for name, kind in kinds.items() if not _is(kind, entry[name])), None)
-
-
-def _is(kind: str, value: object) -> bool:
-    if kind == TEXT:
-        return is_text(value)
-    if kind == KINDS["rounds"]:
-        return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
-    if kind == KINDS["tentative"]:
-        return isinstance(value, bool)
-    return are_texts(value)
+    return next((f"{kind.words} as {name}" for name, kind in kinds.items() if not kind.holds(entry[name])), None)
 
 
 def _said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
