@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release",
 DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version", "waivers")
 FACTS = {
     "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
-    "decided": (*DECIDING, "tentative"),
+    "decided": (*DECIDING, "tentative", "verdicts", "findings"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
 }
@@ -57,6 +58,22 @@ def _is_naming(value: object) -> bool:
     return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
 
 
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_limit(value: object) -> bool:
+    """Is it a number, or nothing where there is none?"""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> bool:
+    """Is it a list, each of which says this much?"""
+    return isinstance(values, list) and all(
+        isinstance(value, dict) and all(name in value and is_so(value[name]) for name, is_so in said.items()) for value in values
+    )
+
+
 class _Kind(NamedTuple):
     """What a fact must be, in words and as a question."""
 
@@ -64,12 +81,15 @@ class _Kind(NamedTuple):
     holds: Callable[[object], bool]
 
 
+LIMITS = dict.fromkeys(("value", "low", "high"), _is_limit)
 TEXT, TEXTS = _Kind("a text", is_text), _Kind("a list of texts", are_texts)
 KINDS = {
     "releases": TEXTS,
     "reasons": TEXTS,
     "rounds": _Kind("texts by name", _is_naming),
-    "tentative": _Kind("true or false", lambda value: isinstance(value, bool)),
+    "tentative": _Kind("true or false", _is_flag),
+    "verdicts": _Kind("a list of verdicts", partial(_are_each, dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | LIMITS)),
+    "findings": _Kind("a list of findings", partial(_are_each, {"description": is_text, "severity": is_text, "passed": _is_flag})),
 }
 """The facts that are no text."""
 

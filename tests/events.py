@@ -12,6 +12,8 @@ FACTS = {
         "code_version": "0",
         "waivers": [],
         "tentative": False,
+        "verdicts": [],
+        "findings": [],
     },
     "released": {"release": "r/v", "rounds": {"r": "a"}, "manifest_digest": "d"},
     "withdrawn": {"releases": ["r/v"], "reasons": []},

@@ -448,26 +448,28 @@ def test_a_round_that_items_one_by_one_would_admit_waits_for_more_documents():
     assert "in 40 clusters" in whole.reasons[0]
 
 
-def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(tmp_path):
+@pytest.fixture
+def clustered_release(tmp_path):
+    """Where a round of whole documents was released to, and its ratings."""
     frame = documents(16, n=40, hard=0)
     frame.to_csv(tmp_path / "export.csv", index=False)
-    store = Store(tmp_path / "store", salt=b"a salt for tests")
-    store.ingest("r1", ratings(frame, classifiers=()), tmp_path / "export.csv")
-    path = release_round(store, "r1", strict(), BARE, project="demo").path
+    store, released = Store(tmp_path / "store", salt=b"a salt for tests"), ratings(frame, classifiers=())
+    store.ingest("r1", released, tmp_path / "export.csv")
+    return release_round(store, "r1", strict(), BARE, project="demo").path, released
+
+
+def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(clustered_release):
+    path, released = clustered_release
     found = open_release(path)
-    assert found.ratings["r1"].digest == ratings(frame, classifiers=()).digest
+    assert found.ratings["r1"].digest == released.digest
     assert found.annotations.groupby("item")["cluster"].first().loc["007-0"] == "document 7"
     report = json.loads((path / "agreement_report.json").read_text())
     assert report["rounds"]["r1"]["estimates"][0]["n_clusters"] == 40
     assert json.loads((path / "manifest.json").read_text())["rounds"][0]["columns"] == ["confidence", "cluster"]
 
 
-def test_a_release_whose_items_were_moved_to_other_clusters_is_refused(tmp_path):
-    frame = documents(16, n=40, hard=0)
-    frame.to_csv(tmp_path / "export.csv", index=False)
-    store = Store(tmp_path / "store", salt=b"a salt for tests")
-    store.ingest("r1", ratings(frame, classifiers=()), tmp_path / "export.csv")
-    path = release_round(store, "r1", strict(), BARE, project="demo").path
+def test_a_release_whose_items_were_moved_to_other_clusters_is_refused(clustered_release):
+    path, _ = clustered_release
     name = "annotations/train-00000-of-00001.parquet"
     table = parquet_table((path / name).read_bytes())
     at = table.column_names.index("cluster")

@@ -114,15 +114,21 @@ def sealed(store, spoil):
     seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
 
 
+VERDICT = {"measure": "m", "effect": "hold", "verdict": "reliable", "reason": "so", "value": 0.9, "low": 0, "high": None}
+FINDING = {"description": "d", "severity": "error", "passed": True}
 TEXTLESS = [None, 5, True, ["a"], {"a": "b"}, "\ud800"]
 OTHER_KINDS = {
     "a text": TEXTLESS,
     "a list of texts": ["abc", 5, None, {"a": "b"}, [1], [["a"]], ["\ud800"]],
     "true or false": [0, 1, None, "no"],
+    "a list of verdicts": [None, "x", {}, ["x"], [{}], *([{**VERDICT, name: value}] for name, value in [("reason", 5), ("low", "0.8"), ("value", True)])],
+    "a list of findings": [None, "x", {}, ["x"], [{}], *([{**FINDING, name: value}] for name, value in [("description", None), ("passed", 1)])],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
 KINDS = {
     ("decided", "tentative"): "true or false",
+    ("decided", "verdicts"): "a list of verdicts",
+    ("decided", "findings"): "a list of findings",
     ("released", "rounds"): "texts by name",
     ("withdrawn", "releases"): "a list of texts",
     ("withdrawn", "reasons"): "a list of texts",
@@ -147,6 +153,14 @@ def test_a_fact_of_another_kind_is_refused_when_written_and_when_read(store, eve
     for step in (store.history, store.in_force, store.withdrawn, lambda: record(store, "decided", "r")):
         with pytest.raises(StoreError, match=f"entry 1 found without {kind} as {fact};"):
             step()
+
+
+@pytest.mark.parametrize(("fact", "whole"), [("verdicts", VERDICT), ("findings", FINDING)])
+def test_a_decision_says_all_that_is_read_of_its_verdicts_and_findings(store, fact, whole):
+    record(store, "decided", "r", **{fact: [whole]})
+    for name in whole:
+        with pytest.raises(StoreError, match=f"^log: decided of r without a list of {fact} as {fact} found"):
+            record(store, "decided", "r", **{fact: [whole, {other: value for other, value in whole.items() if other != name}]})
 
 
 def test_a_log_of_an_older_version_is_told_what_to_do(store):

@@ -26,10 +26,10 @@ from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.release import current_release, judge_round, open_release
 from agreement_pipeline.release_contents import as_json
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
+from tests.events import record
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
-ADMITTED = {"decision": "admitted", "policy_digest": "0" * 64, "contract_digest": "0" * 64, "code_version": "0", "waivers": [], "tentative": False}
 HELD = r"held: round bad: held, since krippendorff_alpha 0\.\d+, 95% interval 0\.5\d+ to 0\.7\d+ on 120 items: could be under 0\.667 and could be above"
 GOOD_HELD = HELD.replace("bad", "good")
 REPORTED = {"check_name": "admitted", "passed": True, "metadata": {}, "partition": "bad"}
@@ -126,7 +126,7 @@ def range_backfill(line):
 @bypass("fan-in over a round that the log is made to call admitted", HELD)
 def fan_in(line):
     digest = line.project.store.present("bad").ratings_digest
-    line.project.store.record("decided", "bad", **ADMITTED, ratings_digest=digest, verdicts=[])
+    record(line.project.store, "decided", "bad", decision="admitted", ratings_digest=digest)
     return job_of(line, "reviews_release").execute_in_process(instance=line.instance, raise_on_error=False)
 
 
