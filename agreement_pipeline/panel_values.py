@@ -67,8 +67,8 @@ class PanelValues:
 
     @property
     def n_raters(self) -> int:
-        """Raters of the panel."""
-        return self.panel.n_raters
+        """Raters of the panel who rated an item that the classifier labelled."""
+        return int(self.panel.rated[self.labelled & self.panel.seen].any(0).sum())
 
     @property
     def n_items(self) -> int:

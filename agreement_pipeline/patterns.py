@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
-from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.rows import changed, checked_codes, checked_weights, distinct_in, extended, reweighted, whole
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.rows import changed, checked_codes, checked_raters, checked_weights, distinct_in, extended, reweighted, whole
 from agreement_pipeline.scale import MISSING, Scale
 from agreement_pipeline.unseen import MAX_TURNS, Array, Codes, category_splits, rater_splits, split_between, typical_size
 
@@ -203,12 +203,10 @@ class RatingPatterns:
         rows = checked_codes("rating patterns: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
             raise RatingsError(f"rating patterns: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. Give a column for every rater.")
-        if len(set(raters)) != len(raters):
-            raise RatingsError(f"rating patterns: raters {listed(sorted(raters), 12)} found; each name is required once. Name the raters apart.")
         object.__setattr__(self, "codes", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "raters", checked_raters("rating patterns", raters))
         object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
 
     @property

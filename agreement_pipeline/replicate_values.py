@@ -12,7 +12,7 @@ from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import changed, checked_weights, extended, positions, refuse_two_cells
+from agreement_pipeline.rows import changed, checked_raters, checked_weights, extended, positions, refuse_two_cells
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.unseen import met_again, typical_size
 from agreement_pipeline.values import RatingValues, splits, two_values
@@ -84,7 +84,7 @@ class ReplicateValues:
         refuse_two_cells("replicate values", self.item, self.rater)
         object.__setattr__(self, "weights", checked_weights(weights, items))
         object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "raters", checked_raters("replicate values", raters))
         object.__setattr__(self, "round_raters", tuple(sorted(raters if round_raters is None else round_raters)))
         object.__setattr__(self, "clusters", checked_clusters(clusters, items))
 

@@ -1,6 +1,6 @@
 """What all statistics do with their rows: check them, make equal ones one, add to their weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -61,6 +61,13 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     if array.shape[-1:] != (rows,):
         raise RatingsError(f"weights: shape {array.shape} found; (..., {rows}) is required. Give one weight a row.")
     return array
+
+
+def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
+    """The raters' names, each once."""
+    if len(set(raters)) != len(raters):
+        raise RatingsError(f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. Name the raters apart.")
+    return tuple(raters)
 
 
 def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
-from agreement_pipeline.rows import Known, changed, checked_weights, extended, reweighted
+from agreement_pipeline.rows import Known, changed, checked_raters, checked_weights, extended, reweighted
 from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
@@ -69,7 +69,7 @@ class RatingValues(Known):
         object.__setattr__(self, "values", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "raters", tuple(raters))
+        object.__setattr__(self, "raters", checked_raters("rating values", raters))
         object.__setattr__(self, "left_out", left_out)
         object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
 

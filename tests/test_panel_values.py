@@ -26,6 +26,7 @@ def values(rows, weights=None, raters="xyz", scale=LINE):
         (lambda: PanelValues(values([[0.5, 1.5]]), [0.5], "m"), r"labels of shape \(1,\) found; \(1, 1\) is required"),
         (lambda: PanelValues(values([[0.5, 1.5]]), [[np.inf]], "m"), r"row 1, column 'm': \[inf\] found"),
         (lambda: PanelValues(values([[0.5]], scale=RATIO), [[-1.0]], "m"), r"row 1, column 'm': \[-1.0\] found .* finite non-negative numbers"),
+        (lambda: PanelValues(values([[0.5, 1.5]]), [[1.0]], "y"), r"raters \['x', 'y', 'y'\] found; each name is required once"),
         (lambda: PanelValues(values([[0.5]]), [[1.0]], "m") + PanelValues(values([[0.5]]), [[1.0]], "n"), "classifiers 'm' and 'n' found; one is required"),
     ],
 )
@@ -37,7 +38,7 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
     rated = values([[0.5, 1.0, NAN], [NAN, NAN, NAN], [1.0, 1.5, 1.0], [0.1, NAN, NAN]], [2, 5, 3, 4])
     panel = PanelValues(rated, [[0.5], [1.0], [NAN], [1.0]], "m")
-    assert (panel.n_items, panel.n_used, panel.n_raters, panel.n_ratings) == (6, 6, 3, 8)
+    assert (panel.n_items, panel.n_used, panel.n_raters, panel.n_ratings) == (6, 6, 2, 8)
 
 
 def test_one_rater_is_set_apart_from_the_rest():

@@ -30,6 +30,7 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
         (lambda: values([[1.0, 2.0]], item=[1], weights=[1.0]), r"replicate values: item positions \[1\] found; one from 0 to 0"),
         (lambda: values([[1.0, 2.0]], rater=[3]), r"replicate values: rater positions \[3\] found; one from 0 to 2"),
         (lambda: values([[1.0, 2.0], [3.0, 4.0]], item=[0, 0]), r"replicate values: two cells of one item and rater \[\(0, 0\)\] found"),
+        (lambda: values([[1.0, 2.0]], raters="xyx"), r"replicate values: raters \['x', 'x', 'y'\] found; each name is required once. Name the raters apart"),
         (lambda: values([[1.0, 2.0]], weights=[-1.0]), "weights: a negative or non-finite number found"),
         (lambda: values([[1.0, 2.0]]) + values([[1.0, 2.0]], scale=RATIO), "cannot add over different scales"),
     ],

@@ -132,6 +132,11 @@ def test_crossed_leaves_out_incomplete_items_and_counts_them():
     assert crossed.crossed() is crossed
 
 
+def test_two_raters_of_one_name_are_refused():
+    with pytest.raises(RatingsError, match=r"rating values: raters \['a', 'a'\] found; each name is required once. Name the raters apart"):
+        RatingValues([[1, 2]], scale=INTERVAL, raters=("a", "a"))
+
+
 def test_two_rounds_values_add_by_rater_name():
     one = RatingValues([[1, 2]], scale=INTERVAL, raters=("a", "b"))
     other = RatingValues([[3, 4]], scale=INTERVAL, raters=("b", "c"))
