@@ -47,14 +47,14 @@ def critical_value(information: float, alpha: float) -> float:
     return math.sqrt((information + 1) / information * (math.log1p(information) - 2 * math.log(alpha)))
 
 
-def draws_needed(at: int, confidence_level: float) -> int:
-    """The fewest draws of which ten lie beyond each limit, from a quarter of the items at which it is tightest to ten times as many.
+def draws_needed(confidence_level: float) -> int:
+    """The fewest draws of which ten lie beyond each limit, from a quarter of the items at which it is tightest, however many these are, to ten times as many.
 
-    >>> draws_needed(500, 0.95)
+    >>> draws_needed(0.95)
     17398
     """
     alpha = 1 - confidence_level
-    furthest = max(critical_value(share * at * mixture(at, alpha), alpha) for share in RANGE)
+    furthest = max(critical_value(share * mixture(1, alpha), alpha) for share in RANGE)
     return fewest_draws(NORMAL.cdf(-furthest))
 
 

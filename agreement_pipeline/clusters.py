@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError, listed
@@ -31,7 +32,16 @@ class Clusters:
 
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
-        """One cluster for each name, in the order of the names."""
+        """One cluster for each name, in the order of the names.
+
+        Raises
+        ------
+        RatingsError
+            A name is missing.
+        """
+        missing = int(pd.isna(np.asarray(names, dtype=object)).sum())
+        if missing:
+            raise RatingsError(f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row.")
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
 

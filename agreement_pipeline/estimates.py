@@ -216,8 +216,10 @@ def estimates(
     Raises
     ------
     PolicyError
-        A measure or a method is not registered; the clusters named are not one a row; or raters at large are asked about where raters are forgotten, or
-        at any time.
+        A measure or a method is not registered; the clusters named are not one a row; raters at large are asked about where raters are forgotten, or
+        at any time; or limits are to be tightest at fewer items than one.
+    RatingsError
+        The name of a cluster is missing.
     """
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
@@ -238,6 +240,8 @@ def estimates(
 
 def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
     how = interval_method(name)
+    if always_valid_at is not None and always_valid_at < 1:
+        raise PolicyError(f"always_valid_at {always_valid_at!r} found; a number of items (or clusters) from 1 is required. Correct it.")
     if always_valid_at is not None and how.population == "raters at large":
         raise PolicyError(f"always valid limits by {name} found; a method that speaks of these raters is required, since a round gains items and not raters.")
     return how

@@ -93,7 +93,7 @@ class Policy:
 
     def _check_draws(self) -> None:
         at = self.always_valid_at
-        needed = fewest_draws(self.tail) if at is None else draws_needed(at, self.confidence_level)
+        needed = fewest_draws(self.tail) if at is None else draws_needed(self.confidence_level)
         if self.n_resamples < needed:
             found = f"n_resamples {self.n_resamples} with {f'confidence_level {self.confidence_level:g}' if at is None else 'always_valid_at'}"
             raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")

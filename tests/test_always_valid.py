@@ -117,7 +117,7 @@ def test_an_expensive_measure_has_the_bounds():
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():
-    needed = draws_needed(400, 0.95)
+    needed = draws_needed(0.95)
     for n in (100, 200, 400, 1000, 4000):
         assert needed * stats.norm.sf(critical_value(n * mixture(400, ALPHA), ALPHA)) >= 10
     assert needed * stats.norm.sf(critical_value(90 * mixture(400, ALPHA), ALPHA)) < 10
@@ -148,6 +148,13 @@ def test_raters_at_large_are_not_asked_about_at_any_time():
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
     with pytest.raises(PolicyError, match="always valid limits by two_way_jackknife_log found"):
         estimate("krippendorff_alpha", counts, method="two_way_jackknife_log", always_valid_at=500)
+
+
+@pytest.mark.parametrize("at", [0, -500])
+def test_limits_that_are_tightest_at_no_item_are_refused(at):
+    counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
+    with pytest.raises(PolicyError, match=f"always_valid_at {at} found; a number of items .or clusters. from 1 is required"):
+        estimate("krippendorff_alpha", counts, always_valid_at=at)
 
 
 def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
@@ -184,7 +191,11 @@ def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
 
 
 def test_each_rater_has_a_time_of_her_own(ratings):
-    found = measure_ratings(ratings, ["self_agreement"], scopes=("round", "rater"), n_resamples=1000, always_valid_at=300)
-    information = {str(each.scope): each.known.information for each in found if each.value is not None}
-    assert information["round"] >= max(information.values())
-    assert len(information) > 1
+    again = ratings.table[ratings.table["occurrence"] > 1]
+    once = again[again["rater"] == "ana"]["item"].unique()[:10]
+    fewer = Ratings.from_frame(ratings.table.drop(again.index[(again["rater"] == "ana") & again["item"].isin(once)]), Scale(CATEGORIES))
+    met = fewer.table[fewer.table["occurrence"] > 1].groupby("rater")["item"].nunique()
+    found = measure_ratings(fewer, ["self_agreement"], scopes=("round", "rater"), n_resamples=1000, always_valid_at=300)
+    information = {str(each.scope): each.known.information / mixture(300, ALPHA) for each in found}
+    assert information == pytest.approx({"round": again["item"].nunique(), **{f"rater {name}": items for name, items in met.items()}})
+    assert met["ana"] == met["ben"] - 10
