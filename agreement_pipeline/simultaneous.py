@@ -72,12 +72,12 @@ def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) ->
     said = (
         f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
     )
-    return replace(verdict, kind=kind, code="not_together", reason=f"{verdict.reason}; {said}{_coarse(verdict, level)}")
+    return replace(verdict, kind=kind, code="not_together", reason=f"{verdict.reason}; {said}{_coarse(verdict, q)}")
 
 
-def _coarse(verdict: Verdict, level: float) -> str:
+def _coarse(verdict: Verdict, q: float) -> str:
     known = verdict.estimate.known if verdict.estimate else None
-    return ", the least that so many draws can tell; raise n_resamples" if known and known.finest > level else ""
+    return ", the least that so many draws can tell; raise n_resamples" if known and q <= known.finest else ""
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:

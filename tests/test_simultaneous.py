@@ -92,7 +92,9 @@ def test_an_unreliable_verdict_is_taken_back_on_the_upper_side():
 def test_draws_that_cannot_tell_the_level_reach_nothing():
     sure = [found(0.99, name=name, known=OfDraws(np.full(1000, 0.99), 0.99, (0.0, 1.0))) for name in "abc"]
     assert kinds(sure) == ["inconclusive"] * 3  # ten draws of a thousand are 0.01, and 0.025/3 is less
-    assert "the least that so many draws can tell; raise n_resamples" in policy().judge(sure)[0].reason
+    assert policy().judge(sure)[0].reason.endswith("its q is 0.01, the least that so many draws can tell; raise n_resamples")
+    unsure = [replace(each, known=OfDraws(np.repeat([0.7, 0.99], [20, 980]), 0.99, (0.0, 1.0))) for each in sure]
+    assert policy().judge(unsure)[0].reason.endswith("its q is 0.02")
     many = [replace(each, known=OfDraws(np.full(2000, 0.99), 0.99, (0.0, 1.0))) for each in sure]
     assert kinds(many) == ["reliable"] * 3
 
