@@ -11,7 +11,7 @@ from agreement_pipeline.planning import N_ROUNDS
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.scale import LEVELS
 
-FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
+FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 STORES = Path(".agreement/store")
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 LIMITED = tuple(each.name for each in fields(Limits))
@@ -60,22 +60,30 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 
 def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
     parser.add_argument("--measure", action="append", metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
-    parser.add_argument("--confidence-level", type=_confidence_level, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
-    parser.add_argument("--n-resamples", type=_draws, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
+    parser.add_argument("--confidence-level", type=_share, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
+    parser.add_argument("--n-resamples", type=_repetitions, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
 
 
-def _confidence_level(text: str) -> float:
-    share = float(text)
+def _share(text: str) -> float:
+    share = _number(text)
     if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"{text} found; a share between 0 and 1 is required. 0.95 is usual.")
+        raise argparse.ArgumentTypeError(f"{text} found; a share between 0 and 1 is required. The help says which is usual.")
     return share
 
 
-def _draws(text: str) -> int:
-    number = int(text)
-    if not FEWEST_DRAWS <= number <= MOST_DRAWS:
-        raise argparse.ArgumentTypeError(f"{text} found; a whole number from {FEWEST_DRAWS} to {MOST_DRAWS} is required. 10000 is usual.")
-    return number
+def _repetitions(text: str) -> int:
+    number = _number(text)
+    if not (FEWEST_REPETITIONS <= number <= MOST_REPETITIONS and number.is_integer()):
+        need = f"a whole number from {FEWEST_REPETITIONS} to {MOST_REPETITIONS} is required"
+        raise argparse.ArgumentTypeError(f"{text} found; {need}. The help says which is usual.")
+    return int(number)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} found; a number is required. Correct it.") from None
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:
@@ -92,13 +100,13 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
     )
-    parser.add_argument("--probability", type=_confidence_level, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
-    parser.add_argument("--rounds", type=_draws, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
+    parser.add_argument("--probability", type=_share, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
+    parser.add_argument("--rounds", type=_repetitions, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    return tuple(float(share) for share in text.split(","))
+    return tuple(_number(share) for share in text.split(","))
 
 
 def _history_options(parser: argparse.ArgumentParser) -> None:

@@ -153,6 +153,23 @@ def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
     assert "is required" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--rounds", "5"), "--rounds: 5 found; a whole number from 100 to 1000000 is required. The help says which is usual."),
+        (("--rounds", "200.5"), "--rounds: 200.5 found; a whole number from 100 to 1000000 is required."),
+        (("--rounds", "many"), "--rounds: 'many' found; a number is required. Correct it."),
+        (("--probability", "90"), "--probability: 90 found; a share between 0 and 1 is required. The help says which is usual."),
+        (("--probability", "nan"), "--probability: nan found; a share between 0 and 1 is required."),
+        (("--prevalence", "0.5,half"), "--prevalence: 'half' found; a number is required. Correct it."),
+    ],
+)
+def test_a_number_that_cannot_be_planned_with_is_refused_in_words(capsys, option, words):
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "--policy", "policy.yaml", *option])
+    assert words in capsys.readouterr().err
+
+
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out
