@@ -13,7 +13,7 @@ from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confidence_distributions import ConfidenceDistribution, OfDraws
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import FEWEST_CLUSTERS, Asked, gathered, points_of
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, interval_method
+from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, Population, interval_method
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.patterns import Array, Statistic
@@ -71,6 +71,8 @@ class Estimate:
         The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
     always_valid_at
         The items at which limits that hold at any time are tightest; None where they are of a round judged once.
+    population
+        Whether the interval speaks of these raters on other items, or of raters at large.
     known
         What is known of the true value, of which the interval shows the limits at one level.
     """
@@ -94,6 +96,7 @@ class Estimate:
     raters_left_out: tuple[str, ...] = ()
     n_clusters: int | None = None
     always_valid_at: int | None = None
+    population: Population = "these raters"
     known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -307,6 +310,7 @@ class _Maker:
             raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
             n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.always_valid_at,
+            population=self.how.population,
             known=known,
         )
 

@@ -135,13 +135,18 @@ class Rule:
         return f"{found}: {said}" + ("" if q is None else f" (q = {in_words(q, '.2f')})")
 
     def _advice(self, estimate: Estimate, value: float, low: float, kind: Kind) -> str:
-        """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n."""
+        """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n.
+
+        That of raters at large does not: as far as it comes of the raters, it is the same on any number of items.
+        """
         n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
         if kind not in ("tentative", "inconclusive") or low <= registered(self.measure).bounds[0]:
             return ""
         above = round(value - self.reliable, DIGITS)
         if above <= 0:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
+        if estimate.population == "raters at large":
+            return "; for raters at large more items alone may never decide, and more raters would narrow the interval"
         shrink = round(value - low, DIGITS) / above
         return f"; about {max(1, round(n * (shrink**2 - 1)))} more {what} at this agreement would decide"
 

@@ -55,6 +55,22 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] == pytest.approx(q)
 
 
+def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_decide():
+    """Five raters of whom one knows less: with ten times the items the interval is hardly narrower."""
+    policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}], "interval_method": AT_LARGE})
+    widths = []
+    for n_items in (300, 3000):
+        frame = simulate_round("w", seed=2, n_items=n_items, missing=0.0, classifiers={}, replicated=0.0, accuracy=0.99)
+        weak = (frame["rater"] == "ana") & (frame.index % 4 == 0)
+        frame.loc[weak, "label"] = CATEGORIES[0]
+        (verdict,) = assess(Ratings.from_frame(frame, Scale(CATEGORIES)), policy, Contract.default()).decision.verdicts
+        assert verdict.kind in ("tentative", "inconclusive")
+        assert verdict.estimate.value > 0.8
+        assert verdict.reason.endswith("; for raters at large more items alone may never decide, and more raters would narrow the interval")
+        widths.append(verdict.estimate.interval.high - verdict.estimate.interval.low)
+    assert widths[1] > 0.8 * widths[0]
+
+
 def test_two_raters_say_nothing_of_others_and_hold_the_round():
     two = Ratings.from_frame(simulate_round("w", seed=2, n_items=200, raters=("ana", "ben"), missing=0.0, classifiers={}, accuracy=1.0), Scale(CATEGORIES))
     policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}], "interval_method": AT_LARGE})
