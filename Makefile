@@ -17,7 +17,7 @@ ui: $(VENV)/.installed
 	$(BIN)/dagster dev -w workspace.yaml
 
 test: lint types definitions docs
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadgroup
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
