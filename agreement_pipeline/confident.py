@@ -71,11 +71,6 @@ class ConfidentPatterns:
         return self.patterns.raters
 
     @property
-    def n_raters(self) -> int:
-        """Raters who stated some confidence."""
-        return int(self.stated.any(0).sum())
-
-    @property
     def n_items(self) -> int:
         """Items with at least one rating."""
         return self.patterns.n_items

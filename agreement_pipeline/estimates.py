@@ -56,7 +56,7 @@ class Estimate:
     observed, expected
         The coefficient's parts.
     n_items, n_raters, n_ratings
-        What it rests on.
+        What it rests on; of raters, those who rated an item that agreement is read on.
     n_clusters
         The clusters that the items stand in on which agreement was read; None where items come one by one.
     dropped

@@ -8,10 +8,11 @@ import numpy as np
 
 from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
-from agreement_pipeline.jackknife import without_items, without_raters
+from agreement_pipeline.jackknife import without_items
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic, merged
+from agreement_pipeline.raters import raters_on, without_raters
 
 N_RESAMPLES_OF_EXPENSIVE = 200
 N_RESAMPLES_OF_MANY_ROWS = 1_000
@@ -84,10 +85,18 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
 
 
 def _with_raters(found: dict[str, Evidence], statistic: Any) -> dict[str, Evidence]:
-    """The evidence with the values without each rater."""
-    others = [points_of([MEASURES[name] for name in found], other) for other in without_raters(statistic)]
-    values = {name: [np.broadcast_to(points[place].found.value, np.shape(found[name].value)) for points in others] for place, name in enumerate(found)}
-    return {name: replace(each, without_rater=np.stack(values[name])) for name, each in found.items()}
+    """The evidence with the values without each rater who rated an item that agreement is read on."""
+    records = [MEASURES[name] for name in found]
+    others = [points_of(records, other) for other in without_raters(statistic)]
+    values = zip(*([point.found.value for point in points] for points in others), strict=True)
+    return {record.name: _without_each(found[record.name], record, statistic, each) for record, each in zip(records, values, strict=True)}
+
+
+def _without_each(found: Evidence, record: Measure, statistic: Any, values: Sequence[Array]) -> Evidence:
+    """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
+    there = raters_on(statistic, record.rests_on.rows(statistic))
+    shape = np.shape(found.value)
+    return replace(found, without_rater=np.array([np.broadcast_to(value, shape) for value, here in zip(values, there, strict=True) if here]))
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:

@@ -90,11 +90,6 @@ class GroupPatterns:
         return there[..., ~in_second].sum(-1), there[..., in_second].sum(-1)
 
     @property
-    def n_raters(self) -> int:
-        """Raters of the first group who rated an item that the second rated too."""
-        return int(np.max(self.raters_met[0]))
-
-    @property
     def n_items(self) -> int:
         """Items with a rating from each group."""
         return round(float(self.weights[..., self.met].sum()))

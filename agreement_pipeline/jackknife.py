@@ -4,21 +4,12 @@ Undefined where something is left out counts against the interval: whoever uses 
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.confident import ConfidentPatterns
-from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import BLOCK_CELLS
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.panel_values import PanelValues
-from agreement_pipeline.patterns import Array, CategoryCounts, Codes, Statistic
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import changed
+from agreement_pipeline.patterns import Array, Codes, Statistic
 
 MOST_VALUES = 200
 
@@ -68,47 +59,6 @@ def _blocks(weights: Array, groups: list[tuple[Codes, Array]], times: Array) -> 
         for place, (rows, out) in enumerate(some):
             np.subtract.at(left[place], rows, out)
         yield LeftOut(left, times[start : start + size])
-
-
-def without_raters(statistic: Any) -> list[Any]:
-    """The statistic without each of its raters; without each of the panel's where classifiers stand apart, of those with replicates where they count.
-
-    Raises
-    ------
-    PolicyError
-        The statistic has forgotten who its raters are.
-    """
-    if isinstance(statistic, CategoryCounts):
-        raise PolicyError("raters at large: category counts found; a statistic that names its raters is required. Give rating patterns.")
-    if isinstance(statistic, (PanelPatterns, PanelValues)):
-        return [changed(statistic, panel=statistic.panel.without(rater)) for rater in statistic.panel.raters]
-    if isinstance(statistic, GroupPatterns):
-        return [replace(statistic, patterns=statistic.patterns.without(rater)) for rater in statistic.first]
-    if isinstance(statistic, ConfidentPatterns):
-        return [statistic.only([name for name in statistic.raters if name != rater]) for rater in statistic.raters]
-    if isinstance(statistic, ReplicateCounts):
-        return [_without_counts(statistic, int(rater)) for rater in np.unique(statistic.rater)]
-    if isinstance(statistic, ReplicateValues):
-        return [_without_values(statistic, int(rater)) for rater in np.unique(statistic.rater)]
-    return [statistic.without(rater) for rater in statistic.raters]
-
-
-def _without_counts(replicates: ReplicateCounts, rater: int) -> ReplicateCounts:
-    kept = replicates.rater != rater
-    patterns = replicates.patterns.without(replicates.raters[rater])
-    return ReplicateCounts(replicates.counts[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater), patterns)
-
-
-def _without_values(replicates: ReplicateValues, rater: int) -> ReplicateValues:
-    kept, gone = replicates.rater != rater, replicates.raters[rater]
-    raters, round_raters = ([name for name in names if name != gone] for names in (replicates.raters, replicates.round_raters))
-    cells = replicates.values[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater)
-    return ReplicateValues(*cells, replicates.weights, scale=replicates.scale, raters=raters, round_raters=round_raters, clusters=replicates.clusters)
-
-
-def _moved_up(raters: Codes, gone: int) -> Codes:
-    """Positions where the one that is gone leaves no gap."""
-    return raters - (raters > gone)
 
 
 def variance(values: Array, times: Array) -> float:

@@ -70,12 +70,6 @@ class PanelPatterns(Known):
         return np.asarray(self.labels >= 0)
 
     @property
-    def n_raters(self) -> int:
-        """Raters of the panel who rated an item that the classifier labelled."""
-        met = (self.labels >= 0) & (self.weights > 0).reshape(-1, len(self.labels)).any(0)
-        return int((self.panel.codes[met] >= 0).any(0).sum())
-
-    @property
     def n_items(self) -> int:
         """Items with a label from the classifier and a rating from the panel."""
         return round(float(self.weights[..., self.readable].sum()))

@@ -66,11 +66,6 @@ class PanelValues:
         return ~np.isnan(self.labels[:, 0])
 
     @property
-    def n_raters(self) -> int:
-        """Raters of the panel who rated an item that the classifier labelled."""
-        return int(self.panel.rated[self.labelled & self.panel.seen].any(0).sum())
-
-    @property
     def n_items(self) -> int:
         """Items with a label from the classifier and a rating from the panel."""
         return round(float(self.weights[..., self.readable].sum()))

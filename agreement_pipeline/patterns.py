@@ -46,10 +46,6 @@ class Statistic(Protocol):
         """How many items it rests on."""
 
     @property
-    def n_raters(self) -> int:
-        """How many raters it rests on."""
-
-    @property
     def n_used(self) -> int:
         """Those of them that agreement can be read on."""
 
@@ -80,7 +76,7 @@ class CategoryCounts:
     scale
         The K categories.
     n_raters
-        How many raters gave them; the largest row total when omitted.
+        How many raters gave those that meet another; the largest row total when omitted.
     clusters
         The cluster of each row, where items come in clusters.
 
@@ -245,7 +241,8 @@ class RatingPatterns:
 
     @cached_property
     def _row_counts(self) -> CategoryCounts:
-        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=self.n_raters, clusters=self.clusters)
+        met = int((self.codes[self.readable] >= 0).any(0).sum())
+        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=met, clusters=self.clusters)
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""

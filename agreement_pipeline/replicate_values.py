@@ -46,8 +46,8 @@ class ReplicateValues:
     Examples
     --------
     >>> again = ReplicateValues([[1.5, 1.7], [3.1, 2.9]], [0, 1], [0, 0], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
-    >>> again.n_items, again.n_raters, again.n_ratings
-    (2, 1, 4)
+    >>> again.n_items, again.n_ratings
+    (2, 4)
     """
 
     values: Array
@@ -121,11 +121,6 @@ class ReplicateValues:
     def readable(self) -> NDArray[np.bool_]:
         """Which items some rater met again, shape (P,)."""
         return np.isin(np.arange(self.weights.shape[-1]), self.item)
-
-    @property
-    def n_raters(self) -> int:
-        """Raters who met an item again."""
-        return len(np.unique(self.rater))
 
     @property
     def n_items(self) -> int:

@@ -91,11 +91,6 @@ class ReplicateCounts:
         return tuple(sorted(name for name, here in zip(self.raters, rated, strict=True) if here))
 
     @property
-    def n_raters(self) -> int:
-        """Raters who met an item again."""
-        return len(np.unique(self.rater))
-
-    @property
     def n_items(self) -> int:
         """Items that some rater met again."""
         return round(float(self.weights[..., self.readable].sum()))

@@ -35,7 +35,7 @@ class Rule:
     reliable, tentative
         The cut-offs that the lower limit must reach. A rule that holds a release may not set either under 0.667.
     min_items, min_raters
-        Under these counts the estimate is not evaluated.
+        Under these counts, of items that agreement is read on and of raters who rated one, the estimate is not evaluated.
     every_rater
         Is an estimate not evaluated when it leaves out a rater of the round, whose replicates, or confidence, are missing or show nothing?
     effect

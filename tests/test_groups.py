@@ -28,7 +28,7 @@ def test_groups_know_what_they_rest_on():
     groups = GroupPatterns(patterns([[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]), ("m", "n"))
     assert groups.first == ("a", "b")
     assert groups.met.tolist() == [True, False, True, False]
-    assert (groups.n_items, groups.n_used, groups.n_raters, groups.n_ratings) == (5, 5, 2, 2 * 2 + 3)
+    assert (groups.n_items, groups.n_used, groups.n_ratings) == (5, 5, 2 * 2 + 3)
     first, second = groups.counts
     assert first.tolist() == [[1, 1], [0, 0], [0, 1], [2, 0]]
     assert second.tolist() == [[0, 1], [2, 0], [0, 2], [0, 0]]

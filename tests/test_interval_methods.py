@@ -231,6 +231,22 @@ def test_few_clusters_that_happen_to_be_alike_say_no_more_of_raters_at_large_tha
     assert lows[1] <= lows[0] < 0.667
 
 
+@pytest.mark.parametrize("name", ["two_way_jackknife", "two_way_jackknife_log"])
+def test_raters_whose_ratings_meet_no_other_say_nothing_of_raters_at_large(name):
+    few = patterns(8, 300, raters=3, clear=0.95)
+    alone = np.full((64, 11), -1)
+    alone[range(64), 3 + np.arange(64) // 8] = np.arange(64) % 2
+    codes = np.vstack([np.column_stack([few.codes, np.full((300, 8), -1)]), alone])
+    many = RatingPatterns(codes, scale=few.scale, raters=[*few.raters, *(f"alone {number}" for number in range(8))])
+    found, expected = (estimate("krippendorff_alpha", each, method=name).interval for each in (many, few))
+    assert tuple(found) == pytest.approx(tuple(expected), abs=1e-3)  # as far as n items, of 364 or 300, are (n - 1)/n
+    rng = np.random.default_rng(9)
+    labels = np.where(rng.random(364) < 0.95, codes[:, 0], 1 - codes[:, 0])
+    labels[300:] = -1
+    two = PanelPatterns(many.without(few.raters[0]), labels, "model")
+    assert tuple(estimate("vanbelle_albert_kappa", two, method=name).interval) == MEASURES["vanbelle_albert_kappa"].bounds
+
+
 def test_fewer_items_than_raters_have_the_degrees_of_freedom():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(5, 1))

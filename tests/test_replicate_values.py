@@ -43,8 +43,8 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 def test_replicates_rest_on_the_items_met_again_and_a_vector_is_one_rating():
     rows = [[(1, 2), (1, 3), (NAN, NAN)], [(0, 0), (1, 1), (2, 2)], [(5, 5), (4, 4), (NAN, NAN)]]
     again = values(rows, item=[0, 2, 2], rater=[1, 1, 2], weights=[2, 5, 3], scale=PLANE)
-    assert (again.n_items, again.n_used, again.n_raters, again.n_ratings) == (5, 5, 2, 2 * 2 + 3 * 3 + 3 * 2)
-    assert again.of("y").n_raters == 1
+    assert (again.n_items, again.n_used, again.n_ratings) == (5, 5, 2 * 2 + 3 * 3 + 3 * 2)
+    assert again.of("y").rater.tolist() == [1, 1]
     assert again.of("y").item.tolist() == [0, 2]
     assert again.cells().weights.tolist() == [2, 3, 3]
 

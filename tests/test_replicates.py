@@ -33,7 +33,7 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 
 def test_replicates_rest_on_the_items_met_again():
     again = ReplicateCounts([[2, 0], [1, 2]], [0, 2], [1, 1], RATED)
-    assert (again.n_items, again.n_used, again.n_raters, again.n_ratings) == (5, 5, 1, 2 * 2 + 3 * 3)
+    assert (again.n_items, again.n_used, again.n_ratings) == (5, 5, 2 * 2 + 3 * 3)
 
 
 def test_replicates_of_two_rounds_add_by_the_names_of_raters():

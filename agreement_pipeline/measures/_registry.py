@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
+from agreement_pipeline.raters import count_raters
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
@@ -51,17 +52,20 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, and of how many ratings and raters."""
+    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, and of how many ratings."""
 
     rows: Callable[[Any], NDArray[np.bool_]]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
-    raters: Callable[[Any], int] = lambda statistic: int(statistic.n_raters)
 
     def items(self, statistic: Any) -> int:
         """How many items agreement is read on."""
         return round(float(statistic.weights[self.rows(statistic)].sum()))
+
+    def raters(self, statistic: Any) -> int:
+        """How many raters rated such an item; those who met nobody there say nothing of agreement."""
+        return count_raters(statistic, self.rows(statistic))
 
     def clusters(self, statistic: Any) -> int | None:
         """How many clusters they stand in; None where items come one by one."""

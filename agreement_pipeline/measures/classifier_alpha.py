@@ -39,7 +39,6 @@ WITH_ONE_AND_WITH_ALL = RestsOn(
     "one rating",
     among=lambda panel: panel.joined().n_items,
     ratings=lambda panel: panel.joined().n_ratings,
-    raters=lambda panel: panel.panel.n_raters,
 )
 
 

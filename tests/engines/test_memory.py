@@ -100,7 +100,7 @@ def test_those_who_only_rated_in_earlier_rounds_speak_for_themselves_and_not_in_
     assert set(memory.rating_patterns(ratings).raters) == {"ana", "ben"}
     assert MEASURES["shah_kappa_s"](memory.rating_patterns(ratings)).value == pytest.approx(1.0)
     assert set(memory.replicate_counts(ratings).raters) == {"ana", "ben", "old"}
-    assert memory.replicate_counts(ratings).n_raters == 1
+    assert memory.replicate_counts(ratings).rater.tolist() == [2]
 
 
 @pytest.mark.parametrize("count", [memory.category_counts, memory.rating_patterns, memory.replicate_counts])

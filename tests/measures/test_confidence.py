@@ -99,7 +99,7 @@ def test_confidence_is_a_number_or_nothing():
     ratings = Ratings.from_frame(frame_of(), ABC)
     assert ratings.table["confidence"].tolist() == pytest.approx([0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True)
     found = memory.confident_patterns(ratings)
-    assert (found.n_items, found.n_used, found.n_ratings, found.n_raters) == (2, 1, 3, 2)
+    assert (found.n_items, found.n_used, found.n_ratings) == (2, 1, 3)
     assert RHO.raters_left_out(found) == ("eve",)
 
 

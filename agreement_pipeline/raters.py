@@ -1,0 +1,83 @@
+"""The raters of a statistic: who of them rated what is read, and the statistic without each."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.confident import ConfidentPatterns
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.groups import GroupPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import CategoryCounts, Codes
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rows import changed
+from agreement_pipeline.values import RatingValues
+
+
+def without_raters(statistic: Any) -> list[Any]:
+    """The statistic without each of its raters; without each of the panel's where classifiers stand apart, of those with replicates where they count.
+
+    Raises
+    ------
+    PolicyError
+        The statistic has forgotten who its raters are.
+    """
+    if isinstance(statistic, CategoryCounts):
+        raise PolicyError("raters at large: category counts found; a statistic that names its raters is required. Give rating patterns.")
+    if isinstance(statistic, (PanelPatterns, PanelValues)):
+        return [changed(statistic, panel=statistic.panel.without(rater)) for rater in statistic.panel.raters]
+    if isinstance(statistic, GroupPatterns):
+        return [replace(statistic, patterns=statistic.patterns.without(rater)) for rater in statistic.first]
+    if isinstance(statistic, ConfidentPatterns):
+        return [statistic.only([name for name in statistic.raters if name != rater]) for rater in statistic.raters]
+    if isinstance(statistic, ReplicateCounts):
+        return [_without_counts(statistic, int(rater)) for rater in np.unique(statistic.rater)]
+    if isinstance(statistic, ReplicateValues):
+        return [_without_values(statistic, int(rater)) for rater in np.unique(statistic.rater)]
+    return [statistic.without(rater) for rater in statistic.raters]
+
+
+def _without_counts(replicates: ReplicateCounts, rater: int) -> ReplicateCounts:
+    kept = replicates.rater != rater
+    patterns = replicates.patterns.without(replicates.raters[rater])
+    return ReplicateCounts(replicates.counts[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater), patterns)
+
+
+def _without_values(replicates: ReplicateValues, rater: int) -> ReplicateValues:
+    kept, gone = replicates.rater != rater, replicates.raters[rater]
+    raters, round_raters = ([name for name in names if name != gone] for names in (replicates.raters, replicates.round_raters))
+    cells = replicates.values[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater)
+    return ReplicateValues(*cells, replicates.weights, scale=replicates.scale, raters=raters, round_raters=round_raters, clusters=replicates.clusters)
+
+
+def _moved_up(raters: Codes, gone: int) -> Codes:
+    """Positions where the one that is gone leaves no gap."""
+    return raters - (raters > gone)
+
+
+def raters_on(statistic: Any, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of those whom `without_raters` leaves out rated an item of these rows: the others show nothing of how raters agree on them."""
+    there = rows & (statistic.weights > 0)
+    if isinstance(statistic, (ReplicateCounts, ReplicateValues)):
+        return np.isin(np.unique(statistic.rater), statistic.rater[there[statistic.item]])
+    return np.asarray(_rated(statistic)[there].any(0))
+
+
+def count_raters(statistic: Any, rows: NDArray[np.bool_]) -> int:
+    """How many raters rated an item of these rows; of counts, which have forgotten who, as many as they say."""
+    return statistic.n_raters if isinstance(statistic, CategoryCounts) else int(raters_on(statistic, rows).sum())
+
+
+def _rated(statistic: Any) -> NDArray[np.bool_]:
+    """Who rated which row, of those whom `without_raters` leaves out."""
+    if isinstance(statistic, (PanelPatterns, PanelValues)):
+        return _rated(statistic.panel)
+    if isinstance(statistic, GroupPatterns):
+        return _rated(statistic.patterns.only(statistic.first))
+    if isinstance(statistic, ConfidentPatterns):
+        return statistic.stated
+    return statistic.rated if isinstance(statistic, RatingValues) else np.asarray(statistic.codes >= 0)

@@ -1,0 +1,111 @@
+"""The raters of a statistic, against looking at them one by one."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.confident import ConfidentPatterns
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.groups import GroupPatterns
+from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.panel_values import PanelValues
+from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.raters import count_raters, raters_on, without_raters
+from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rules import Rule
+from agreement_pipeline.scale import Scale
+from agreement_pipeline.values import RatingValues
+
+TWO = Scale(("no", "yes"))
+NUMBERS = Scale(None, "interval")
+SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
+PANEL = RatingPatterns([[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc")
+ALONE = RatingPatterns([[0, 0, -1, -1], [1, 0, -1, -1], [-1, -1, 1, -1], [-1, -1, -1, 0]], [20, 9, 5, 4], scale=TWO, raters="abcd")
+"""Two who meet, and two whose items nobody else rated."""
+
+
+def test_each_rater_is_left_out_of_whatever_names_its_raters():
+    assert [each.raters for each in without_raters(PANEL)] == [("b", "c"), ("a", "c"), ("a", "b")]
+    values = RatingValues([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
+    assert [each.values[0, :, 0].tolist() for each in without_raters(values)] == [[2, 3], [1, 3], [1, 2]]
+    panels = without_raters(PanelPatterns(PANEL, [0, 0, 1, 1], "model"))
+    assert [(each.classifier, each.panel.raters) for each in panels] == [("model", ("b", "c")), ("model", ("a", "c")), ("model", ("a", "b"))]
+
+
+def test_each_rater_of_the_panel_is_left_out_where_classifiers_stand_apart():
+    numbers = RatingValues([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
+    panels = without_raters(PanelValues(numbers, [[4.0]], "model"))
+    assert [(each.panel.values[0, :, 0].tolist(), each.labels.tolist()) for each in panels] == [([2, 3], [[4]]), ([1, 3], [[4]]), ([1, 2], [[4]])]
+    groups = without_raters(GroupPatterns(PANEL, ("b",)))
+    assert [(each.first, each.second) for each in groups] == [(("c",), ("b",)), (("a",), ("b",))]
+
+
+def test_a_rater_left_out_takes_her_confidence_with_her():
+    stated = np.where(PANEL.codes >= 0, [0.1, 0.2, 0.3], np.nan)
+    found = without_raters(ConfidentPatterns(PANEL, stated))
+    assert [each.raters for each in found] == [("b", "c"), ("a", "c"), ("a", "b")]
+    assert np.array_equal(found[1].confidence, stated[:, [0, 2]], equal_nan=True)
+
+
+def test_a_rater_left_out_of_replicates_in_numbers_takes_all_she_said_with_her():
+    scale = Scale(None, "interval")
+    replicates = ReplicateValues([[1.0, 2.0], [3.0, 3.0], [5.0, 4.0]], [0, 0, 1], [0, 2, 2], [2, 1], scale=scale, raters="abc", round_raters="bc")
+    first, second = without_raters(replicates)
+    assert (first.values[:, :, 0].tolist(), first.item.tolist(), [first.raters[r] for r in first.rater]) == ([[3, 3], [5, 4]], [0, 1], ["c", "c"])
+    assert (second.values[:, :, 0].tolist(), second.item.tolist(), [second.raters[r] for r in second.rater]) == ([[1, 2]], [0], ["a"])
+    assert (first.round_raters, second.round_raters, second.weights.tolist()) == (("b", "c"), ("b",), [2, 1])
+
+
+def test_a_rater_left_out_of_replicates_takes_all_she_said_with_her():
+    replicates = ReplicateCounts([[2, 0], [1, 1], [0, 2]], [0, 0, 2], [0, 2, 2], PANEL)
+    first, second = without_raters(replicates)
+    assert (first.counts.tolist(), first.item.tolist(), [first.raters[r] for r in first.rater]) == ([[1, 1], [0, 2]], [0, 2], ["c", "c"])
+    assert (second.counts.tolist(), [second.raters[r] for r in second.rater]) == ([[2, 0]], ["a"])
+    assert first.patterns.codes.tolist() == PANEL.codes[:, 1:].tolist()
+
+
+def test_raters_who_were_forgotten_cannot_be_left_out():
+    with pytest.raises(PolicyError, match="a statistic that names its raters is required"):
+        without_raters(SEEN)
+
+
+def numbers(codes):
+    return RatingValues(np.where(codes >= 0, codes, np.nan).astype(float), scale=NUMBERS, raters="abcd")
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [
+        (ALONE, [True, True, False, False]),
+        (numbers(ALONE.codes), [True, True, False, False]),
+        (ConfidentPatterns(ALONE, np.where(ALONE.codes >= 0, [0.5, 0.5, 0.9, np.nan], np.nan)), [True, True, False, False]),
+        (PanelPatterns(ALONE, [0, 0, 1, -1], "model"), [True, True, True, False]),
+        (PanelValues(numbers(ALONE.codes), [[0.0], [0.0], [1.0], [np.nan]], "model"), [True, True, True, False]),
+        (GroupPatterns(RatingPatterns([[0, 0, -1, 1], [-1, 0, 0, -1]], scale=TWO, raters="abcd"), ("d",)), [True, True, False]),
+        (ReplicateCounts([[2, 0], [1, 1]], [0, 2], [1, 2], ALONE), [True, True]),
+        (ReplicateValues([[1.0, 2.0], [3.0, 3.0]], [0, 1], [0, 2], [2, 1], scale=NUMBERS, raters="abc"), [True, True]),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_rater_is_on_the_rows_that_are_read_if_she_rated_one(statistic, expected):
+    assert raters_on(statistic, statistic.readable).tolist() == expected
+    assert len(without_raters(statistic)) == len(expected)
+    assert count_raters(statistic, statistic.readable) == sum(expected)
+    assert not raters_on(statistic, np.zeros_like(statistic.readable)).any()
+
+
+def test_items_that_nobody_stands_behind_show_no_rater():
+    weighed = ALONE.reweighted(np.array([1.0, 0, 0, 0]))
+    assert raters_on(weighed, np.ones(4, dtype=bool)).tolist() == [True, True, False, False]
+    assert raters_on(ALONE.reweighted(np.array([0.0, 0, 1, 0])), np.ones(4, dtype=bool)).tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize("statistic", [ALONE, ALONE.counts()], ids=["patterns", "counts"])
+def test_those_who_met_nobody_are_none_of_the_raters_that_a_rule_asks_for(statistic):
+    found = estimate("krippendorff_alpha", statistic, n_resamples=1000)
+    assert (found.n_items, found.n_used, found.n_raters) == (38, 29, 2)
+    (said,) = Rule("krippendorff_alpha", min_raters=3, effect="warn").judge([found])
+    assert (said.code, said.kind) == ("too_few_raters", "not_evaluated")
+    (said,) = Rule("krippendorff_alpha", min_raters=2, effect="warn").judge([found])
+    assert said.code != "too_few_raters"
