@@ -14,7 +14,7 @@ import numpy as np
 
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
 from agreement_pipeline.evidence import affordable, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights
@@ -121,7 +121,7 @@ def difference(
     Raises
     ------
     PolicyError
-        A measure is not registered.
+        A measure is not registered, the confidence level is no probability, or the draws are none.
     AgreementError
         Sides that share items do not have the same rows in the same clusters; a measure of items that every rater rated meets others; or a category
         is named that is not on the scale, or of a measure that has no value for each.
@@ -134,6 +134,7 @@ def difference(
     >>> round(found.value, 4), found.interval.low <= found.value <= found.interval.high
     (0.0024, True)
     """
+    refuse_impossible(confidence_level, n_resamples)
     records = registered(one.measure), registered(other.measure)
     for side, record in zip((one, other), records, strict=True):
         _refuse_left_out(side, record)

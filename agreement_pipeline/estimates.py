@@ -220,10 +220,11 @@ def estimates(
     ------
     PolicyError
         A measure or a method is not registered; the clusters named are not one a row; raters at large are asked about where raters are forgotten, or
-        at any time; or limits are to be tightest at fewer items than one.
+        at any time; limits are to be tightest at fewer items than one; or the confidence level is no probability, or the draws are none.
     RatingsError
         The name of a cluster is missing.
     """
+    refuse_impossible(confidence_level, n_resamples)
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     how = _method(method, always_valid_at)
@@ -239,6 +240,20 @@ def estimates(
             of_record = _by_category if point.record.per_category else _of_scope
             found[point.record.name] = of_record(make, scope, point.found, evidence[point.record.name])
     return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
+
+
+def refuse_impossible(confidence_level: float, n_resamples: int) -> None:
+    """Refuse a confidence level that is none, and draws that are none, before anything is drawn.
+
+    Raises
+    ------
+    PolicyError
+        One of them is impossible.
+    """
+    if not 0 < confidence_level < 1:
+        raise PolicyError(f"confidence_level {confidence_level!r} found; more than 0 and less than 1 is required. 0.95 is usual.")
+    if n_resamples < 1:
+        raise PolicyError(f"n_resamples {n_resamples!r} found; a whole number from 1 is required. 10000 is usual.")
 
 
 def _method(name: str, always_valid_at: int | None) -> IntervalMethod:

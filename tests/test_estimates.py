@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.confidence_distributions import OfDraws
+from agreement_pipeline.differences import Side, difference
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
 from agreement_pipeline.intervals import Interval, percentile_interval, resampled
@@ -200,3 +201,13 @@ def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
         found = estimate("fleiss_kappa" if value > 0 else "krippendorff_alpha", CategoryCounts(rows, [1, 1], scale=THREE))
         assert found.value == pytest.approx(value)
         assert found.interval.low <= found.value <= found.interval.high
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("confidence_level", level) for level in (95, 1, 0, -0.5, float("nan"))] + [("n_resamples", 0), ("n_resamples", -1)]
+)
+def test_an_impossible_level_or_number_of_draws_is_refused(name, value):
+    sides = Side("one", "fleiss_kappa", SEEN), Side("other", "gwet_ac1", SEEN)
+    for made in (lambda options: estimate("fleiss_kappa", SEEN, **options), lambda options: difference(*sides, shared=SEEN.n_items, **options)):
+        with pytest.raises(PolicyError, match=rf"^{name} {value!r} found; .* is required"):
+            made({name: value})
