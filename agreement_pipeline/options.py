@@ -78,6 +78,13 @@ def _draws(text: str) -> int:
     return number
 
 
+def _several(text: str) -> int:
+    number = int(text)
+    if number < 2:
+        raise argparse.ArgumentTypeError(f"{text} found; a whole number from 2 is required, since agreement compares labels. 3 is usual.")
+    return number
+
+
 def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", help="the folder or the URL of a release")
     parser.add_argument("--require", action="append", default=[], metavar="DEMAND", help="a demand of your own, as alpha>=0.8; repeat for more")
@@ -90,7 +97,12 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
     parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
     parser.add_argument(
-        "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
+        "--labels-an-item",
+        type=_several,
+        action="append",
+        default=[],
+        metavar="N",
+        help="without a table: raters of an item, or meetings with it; repeat for more",
     )
     parser.add_argument("--probability", type=_confidence_level, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
     parser.add_argument("--rounds", type=_draws, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
