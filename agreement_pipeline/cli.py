@@ -13,7 +13,7 @@ from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
-from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.estimates import registered
 from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import assumed
@@ -23,7 +23,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
-from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, text_table
+from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, printable, text_table
 from agreement_pipeline.rules import TENTATIVE, Rule
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.waivers import Waivers
@@ -52,8 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return COMMANDS[options.command](options)
     except AgreementError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201 - the command line's own voice
-        return UNJUDGED
+        return _refused(str(error))
+    except OSError as error:
+        return _refused(f"{error}; files that can be read and written are required. Check the path, its permissions and the disk.")
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -75,15 +76,14 @@ def measure(options: argparse.Namespace) -> int:
                 f"--measure {name}: level {level} found; one of {', '.join(sorted(registered(name).levels))} is required. Choose another --level."
             )
     found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples, method=options.interval_method))
-    _say(_as_json(found) if options.format == "json" else text_table(estimate_rows(found)))
+    _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(estimate_rows(found)))
     return ADMITTED
 
 
 def compare(options: argparse.Namespace) -> int:
     """Print how far two tables differ, or two classifiers or raters of one, measure by measure."""
     found = list(_differences(options, confidence_level=options.confidence_level, n_resamples=options.n_resamples))
-    rows = [each.to_mapping() for each in found]
-    _say(json.dumps(rows, indent=2, ensure_ascii=False) if options.format == "json" else text_table(difference_rows(found)))
+    _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(difference_rows(found)))
     return ADMITTED
 
 
@@ -110,13 +110,13 @@ def judge(options: argparse.Namespace) -> int:
     waivers = Waivers(tuple(load_waiver(path) for path in options.waiver), datetime.now(UTC).date())
     decision = assess(_ratings(options), load_policy(options.policy), Contract.default(), waivers).decision
     if options.format == "json":
-        _say(json.dumps(decision.to_mapping(), indent=2, ensure_ascii=False))
+        _say(_as_json(decision.to_mapping()))
     else:
         _say(
             "\n".join(
                 [
                     f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}",
-                    *(f"  {reason}" for reason in decision.reasons),
+                    *(f"  {printable(reason)}" for reason in decision.reasons),
                     f"  {decision.manner}",
                 ]
             )
@@ -133,9 +133,9 @@ def plan(options: argparse.Namespace) -> int:
     found = [planned(rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings) for rule, population in asked]
     if not found:
         raise PolicyError(f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy.")
-    _say(json.dumps([each.to_mapping() for each in found], indent=2) if options.format == "json" else text_table(plan_rows(found)))
-    if options.plot:
-        options.plot.write_bytes(plan_figure(found) or b"")
+    _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(plan_rows(found)))
+    if options.plot and (figure := plan_figure(found)):
+        options.plot.write_bytes(figure)
     return ADMITTED
 
 
@@ -177,10 +177,10 @@ def verify(options: argparse.Namespace) -> int:
     try:
         release = open_release(options.release, require=_required(options.require), store=Store(options.store) if options.store else None)
     except (ReleaseInvalidError, ReleaseHeldError) as error:
-        _say(_printable(f"refused ({error.code}): {error}"))
+        _say(printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
     tentative = "; admitted as tentative" if release.tentative else ""
-    _say(_printable(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{tentative}"))
+    _say(printable(f"verified: rounds {', '.join(release.rounds)}; {len(release.train)} training rows{tentative}"))
     return ADMITTED
 
 
@@ -209,7 +209,7 @@ def history(options: argparse.Namespace) -> int:
     if not found:
         of_round = f" of round {options.round!r}" if options.round else ""
         raise StoreError(f"{store.root}: no entry{of_round} found in the log; a store with one is required. Name its folder or URL with --store.")
-    _say(json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else text_table(event_table(found), wrapped="why"))
+    _say(_as_json(found) if options.format == "json" else text_table(event_table(found), wrapped="why"))
     return ADMITTED
 
 
@@ -229,13 +229,15 @@ def _ratings(options: argparse.Namespace) -> Ratings:
     return read_ratings(options.file, columns, classifiers=tuple(options.classifier), **how)
 
 
-def _as_json(found: Sequence[Estimate]) -> str:
-    return json.dumps([each.to_mapping() for each in found], indent=2, ensure_ascii=False)
+def _as_json(data: object) -> str:
+    """JSON in which ordinary characters stand as they are, and those that do not print are escaped."""
+    written = json.dumps(data, indent=2, ensure_ascii=False)
+    return "".join(character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1] for character in written)
 
 
-def _printable(text: str) -> str:
-    """One line in which nothing that a release says moves the cursor, or starts another."""
-    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode() for character in text)
+def _refused(why: str) -> int:
+    print(f"error: {printable(why)}", file=sys.stderr)  # noqa: T201 - the command line's own voice
+    return UNJUDGED
 
 
 def _say(text: str) -> None:

@@ -86,6 +86,13 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} found; a number is required. Correct it.") from None
 
 
+def _several(text: str) -> int:
+    number = int(text)
+    if number < 2:
+        raise argparse.ArgumentTypeError(f"{text} found; a whole number from 2 is required, since agreement compares labels. 3 is usual.")
+    return number
+
+
 def _verify_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("release", help="the folder or the URL of a release")
     parser.add_argument("--require", action="append", default=[], metavar="DEMAND", help="a demand of your own, as alpha>=0.8; repeat for more")
@@ -98,7 +105,12 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
     parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
     parser.add_argument(
-        "--labels-an-item", type=int, action="append", default=[], metavar="N", help="without a table: raters of an item, or meetings with it; repeat for more"
+        "--labels-an-item",
+        type=_several,
+        action="append",
+        default=[],
+        metavar="N",
+        help="without a table: raters of an item, or meetings with it; repeat for more",
     )
     parser.add_argument("--probability", type=_share, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
     parser.add_argument("--rounds", type=_repetitions, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")

@@ -211,8 +211,8 @@ def annotations_table(members: Sequence[Member]) -> pa.Table:
         return pa.concat_tables(tables, promote_options="default")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
-            f"rounds {listed([member.round for member in members])}: columns of different kinds found ({cause}); one kind is required in all of them. "
-            "Ingest them again with timestamps as times."
+            f"rounds {listed([member.round for member in members])}: columns of different kinds found ({cause}); one kind, and one time zone of times, "
+            "is required in all of them. Ingest them again with that column as text in each."
         ) from None
 
 

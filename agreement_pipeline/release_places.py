@@ -57,6 +57,6 @@ def _manifest(data: bytes) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(data)
         _decisive(found)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
     return found

@@ -15,11 +15,13 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from agreement_pipeline import files
 from agreement_pipeline.errors import RatingsError, StoreError, listed
@@ -27,13 +29,12 @@ from agreement_pipeline.log import Log
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.storage import Folder, folder_at, storage_at
-from agreement_pipeline.tables import parquet_bytes, parquet_table, ratings_of, ratings_table
+from agreement_pipeline.tables import kinds_in, parquet_bytes, parquet_table, ratings_of, ratings_table
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SALT = "salt"
 SCALE = b"agreement_pipeline.scale"
 RESTORE = "what was ingested is required. Restore it, or remove it and ingest again."
-UNSTABLE = "the digest of the ratings given is required. Give timestamps as times of one kind."
 
 
 def check_round_name(name: str, what: str = "round") -> str:
@@ -105,24 +106,26 @@ class Store:
         with self.storage.locked(), self._log.held():
             yield
 
-    def ingest(self, round_name: str, ratings: Ratings, original: Path) -> RoundVersion:
+    def ingest(self, round_name: str, ratings: Ratings, original: Path, *, original_digest: str | None = None) -> RoundVersion:
         """Keep a round: the original byte for byte, the checked ratings beside it; then the round is this version.
 
-        The same bytes again change nothing.
+        The same bytes again change nothing. Where the digest of the original is given, its bytes must still have it.
 
         Raises
         ------
         StoreError
-            The name is a path, what was kept before was edited, or the ratings would not be read back as they are.
+            The name is a path, what was kept before was edited, the original changed, or the ratings would not be read back as they are.
         """
         check_round_name(round_name)
         data = _bytes(ratings)
-        _refuse_changed(_ratings(data, f"ratings of round {round_name}"), ratings.digest, f"ratings of round {round_name}", UNSTABLE)
+        _refuse_unstable(ratings, _ratings(data, f"ratings of round {round_name}"), round_name)
         source = Path(os.path.abspath(original))
         if not source.exists():
             raise StoreError(f"{source}: no such file found; the original is required. Check the path.")
         delivered = files.contents_of(source)
         version = RoundVersion(round_name, ratings.digest, files.digest_of(delivered), source.name, files.digest_of(data))
+        if version.original_digest != (original_digest or version.original_digest):
+            raise StoreError(f"{source}: other bytes found than when its ratings were read; a file at rest is required. Ingest the round again.")
         with self.locked():
             self._keep_original(version, delivered)
             self._keep_table(version, data)
@@ -168,7 +171,8 @@ class Store:
         if files.digest_of(data) != version.table_digest:
             raise StoreError(f"{path}: other bytes than those stored found, so the ratings were edited; {RESTORE}")
         ratings = _ratings(data, str(path))
-        _refuse_changed(ratings, version.ratings_digest, str(path), RESTORE)
+        if ratings.digest != version.ratings_digest:
+            raise StoreError(f"{path}: digest {ratings.digest[:12]} instead of {version.ratings_digest[:12]} found when read back; {RESTORE}")
         return ratings
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
@@ -216,7 +220,10 @@ class Store:
         return {name: f"rater-{hmac.digest(self._key(), name.encode(), 'sha256').hex()[:12]}" for name in ratings.raters}
 
     def _key(self) -> bytes:
-        return self._salt or self.storage.read(SALT) or self._drawn_key()
+        kept = self._salt or self.storage.read(SALT)
+        if kept == b"":
+            raise StoreError(f"{self.root / SALT}: 0 bytes found; the key of the raters' pseudonyms is required. Restore it from a backup.")
+        return kept or self._drawn_key()
 
     def _drawn_key(self) -> bytes:
         drawn = os.urandom(32)
@@ -253,6 +260,18 @@ def _ratings(data: bytes, source: str) -> Ratings:
         raise StoreError(f"{source}: not readable as ratings ({cause}); {RESTORE}") from None
 
 
-def _refuse_changed(ratings: Ratings, digest: str, where: str, required: str) -> None:
-    if ratings.digest != digest:
-        raise StoreError(f"{where}: digest {ratings.digest[:12]} instead of {digest[:12]} found when read back; {required}")
+def _refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
+    """Refuse ratings that would be read back as others: of numbers and times, a column keeps one kind."""
+    if kept.digest == given.digest:
+        return
+    back = dict(_columns(kept))
+    found = [f"column {name!r} with {kinds_in(values)}" for name, values in _columns(given) if values.to_csv() != back[name].to_csv()]
+    raise StoreError(
+        f"ratings of round {round_name}: {' and '.join(found)} found, which would be read back as other values; values of one kind, and times of one "
+        "time zone, are required. Write the column as text, which is kept as it stands."
+    )
+
+
+def _columns(ratings: Ratings) -> "Iterator[tuple[Hashable, pd.Series[Any]]]":
+    yield from ratings.table.items()
+    yield from ratings.contents.items()

@@ -1,12 +1,13 @@
 """Ratings as a table of bytes, and back."""
 
 import io
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import RatingsError, listed
 from agreement_pipeline.ratings import CONTENT, KEY, Ratings
 from agreement_pipeline.scale import Scale
 
@@ -53,6 +54,15 @@ def ratings_of(table: pa.Table, scale: Scale, *, source: str) -> Ratings:
     return Ratings.from_frame(frame, scale, classifiers=classifiers, source=source)
 
 
+def kinds_in(values: "pd.Series[Any]") -> str:
+    """The kinds of values in a column; times of two time zones are two.
+
+    >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
+    "['float', 'int']"
+    """
+    return listed(sorted({type(value).__name__ + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "") for value in values.dropna()}))
+
+
 def parquet_bytes(table: pa.Table) -> bytes:
     """A table, with the metadata of its schema, as a Parquet file; equal tables give equal bytes."""
     sink = io.BytesIO()
@@ -95,7 +105,8 @@ def _texts(values: "pd.Series[str]") -> "pd.Series[str]":
 def _extra(values: "pd.Series[str]") -> pa.Array:
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowException, OverflowError):
         raise RatingsError(
-            f"ratings: column {values.name!r} holds values of several kinds; one kind is required to keep them. Give numbers, texts or times throughout."
+            f"ratings: column {values.name!r} with {kinds_in(values)} found; numbers, texts or times throughout are required to keep them. "
+            "Write the column as text, which is kept as it stands."
         ) from None

@@ -170,6 +170,20 @@ def test_a_number_that_cannot_be_planned_with_is_refused_in_words(capsys, option
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["measure", "x" * 5000 + ".csv"], ["verify", "x" * 5000], ["history", "--store", "x" * 5000]], ids=lambda said: said[0])
+def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command):
+    assert main(command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: [Errno 36] File name too long")
+    assert line.endswith("files that can be read and written are required. Check the path, its permissions and the disk.")
+
+
+@pytest.mark.parametrize("command", [["verify", "foo://bucket"], ["history", "--store", "foo://bucket"]], ids=lambda said: said[0])
+def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
+    assert main(command) == 2
+    assert "foo://bucket: Unsupported filesystem: 'foo'; a folder, or a URL such as s3://bucket/folder, is required" in capsys.readouterr().err
+
+
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out

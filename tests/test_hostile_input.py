@@ -11,6 +11,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale, StoreError
 from agreement_pipeline.card import card
+from agreement_pipeline.cli import main
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ContractError, PolicyError, ProjectError, RatingsError, WaiverError
@@ -114,6 +115,7 @@ def test_yaml_that_is_more_than_plain_data_is_refused_with_its_file(tmp_path, te
         ("r.jsonl", "".join(json.dumps({f"c{n}": 1}) + "\n" for n in range(1001)), "r.jsonl: 1001 columns found; at most 1000"),
         ("r.jsonl", '{"it\\ud800em": 1}\n', r"r.jsonl: row 1: half a character \(\\ud800\) found"),
         ("r.jsonl", f'{{"item": 1, "rater": "a", "label": {DIGITS}}}\n', "r.jsonl: row 1, column 'label': 5000 characters found; at most 1000"),
+        ("r.jsonl", "{" + ",".join(f'"c{n % 100_000}":1' for n in range(100_001)) + "}", r"r.jsonl: row 1: columns \['c0'\] found twice"),
         ("r.parquet", UNREADABLE_NAME, "r.parquet: not a whole Parquet file found"),
         ("r.parquet", b"PAR1" + b"\0" * 100 + b"PAR1", "r.parquet: not a whole Parquet file found"),
     ],
@@ -128,6 +130,8 @@ def test_a_table_that_is_too_large_or_broken_is_refused_with_its_place(tmp_path,
     [
         ("item,rater,label\n" + "i,a,x\n" * 20, r"r.csv: 137 bytes found; at most 100 are required\. .* raise the limit file_bytes"),
         ("item,rater,label\n" + "i,a,x\n" * 4, "r.csv: 5 lines found; at most 3"),
+        ("item,rater,label\r" + "i,a,x\r" * 4, "r.csv: 5 lines found; at most 3"),
+        ("item,rater,label\r\n" + "i,a,x\r\n" * 4, "r.csv: 5 lines found; at most 3"),
         ("item,rater,label,more\ni,a,x,y\n", "r.csv: row 1: 4 columns found; at most 3"),
         ("item,rater,label\ni,a,x\nnumber 7,b,y\n", "r.csv: row 3, column 'item': 8 characters found; at most 5"),
     ],
@@ -189,3 +193,42 @@ def test_a_project_sets_the_limits_of_its_tables(tmp_path):
     (tmp_path / "serology.yaml").write_text(f"{text}\nlimits: {{rows: 0}}\n")
     with pytest.raises(ProjectError, match="limits: rows 0 found; a whole number from 1"):
         _ = Project(load_project(tmp_path / "serology.yaml")).limits
+
+
+ESCAPES = "\x1b[2J\x9b1m\u202e\u2028caf\u00e9"
+
+
+@pytest.mark.parametrize("format", ["table", "json"])
+def test_what_a_table_says_does_not_move_the_cursor_of_whoever_reads_the_estimates(tmp_path, capsys, format):
+    rows = [(f"i{n}", rater, (ESCAPES, "no")[n % 2]) for n in range(20) for rater in (f"ana{ESCAPES}", "ben", "cleo")]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(tmp_path / "r.csv", index=False)
+    path, few = str(tmp_path / "r.csv"), ["--n-resamples", "100", "--format", format]
+    for command in (["measure", path, "--measure", "category_agreement"], ["compare", path, "--between", f"ana{ESCAPES}", "ben"]):
+        assert main([*command, *few]) == 0
+        printed = capsys.readouterr().out
+        assert printed.replace("\n", "").isprintable()
+        assert "[2J" in printed
+        assert "caf\u00e9" in printed
+        if format == "json":
+            assert any(ESCAPES in str(value) for each in json.loads(printed) for value in each.values())
+
+
+def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tmp_path, capsys):
+    folder = tmp_path / "configs" / "projects"
+    folder.mkdir(parents=True)
+    (folder / "demo.yaml").write_text('"\\e[2J\\x9B1m\\n\\u202ecaf\u00e9 \u65e5\u672c": 1\n', encoding="utf-8")
+    assert main(["demo", "--root", str(tmp_path)]) == 2
+    printed = capsys.readouterr().err
+    assert "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: Extra inputs are not permitted" in printed
+    assert printed.removesuffix("\n").isprintable()
+
+
+def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp_path, capsys):
+    pd.DataFrame([(n, rater, n % 2) for n in range(20) for rater in "abc"], columns=["item", "rater", "label"]).to_csv(tmp_path / "r.csv", index=False)
+    (tmp_path / "p.yaml").write_text("policy: p\nversion: 1\nrules: [{measure: krippendorff_alpha}]\n")
+    said = {"project": "demo", "round": "r1", "ratings_digest": "a" * 64, "measure": "krippendorff_alpha", "who": ESCAPES, "why": "w", "until": "2027-01-31"}
+    (tmp_path / "w.yaml").write_text(json.dumps(said))
+    assert main(["judge", str(tmp_path / "r.csv"), "--policy", str(tmp_path / "p.yaml"), "--waiver", str(tmp_path / "w.yaml")]) == 1
+    printed = capsys.readouterr().out
+    assert r"waiver by \x1b[2J\x9b1m\u202e\u2028caf" in printed
+    assert printed.replace("\n", "").isprintable()

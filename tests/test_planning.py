@@ -116,6 +116,19 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
     assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "expected", "cut-off", "labels", "an", "item", "items", "labels", "decides", "note"]
 
 
+@pytest.mark.parametrize("labels", ["-1", "0", "1"])
+def test_a_plan_needs_two_labels_an_item(policy, capsys, labels):
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "--policy", str(policy), "--labels-an-item", labels])
+    assert f"{labels} found; a whole number from 2 is required" in capsys.readouterr().err
+
+
+def test_no_empty_file_is_left_where_nothing_can_be_drawn(tmp_path, policy, capsys):
+    assert main(["plan", "--policy", str(policy), "--expected", "0.6", "--rounds", "100", "--plot", str(tmp_path / "plan.png")]) == 0
+    assert "none would do" in capsys.readouterr().out
+    assert not (tmp_path / "plan.png").exists()
+
+
 def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
     table = tmp_path / "round.csv"
     table.write_text("item,rater,label\n" + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc"))

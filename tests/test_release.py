@@ -328,6 +328,15 @@ def test_a_release_forged_in_its_place_is_never_entered_into_the_log(store, orig
     assert open_release(path, store=store).rounds == ("r1",)
 
 
+@pytest.mark.parametrize("manifest", [b"[" * 100_000, b'{"rounds": [1]}', b"\xff"], ids=["deep", "other", "no text"])
+def test_a_manifest_in_its_place_that_nobody_can_read_is_refused(store, original, manifest):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "manifest.json").write_bytes(manifest)
+    with pytest.raises(ReleaseInvalidError, match=r"manifest\.json"):
+        released(store)
+
+
 def test_a_release_of_equal_ratings_delivered_in_another_file_is_the_one_that_stands(store, original, tmp_path):
     store.ingest("r1", make_ratings(), original)
     first = released(store)

@@ -103,11 +103,16 @@ def test_one_item_with_two_texts_is_refused_since_one_would_be_lost(store, inges
         dataset(store, ["r1", "r2"])
 
 
-def test_columns_of_different_kinds_are_refused(store, ingest):
-    ingest("r1", range(60), timestamp=pd.Timestamp("2026-11-01", tz="UTC"))
-    ingest("r2", range(60), timestamp="yesterday")
-    with pytest.raises(ReleaseHeldError, match="columns of different kinds found"):
+@pytest.mark.parametrize("other", ["yesterday", pd.Timestamp("2026-11-01", tz="Europe/Berlin"), 0.5], ids=["text", "another time zone", "number"])
+def test_columns_of_different_kinds_are_refused_and_go_together_as_text(store, ingest, other):
+    time = pd.Timestamp("2026-11-01", tz="UTC")
+    ingest("r1", range(60), timestamp=time)
+    ingest("r2", range(60, 120), timestamp=other)
+    with pytest.raises(ReleaseHeldError, match=r"columns of different kinds found \(.*timestamp.*Ingest them again with that column as text in each"):
         dataset(store, ["r1", "r2"])
+    ingest("r1", range(60), timestamp=str(time))
+    ingest("r2", range(60, 120), timestamp=str(other))
+    assert dataset(store, ["r1", "r2"]).rounds == ("r1", "r2")
 
 
 def test_columns_that_only_some_rounds_have_do_not_disturb_the_proof(store, ingest):

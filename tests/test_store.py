@@ -1,12 +1,13 @@
 """What the store keeps, what it refuses, and what it mends."""
 
 import json
+import re
 import subprocess
 
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Ratings, Scale, StoreError, files
+from agreement_pipeline import Ratings, RatingsError, Scale, StoreError, files
 from agreement_pipeline.storage.local import LocalStorage
 from agreement_pipeline.store import Store
 from agreement_pipeline.tables import parquet_bytes, parquet_table
@@ -70,11 +71,47 @@ def test_all_that_is_known_of_ratings_and_items_is_read_back(store, original):
     pd.testing.assert_frame_equal(found.contents, ratings.contents, check_dtype=False)
 
 
-def test_ratings_that_would_be_read_back_otherwise_are_refused(store, original):
-    frame = make_ratings().table.assign(timestamp=pd.Series([1, 0.5, 1, 1], dtype=object))
-    with pytest.raises(StoreError, match=r"ratings of round r: digest \w+ instead of \w+ found when read back.*Give timestamps as times"):
+DAY = pd.Timestamp("2026-11-01")
+
+
+@pytest.mark.parametrize(
+    ("timestamps", "kinds"),
+    [
+        ([1, 0.5, None, 1], "['float', 'int']"),
+        ([DAY.tz_localize("UTC"), DAY.tz_localize("Europe/Berlin"), None, None], "['Timestamp in Europe/Berlin', 'Timestamp in UTC']"),
+        ([DAY, DAY.date(), DAY, DAY], "['Timestamp', 'date']"),
+        ([1, "noon", 1, 1], "['int', 'str']"),
+        ([10**40, 1, 1, 1], "['int']"),
+        ([1j, 1j, 1j, 1j], "['complex']"),
+    ],
+    ids=["numbers", "time zones", "days and times", "number and text", "large", "complex"],
+)
+def test_ratings_that_would_be_read_back_otherwise_are_refused_and_kept_as_text(store, original, timestamps, kinds):
+    frame = make_ratings().table.assign(timestamp=pd.Series(timestamps, dtype=object))
+    with pytest.raises(
+        (StoreError, RatingsError), match=rf"column 'timestamp' with {re.escape(kinds)} found.*\. Write the column as text, which is kept as it stands\."
+    ):
         store.ingest("r", Ratings.from_frame(frame, Scale(("no", "yes"))), original)
     assert store.rounds() == ()
+    ratings = Ratings.from_frame(frame.assign(timestamp=frame["timestamp"].map(str, na_action="ignore")), Scale(("no", "yes")))
+    store.ingest("r", ratings, original)
+    assert store.ratings("r").digest == ratings.digest
+
+
+def test_an_original_that_is_not_the_one_its_ratings_were_read_from_is_refused(store, original):
+    digest = files.digest_of(original.read_bytes())
+    original.write_bytes(b"delivered again")
+    with pytest.raises(StoreError, match=r"export 1\.csv: other bytes found than when its ratings were read"):
+        store.ingest("r", make_ratings(), original, original_digest=digest)
+    assert everything(store) == {}
+
+
+def test_a_key_that_was_emptied_is_not_taken_for_one(tmp_path):
+    store = Store(tmp_path / "store")
+    store.pseudonyms(make_ratings())
+    (store.root / "salt").write_bytes(b"")
+    with pytest.raises(StoreError, match="salt: 0 bytes found; the key of the raters' pseudonyms is required"):
+        Store(store.root).pseudonyms(make_ratings())
 
 
 def test_the_original_file_is_kept_byte_for_byte_under_its_digest(store, original):

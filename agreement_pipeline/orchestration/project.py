@@ -254,7 +254,12 @@ class Project:
         """Is the delivered round what the store holds, and was it decided since it came?"""
         history = self.store.history(delivery.round)
         arrived = [entry["original_digest"] for entry in history if entry["event"] == "ingested"]
-        return arrived[-1:] == [delivery.digest] and bool(history[-1]["event"] != "ingested")
+        judged = [entry["event"] for entry in history if entry["event"] in ("ingested", "decided")]
+        return arrived[-1:] == [delivery.digest] and judged[-1] == "decided"
+
+    def times_arrived(self, round_name: str) -> int:
+        """How often a round has come, each time with other bytes than the time before."""
+        return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
         """A round in the inbox, and its checked ratings.
@@ -270,8 +275,8 @@ class Project:
         return deliveries[round_name], self.read(deliveries[round_name])
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
-        """Keep a delivered round in the store."""
-        return self.store.ingest(delivery.round, ratings, delivery.path)
+        """Keep a delivered round in the store, unless its file has changed since it was found."""
+        return self.store.ingest(delivery.round, ratings, delivery.path, original_digest=delivery.digest)
 
     def read(self, delivery: Delivery) -> Ratings:
         """The checked ratings of a delivered round, with what earlier rounds say of the same raters and items."""
@@ -279,7 +284,7 @@ class Project:
         if self.columns.round:
             frame = frame[frame["round"] == delivery.round]
         names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
-        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._present(frame), source=delivery.path.name, columns=names, first_row=2)
+        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._present(frame), source=delivery.path.name, columns=names)
         refuse_unusable(ratings, delivery.path.name)
         return self._with_earlier(ratings, delivery.round) if self.settings.replicates == "across" else ratings
 

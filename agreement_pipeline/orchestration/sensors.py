@@ -49,7 +49,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
             return dg.SkipReason("; ".join((*arrivals.unsettled, *arrivals.refused)) or f"nothing new in {project.inbox}")
         return dg.SensorResult(
             run_requests=[
-                dg.RunRequest(run_key=f"{each.round}:{each.digest}", partition_key=each.round, tags={"agreement_pipeline/original": each.digest[:12]})
+                dg.RunRequest(run_key=_run_key(project, each), partition_key=each.round, tags={"agreement_pipeline/original": each.digest[:12]})
                 for each in arrivals.ready
             ],
             dynamic_partitions_requests=[partitions.build_add_request([each.round for each in arrivals.ready])],
@@ -77,6 +77,11 @@ def look(deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seco
         else:
             ready.append(delivery)
     return Arrivals(tuple(ready), tuple(unsettled), tuple(refused))
+
+
+def _run_key(project: Project, delivery: Delivery) -> str:
+    """One run for each arrival: Dagster drops a run whose key it has seen, and a round may come back as it was before the last time."""
+    return f"{delivery.round}:{delivery.digest}:{project.times_arrived(delivery.round)}"
 
 
 def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import chain
@@ -122,7 +123,7 @@ def _delimited(text: str, separator: str, source: str, limits: Limits) -> pd.Dat
     rows = _rows(reader, source)
     header = next(rows)
     limits.refuse_beyond("columns", len(header), f"{source}: row 1", "columns")
-    limits.refuse_beyond("rows", text.count("\n"), source, "lines")
+    limits.refuse_beyond("rows", text.count("\n") + text.count("\r") - text.count("\r\n"), source, "lines")
     _refuse_no_header(header, separator, source)
     _refuse_twice(header, f"{source}: row 1")
     cells = list(chain.from_iterable(_of_one_width(rows, len(header), source)))
@@ -265,7 +266,7 @@ def _told(column: Any) -> pd.Series:
 
 def _refuse_twice(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise RatingsError(f"{where}: columns {listed(twice)} found twice; each is required once. Rename or remove one.")
 
 

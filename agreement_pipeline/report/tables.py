@@ -100,6 +100,15 @@ def shown(value: float | None) -> str:
     return f"{value:.5f}" if math.isfinite(value) else "no limit"
 
 
+def printable(text: str) -> str:
+    r"""One line in which nothing that a file says moves the cursor, or starts another.
+
+    >>> print(printable("\x1b[2J caf\u00e9"))
+    \x1b[2J café
+    """
+    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode() for character in text)
+
+
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
     """A frame of text as aligned columns under a rule; the column `wrapped` is broken over lines.
 
@@ -108,7 +117,7 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
     -----  --------
     W1     held
     """
-    rows = [[str(cell) for cell in row] for row in frame.itertuples(index=False)]
+    rows = [[printable(str(cell)) for cell in row] for row in frame.itertuples(index=False)]
     broken = [_lines(row, list(frame.columns), wrapped) for row in rows]
     header = [str(name) for name in frame.columns]
     every = [header, *(line for lines in broken for line in lines)]

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from upath import UPath
 
+from agreement_pipeline.errors import StoreError
+
 __all__ = ["Folder", "Storage", "folder_at", "storage_at"]
 
 Folder = Path | UPath
@@ -50,12 +52,22 @@ class Storage(Protocol):
 def folder_at(place: Folder | str) -> Folder:
     """The folder that a path or a URL names.
 
+    Raises
+    ------
+    StoreError
+        No such protocol is known.
+
     >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
     True
     """
     if not isinstance(place, str):
         return place
-    return Path(place.removeprefix("file://")) if place.startswith("file://") or "://" not in place else UPath(place)
+    if place.startswith("file://") or "://" not in place:
+        return Path(place.removeprefix("file://"))
+    try:
+        return UPath(place)
+    except ValueError as cause:
+        raise StoreError(f"{place}: {cause}; a folder, or a URL such as s3://bucket/folder, is required. Correct the URL.") from None
 
 
 def storage_at(place: Folder | str) -> Storage:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline.errors import WaiverError
+from agreement_pipeline.errors import StoreError, WaiverError
 from agreement_pipeline.orchestration.project import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -36,6 +36,15 @@ def test_a_good_round_goes_all_the_way_to_training_data(line):
         "training_data",
     }
     assert len(line.released()) == 1
+
+
+def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_for_them(line):
+    line.deliver("w1", GOOD)
+    delivery, ratings = line.project.delivered("w1")
+    line.deliver("w1", BAD)
+    with pytest.raises(StoreError, match=r"w1\.csv: other bytes found than when its ratings were read; a file at rest is required"):
+        line.project.keep(delivery, ratings)
+    assert line.project.store.rounds() == ()
 
 
 def test_a_bad_round_is_measured_and_shown_but_gives_no_training_data(line):

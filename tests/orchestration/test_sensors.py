@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from agreement_pipeline.orchestration.component import project_definitions
+from agreement_pipeline.withdrawal import withdraw
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 
@@ -34,6 +35,29 @@ def test_changed_bytes_ask_for_another_run_under_another_key(line):
     second = tick(line, first.cursor)
 
     assert first.run_requests[0].run_key != second.run_requests[0].run_key
+
+
+def test_a_round_that_comes_back_as_it_once_was_asks_for_a_run_of_its_own(line):
+    keys, cursor = [], None
+    for agreement in (0.55, 0.99, 0.55, 0.99, 0.55):
+        at_rest(line.deliver("w1", ratings_frame(agreement)))
+        found = tick(line, cursor)
+        keys += [request.run_key for request in found.run_requests]
+        cursor = found.cursor
+        line.run("w1", "annotations", "acceptability")
+
+    assert len(set(keys)) == 5
+    assert isinstance(tick(line, cursor), dg.SkipReason)
+
+
+def test_a_withdrawal_does_not_stand_for_the_decision_that_is_due(line):
+    line.deliver("w1", ratings_frame(0.99))
+    assert line.run("w1").success
+    at_rest(line.deliver("w1", ratings_frame(0.55)))
+    line.run("w1", "annotations")
+    withdraw(line.project.store, "w1", ["a mistake in the guideline"])
+
+    assert [request.partition_key for request in tick(line).run_requests] == ["w1"]
 
 
 def test_a_file_still_being_written_waits(line):
