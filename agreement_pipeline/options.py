@@ -87,10 +87,10 @@ def _number(text: str) -> float:
 
 
 def _several(text: str) -> int:
-    number = int(text)
-    if number < 2:
+    number = _number(text)
+    if number < 2 or not number.is_integer():
         raise argparse.ArgumentTypeError(f"{text} found; a whole number from 2 is required, since agreement compares labels. 3 is usual.")
-    return number
+    return int(number)
 
 
 def _verify_options(parser: argparse.ArgumentParser) -> None:

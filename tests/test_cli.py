@@ -161,6 +161,7 @@ def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, option):
         (("--rounds", "many"), "--rounds: 'many' found; a number is required. Correct it."),
         (("--probability", "90"), "--probability: 90 found; a share between 0 and 1 is required. The help says which is usual."),
         (("--probability", "nan"), "--probability: nan found; a share between 0 and 1 is required."),
+        (("--labels-an-item", "two"), "--labels-an-item: 'two' found; a number is required. Correct it."),
         (("--prevalence", "0.5,half"), "--prevalence: 'half' found; a number is required. Correct it."),
     ],
 )

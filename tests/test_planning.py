@@ -116,7 +116,7 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
     assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "expected", "cut-off", "labels", "an", "item", "items", "labels", "decides", "note"]
 
 
-@pytest.mark.parametrize("labels", ["-1", "0", "1"])
+@pytest.mark.parametrize("labels", ["-1", "0", "1", "2.5", "nan"])
 def test_a_plan_needs_two_labels_an_item(policy, capsys, labels):
     with pytest.raises(SystemExit, match="2"):
         main(["plan", "--policy", str(policy), "--labels-an-item", labels])
