@@ -17,7 +17,7 @@ ui: $(VENV)/.installed
 	$(BIN)/dagster dev -w workspace.yaml
 
 test: lint types definitions docs
-	$(BIN)/pytest --numprocesses auto --dist loadgroup
+	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

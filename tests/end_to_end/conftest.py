@@ -231,13 +231,6 @@ def write_workspace(root: Path) -> None:
     (root / "workspace.yaml").write_text(yaml.safe_dump(workspace))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the running webserver and daemon stay with one worker, so that one is started and they follow in order."""
-    for item in items:
-        if "live" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("live"))
-
-
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     root = tmp_path_factory.mktemp("live")

@@ -452,6 +452,13 @@ def tried(live: Live) -> dict[str, str]:
 
 
 @pytest.mark.slow
+def test_a_dropped_file_is_run_by_the_sensor_and_judged(live):
+    assert set(live.finished("good")) == {"SUCCESS"}
+    assert set(live.finished("bad")) == {"FAILURE"}
+    assert live.released() == {"good"}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FROM_OUTSIDE)
 def test_by_the_webserver_it_is_refused_with_the_reason_and_leaves_no_release_behind(name, live, tried):
     assert live.ended(tried[name]) == "FAILURE"
