@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError, listed
@@ -39,7 +38,7 @@ class Clusters:
         RatingsError
             A name is missing.
         """
-        missing = int(pd.isna(np.asarray(names, dtype=object)).sum())
+        missing = sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
         if missing:
             raise RatingsError(f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row.")
         found, places = np.unique(np.asarray(names), return_inverse=True)
@@ -98,6 +97,12 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
     if any(each is not None for each in clusters):
         found = listed([0 if each is None else each.n for each in clusters])
         raise RatingsError(f"{what}: {found} clusters found; statistics without clusters are required of a sum. Put the ratings into one table first.")
+
+
+def _is_name(value: object) -> bool:
+    """Nothing is no name, and neither is what is not itself, as nan and pandas' NA."""
+    itself: object = value == value  # noqa: PLR0124
+    return value is not None and isinstance(itself, bool | np.bool) and bool(itself)
 
 
 __all__ = ["Clusters", "checked_clusters", "refuse_sum"]

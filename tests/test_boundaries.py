@@ -19,6 +19,7 @@ ORDER = (
     "ratings patterns",
     "panel replicates values groups confident",
     "replicate_values panel_values",
+    "raters",
     "measures",
     "intervals",
     "jackknife confidence_distributions",

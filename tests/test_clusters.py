@@ -296,7 +296,9 @@ def test_clusters_of_other_rows_are_refused():
         RatingPatterns([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
 
 
-@pytest.mark.parametrize("names", [[np.nan, np.nan, 1.0, 2.0], ["a", float("nan"), "b", "c"], ("a", "b", None, "c"), pd.Series(["a", "b", pd.NA, "c"])])
+@pytest.mark.parametrize(
+    "names", [[np.nan, np.nan, 1.0, 2.0], ["a", float("nan"), "b", "c"], ("a", "b", None, "c"), pd.Series(["a", "b", pd.NA, "c"], dtype=object)]
+)
 def test_rows_whose_cluster_is_not_named_are_not_taken_for_one_cluster(names):
     counts = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], scale=TWO)
     with pytest.raises(RatingsError, match=r"clusters: [12] missing names found; one is required for each row, or none for all"):
