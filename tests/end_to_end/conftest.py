@@ -19,6 +19,7 @@ from agreement_pipeline.store import Store
 from tests.orchestration.conftest import ratings_frame
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 300
 PROJECT = "project: reviews\ninbox: inbox\nscale: {categories: [safe, offensive, hateful]}\npolicy: strict\nsettle_seconds: 0.5\n"
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
 STARTED = "... on LaunchRunSuccess { run { runId } }"
@@ -149,7 +150,7 @@ class Live:
             found = [run for run in mine if {"key": "dagster/from_automation_condition", "value": "true"} in run["tags"]]
             return found[0] if found else None
 
-        return wait_for(asked, 240)
+        return wait_for(asked)
 
     def decision(self, round_name: str) -> str:
         """What the gate itself decided on a round last, by the log of the store."""
@@ -192,8 +193,9 @@ def tags_of(said: dict[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in said.items()]
 
 
-def wait_for(look, seconds: float = 120):
-    deadline = time.monotonic() + seconds
+def wait_for(look):
+    """What it gives as soon as it is something; other tests take their share of the machine meanwhile."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:
             if (found := look()) is not None:
@@ -201,7 +203,7 @@ def wait_for(look, seconds: float = 120):
         except OSError:
             pass  # not listening yet
         time.sleep(0.5)
-    raise AssertionError(f"nothing after {seconds} s")
+    raise AssertionError(f"nothing after {PATIENCE_SECONDS} s")
 
 
 def free_port() -> int:
