@@ -3,7 +3,6 @@
 `python benchmarks/coverage_report.py` first sums the passes of benchmarks/coverage.csv, so that the table stays small.
 """
 
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pandas as pd
 from coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, rows_in, summed
 from matplotlib.figure import Figure
 from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
+from scipy.stats import binom
 
 from agreement_pipeline import CategoryCounts, Scale, estimate
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
@@ -54,15 +54,10 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
     return sums
 
 
-def upper_tail(misses: int, n: int, p: float) -> float:
-    """The probability of so many misses or more, each of probability p."""
-    return 1 - sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(misses))
-
-
 def failing(cells: pd.DataFrame, held: str) -> pd.DataFrame:
     """The cells whose coverage is under the nominal one less 1.5 points, beyond the simulation's error (Holm over all cells of the method)."""
     miss = 1 - NOMINAL[held] + ALLOWED
-    p = np.array([upper_tail(int(m), int(n), miss) for m, n in zip(cells[f"missed_{held}"], cells["populations"], strict=True)])
+    p = binom.sf(cells[f"missed_{held}"] - 1, cells["populations"], miss)  # of so many misses or more
     order = np.argsort(p)
     rejected = np.cumprod(p[order] <= SURE / np.arange(len(p), 0, -1)).astype(bool)
     return cells.iloc[order[rejected]]
