@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return COMMANDS[options.command](options)
     except AgreementError as error:
         return _refused(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has gone: nothing is left to be said, at the end either
+        return UNJUDGED
     except OSError as error:
         return _refused(f"{error}; files that can be read and written are required. Check the path, its permissions and the disk.")
 
@@ -241,7 +245,7 @@ def _refused(why: str) -> int:
 
 
 def _say(text: str) -> None:
-    print(text)  # noqa: T201 - the command line's own voice
+    print(text, flush=True)  # noqa: T201 - the command line's own voice
 
 
 COMMANDS = {each.__name__: each for each in (demo, measure, compare, judge, plan, history, verify)}

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -177,6 +179,14 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: [Errno 36] File name too long")
     assert line.endswith("files that can be read and written are required. Check the path, its permissions and the disk.")
+
+
+def test_a_reader_who_goes_away_is_told_nothing_more():
+    command = [sys.executable, "-m", "agreement_pipeline.cli", "measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--n-resamples", "1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 2
 
 
 @pytest.mark.parametrize("command", [["verify", "foo://bucket"], ["history", "--store", "foo://bucket"]], ids=lambda said: said[0])
