@@ -75,7 +75,11 @@ def in_blocks(drawn: Callable[[np.random.Generator, int], T], n_resamples: int, 
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
-    return in_order(lambda place: drawn(np.random.default_rng(children[place]), min(size, n_resamples - starts[place])), len(starts))
+
+    def made(place: int) -> T:
+        return drawn(np.random.Generator(np.random.SFC64(children[place])), min(size, n_resamples - starts[place]))
+
+    return in_order(made, len(starts))
 
 
 def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
@@ -121,9 +125,9 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
     """Weights of units of expected share `mass`, which sum to `total`, shape (size, units)."""
     if scheme.whole:
         return np.asarray(rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size) * (total / mass.sum()))
-    gamma = rng.standard_gamma(mass, size=(size, len(mass)))
-    gamma *= total / gamma.sum(1, keepdims=True)
-    return gamma
+    drawn = rng.dirichlet(mass, size=size)
+    drawn *= total
+    return drawn
 
 
 def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[float, float]) -> Interval:

@@ -5,10 +5,11 @@ of the interval which judges real rounds; the probability that it decides is the
 Where the population's items come in clusters, a round is a draw of whole clusters, as many as hold n items on average.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from math import factorial, prod
+from math import ceil, factorial, prod
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ MOST_ROWS = 50_000
 STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
 COARSE, CONFIRMING = 0.2, 2.0
+NEAR = 1.5
+
+NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def plan(
     """How many items of the population a round needs, so that the lower limit of the measure reaches `reliable` with `probability`.
 
     Numbers of items are doubled until enough rounds decide, each tried on a fifth of `n_rounds` rounds; then the last step is halved until it is two
-    percent, each number tried on all of them. The number found is tried on twice as many other rounds: what these say is promised, to half a point.
+    percent, each number tried on all of them. What chance favoured of those is not believed by itself: a curve through all of them says how many are
+    enough. That number is tried on twice as many other rounds, and what these say is promised, to half a point.
 
     Parameters
     ----------
@@ -108,7 +113,14 @@ def plan(
         Items at which limits that hold at any time are tightest; a round of the items found then decides without another look having cost anything.
     n_resamples
         Draws for each round; the fewer, the coarser the limits far out that several verdicts, or many looks, ask for.
+
+    Raises
+    ------
+    PolicyError
+        The probability is none that a round can reach, or there is no such measure.
     """
+    if not 0 < probability < 1:
+        raise PolicyError(f"probability {probability!r} found; more than 0 and less than 1 is required. 0.9 is usual.")
     expected = _value(measure, population)
     asked = (measure, expected, reliable, probability, _labels_an_item(population))
     if not expected > reliable:
@@ -120,11 +132,13 @@ def plan(
         judged = _estimates(measure, population, n_items, n_rounds=rounds, seed=drawn, **settings)
         return float(np.mean([_reaches(each, reliable, n_together) for each in judged]))
 
-    tried = dict(_searched(decided, probability, max(min_items, FEWEST_ITEMS)))
-    enough = [n for n, share in tried.items() if share >= probability]
+    start = max(min_items, FEWEST_ITEMS)
+    tried = dict(_searched(decided, probability, start))
+    curve, enough = tuple(sorted(tried.items())), [n for n, share in tried.items() if share >= probability]
     if not enough:
-        return Plan(*asked, None, None, tuple(sorted(tried.items())), f"{MOST_ITEMS} items would not do")
-    return Plan(*asked, min(enough), decided(min(enough), CONFIRMING), tuple(sorted(tried.items())))
+        return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
+    needed = max(start, _smoothed(tried, min(enough), probability))
+    return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
 
 
 def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
@@ -201,6 +215,21 @@ def _searched(decided: Callable[..., float], probability: float, start: int) -> 
         share = decided(middle)
         yield middle, share
         too_few, enough = (too_few, middle) if share >= probability else (middle, enough)
+
+
+def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> int:
+    """How many items are enough by the curve through the shares near `enough`: their probits rise as the root of the items does, since limits narrow so.
+
+    Where chance has no part in it, nor has a curve: every round of a unanimous population decides, or none.
+    """
+    near = [(n, share) for n, share in tried.items() if enough / NEAR <= n <= enough * NEAR and 0 < share < 1]
+    if len(near) < 2:
+        return enough
+    n, share = np.array(near).T
+    probits = np.array([NORMAL.inv_cdf(each) for each in share])
+    certainty = np.array([NORMAL.pdf(each) for each in probits]) / np.sqrt(share * (1 - share))
+    slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
+    return ceil(((NORMAL.inv_cdf(probability) - intercept) / slope) ** 2) if slope > 0 else enough
 
 
 def _value(measure: str, population: Statistic) -> float:
