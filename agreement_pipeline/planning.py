@@ -222,14 +222,15 @@ def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> in
 
     Where chance has no part in it, nor has a curve: every round of a unanimous population decides, or none.
     """
-    near = [(n, share) for n, share in tried.items() if enough / NEAR <= n <= enough * NEAR and 0 < share < 1]
+    least, most = enough / NEAR, enough * NEAR
+    near = [(n, share) for n, share in tried.items() if least <= n <= most and 0 < share < 1]
     if len(near) < 2:
         return enough
     n, share = np.array(near).T
     probits = np.array([NORMAL.inv_cdf(each) for each in share])
     certainty = np.array([NORMAL.pdf(each) for each in probits]) / np.sqrt(share * (1 - share))
     slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
-    return ceil(((NORMAL.inv_cdf(probability) - intercept) / slope) ** 2) if slope > 0 else enough
+    return ceil(np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5) ** 2) if slope > 0 else enough
 
 
 def _value(measure: str, population: Statistic) -> float:
