@@ -1,6 +1,7 @@
 """What a release proves from its own bytes: all that it says is derived again from its annotations, its policy and its contract."""
 
 import json
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -118,6 +119,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     """
     storage = storage_at(path)
     found = set(storage.names())
+    _refuse_other_kinds(path, found & {WITHDRAWN, MANIFEST})
     if WITHDRAWN in found:
         raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
     manifest = storage.read(MANIFEST)
@@ -128,7 +130,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
         raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
     _refuse_other_files(path, set(promised), found - {MANIFEST})
     _refuse_unknown_files(path, set(promised))
-    _refuse_links(path, found)
+    _refuse_other_kinds(path, found)
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
     if changed:
@@ -247,11 +249,13 @@ def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
         )
 
 
-def _refuse_links(path: Folder, found: set[str]) -> None:
-    """Refuse what stands elsewhere: whoever may write there changes the release afterwards."""
-    links = [name for name in sorted(found) if isinstance(path, Path) and (path / name).is_symlink()]
-    if links:
-        raise ReleaseInvalidError(f"{path}: links {listed(links)} found; the files themselves are required. Copy the folder with what its links lead to.")
+def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
+    """Refuse what stands elsewhere, since whoever may write there changes the release afterwards; and what has no end, as a pipe."""
+    kinds = [name for name in sorted(found) if isinstance(path, Path) and not stat.S_ISREG((path / name).lstat().st_mode)]
+    if kinds:
+        raise ReleaseInvalidError(
+            f"{path}: links, or things of another kind, {listed(kinds)} found; the files themselves are required. Copy the folder with what its links lead to."
+        )
 
 
 def _refuse_other_writers(path: Folder, found: object) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 import shutil
 from dataclasses import replace
 
@@ -118,7 +119,14 @@ def test_a_link_to_a_file_is_none_of_a_release(copy, tmp_path, name):
     """Whoever may write where it leads changes the release after it was verified."""
     shutil.move(copy / name, tmp_path / "elsewhere")
     (copy / name).symlink_to(tmp_path / "elsewhere")
-    refused(copy, rf"links \['{name}'\] found; the files themselves are required")
+    refused(copy, rf"links, or things of another kind, \['{name}'\] found; the files themselves are required")
+
+
+@pytest.mark.parametrize("name", [TRAIN, "manifest.json", "WITHDRAWN.json"])
+def test_nobody_waits_for_a_pipe(copy, name):
+    (copy / name).unlink(missing_ok=True)
+    os.mkfifo(copy / name)
+    refused(copy, rf"links, or things of another kind, \['{name}'\] found; the files themselves are required")
 
 
 def test_a_withdrawal_notice_cannot_write_lines_of_its_own(copy, capsys):
