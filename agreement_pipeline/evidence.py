@@ -14,7 +14,7 @@ from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic, merged
 from agreement_pipeline.raters import raters_on, without_raters
 
-N_RESAMPLES_OF_EXPENSIVE = 200
+N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 FEWEST_CLUSTERS = 2
@@ -44,8 +44,13 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     forgotten = _forgotten(statistic) if any(_forgets(record, statistic) for record in records) else statistic
     spoken_of = [crossed if record.crossed else statistic for record in records]
-    bases = [forgotten if _forgets(record, each) else each for record, each in zip(records, spoken_of, strict=True)]
+    bases = [_split(record, forgotten if _forgets(record, each) else each) for record, each in zip(records, spoken_of, strict=True)]
     return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
+
+
+def _split(record: Measure, basis: Any) -> Any:
+    """The same, with items that were not seen as the measure would have them."""
+    return basis if record.split is None else basis.split_between(record.split(basis))
 
 
 def _point(record: Measure, statistic: Any, basis: Any) -> Point:

@@ -79,6 +79,8 @@ class CategoryCounts:
         How many raters gave those that meet another; the largest row total when omitted.
     clusters
         The cluster of each row, where items come in clusters.
+    split
+        The two categories that an item which was not seen is split between; when omitted, the most used and the farthest from it in use.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class CategoryCounts:
     scale: Scale
     n_raters: int
     clusters: Clusters | None = None
+    split: tuple[int, int] | None = None
 
     def __init__(
         self, counts: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, n_raters: int | None = None, clusters: Clusters | None = None
@@ -108,6 +111,7 @@ class CategoryCounts:
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "n_raters", int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters)
         object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
+        object.__setattr__(self, "split", None)
 
     @cached_property
     def sizes(self) -> Array:
@@ -147,9 +151,18 @@ class CategoryCounts:
         """The same rows, each in its cluster."""
         return changed(self, clusters=checked_clusters(clusters, len(self.counts)))
 
+    def split_between(self, split: tuple[int, int]) -> Self:
+        """The same rows, and items that were not seen split between these two categories."""
+        return changed(self, split=split)
+
+    @property
+    def meeting(self) -> Array:
+        """How often each category was given where ratings meet, shape (K,); where none do, how often it was given."""
+        return np.asarray(_meeting(self) @ self.counts)
+
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
-        pair = split_between(_meeting(self) @ self.counts, self.scale, category)
+        pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         return changed(self, counts=np.vstack([self.counts, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
@@ -255,7 +268,7 @@ class RatingPatterns:
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
         counts = self.counts()
-        rows = self.unseen(split_between(_meeting(counts) @ counts.counts, self.scale, category))
+        rows = self.unseen(split_between(counts.meeting, self.scale, category))
         return changed(self, codes=np.vstack([self.codes, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
 
     @property

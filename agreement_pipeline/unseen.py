@@ -21,10 +21,14 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
     raters may differ a little; farther ones are needed for the lower limit to hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
+    return first, farthest(used, _distances(used, scale, first), first)
+
+
+def farthest(used: Array, distances: Array, first: int) -> int:
+    """Of the other categories in use the one at the largest distance from the first, and of these the most used; of all others where none is in use."""
     others = np.arange(len(used)) != first
     candidates = others & (used > 0) if (others & (used > 0)).any() else others
-    apart = np.where(candidates, _distances(used, scale, first), -1.0)
-    return first, int(np.lexsort((-used, -apart))[0])
+    return int(np.lexsort((-used, -np.where(candidates, distances, -1.0)))[0])
 
 
 def _distances(used: Array, scale: Scale, first: int) -> Array:

@@ -111,7 +111,7 @@ def test_an_expensive_measure_has_the_bounds():
     vectors = rng.normal(size=(30, 1, 2)) + rng.normal(scale=0.01, size=(30, 3, 2))
     values = RatingValues(vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc")
     found = estimate("berry_mielke_r", values, always_valid_at=500)
-    assert len(found.known.once.draws) == 200
+    assert len(found.known.once.draws) == 400
     assert tuple(found.interval) == found.known.bounds
     assert found.miss_probability(0.8) > 0.025
 

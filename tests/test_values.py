@@ -5,6 +5,7 @@ import pytest
 from agreement_pipeline import RatingPatterns, Ratings, RatingsError, RatingValues, Scale, estimate, evidence
 from agreement_pipeline.engines import memory
 from agreement_pipeline.intervals import resampled
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.tables import parquet_bytes, parquet_table, ratings_of, ratings_table
 
 INTERVAL = Scale(None, "interval")
@@ -208,12 +209,25 @@ def test_draws_of_values_depend_on_the_seed_alone():
     assert not np.array_equal(one, other)
 
 
-def test_an_expensive_measure_has_200_draws_and_says_so():
+def test_an_expensive_measure_has_400_draws_and_says_so():
     values = RatingValues(np.random.default_rng(0).normal(size=(30, 3)), scale=INTERVAL, raters="abc")
     found = estimate("berry_mielke_r", values, n_resamples=1000)
-    assert len(found.draws) == 200
-    assert found.method.startswith("200 Dirichlet draws")
+    assert len(found.draws) == 400
+    assert found.method.startswith("400 Dirichlet draws")
     assert len(estimate("icc_1_1", values, n_resamples=1000).draws) == 1000
+
+
+def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_its_bounds():
+    """Ten of 400 draws lie beyond a limit at 95 %; at 99 % it would be two."""
+    values = RatingValues(
+        np.random.default_rng(0).normal(size=(30, 1)) + np.random.default_rng(1).normal(scale=0.1, size=(30, 3)), scale=INTERVAL, raters="abc"
+    )
+    usual, further = (estimate("berry_mielke_r", values, confidence_level=level) for level in (0.95, 0.99))
+    assert usual.interval.low > 0.5
+    assert tuple(further.interval) == MEASURES["berry_mielke_r"].bounds
+    assert further.miss_probability(0.5) == 1
+    assert further.method.endswith("too few draws for limits at 99 %")
+    assert estimate("icc_1_1", values, confidence_level=0.99).interval.low > 0.5
 
 
 def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):

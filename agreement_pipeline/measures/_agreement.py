@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._registry import ratio
+from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
 
 
@@ -16,6 +17,13 @@ def pair_agreement(counts: CategoryCounts) -> Array:
 def ends_known(counts: CategoryCounts) -> bool:
     """Is it known how far apart the ends of the scale are: are its categories declared, or no numbers?"""
     return counts.scale.declared or not counts.scale.numeric
+
+
+def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
+    """The two categories furthest apart, used or not: where disagreement is counted in spans of the scale, no other two show how low it may bring agreement."""
+    distances = weighting.distances(counts.scale)
+    first, second = divmod(int(distances.argmax()), len(distances))
+    return first, second
 
 
 def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:

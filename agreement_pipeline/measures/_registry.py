@@ -141,6 +141,8 @@ class Measure:
         Where the formula comes from, with DOI.
     weighting
         How much two different categories agree, for a measure that weighs them.
+    split
+        From category counts to the two categories that unseen items are split between, for a measure that knows better than the level of the scale.
     alias_of
         The name of the measure that this is another name of.
     """
@@ -163,6 +165,7 @@ class Measure:
     crossed: bool = False
     expensive: bool = False
     weighting: Weighting | None = None
+    split: Callable[..., tuple[int, int]] | None = None
     alias_of: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
     rests_on: RestsOn = USED
@@ -209,6 +212,7 @@ class Fields(TypedDict, total=False):
     continuous: bool
     crossed: bool
     expensive: bool
+    split: Callable[..., tuple[int, int]]
     raters_left_out: Callable[[Any], tuple[str, ...]]
     rests_on: RestsOn
 
@@ -249,6 +253,7 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
         weighting=weighting,
+        split=record.split and partial(record.split, weighting=weighting),
     )
 
 

@@ -7,7 +7,7 @@ would ever choose lower chance and raise S: the list of categories must be the o
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, observed_disagreement
+from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
 from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
@@ -22,6 +22,7 @@ from agreement_pipeline.patterns import CategoryCounts
     unweighted_bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     weightings={"bennett_s": IDENTITY, **forms("brennan_prediger")},
+    split=ends_of_scale,
     aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
     convention="observed agreement over items with two ratings or more (Gwet)",

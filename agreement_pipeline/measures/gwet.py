@@ -8,7 +8,7 @@ its place. AC2 gives credit for near misses.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, observed_agreement, observed_disagreement, prevalence
+from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_agreement, observed_disagreement, prevalence
 from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
@@ -71,6 +71,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     bounds=(-np.inf, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ENDS_UNKNOWN),
     weightings=forms("gwet_ac2"),
+    split=ends_of_scale,
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",

@@ -5,6 +5,7 @@ throw away most of the agreement. Jaccard's distance is the share of labels not 
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.patterns import Array, CategoryCounts
+from agreement_pipeline.unseen import farthest
 
 LEFT_OUT = "items with one rating are left out; every other item counts with its number of ratings; the empty set is a rating"
 Labels = frozenset[str]
@@ -29,6 +31,29 @@ def _one_set(counts: CategoryCounts) -> bool:
 ONE_SET = Condition("every rating that meets another is the same set of labels, so chance alone would agree always", _one_set)
 
 
+def _jaccard(one: Labels, other: Labels) -> float:
+    return 1 - len(one & other) / len(one | other) if one | other else 0.0
+
+
+def _masi(one: Labels, other: Labels) -> float:
+    if one == other:
+        return 0.0
+    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
+    return 1 - (1 - _jaccard(one, other)) * monotonicity
+
+
+def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
+    """The distance between every two categories, shape (K, K)."""
+    sets = _sets(counts)
+    return np.array([[distance(one, other) for other in sets] for one in sets])
+
+
+def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> tuple[int, int]:
+    """The most used set and the one in use that is farthest from it: two sets that are nearly one would not show how far raters may differ."""
+    first = int(counts.meeting.argmax())
+    return first, farthest(counts.meeting, _distances(counts, distance)[first], first)
+
+
 @measure(
     "Krippendorff's α with Jaccard's distance",
     question="inter-rater",
@@ -37,6 +62,7 @@ ONE_SET = Condition("every rating that meets another is the same set of labels, 
     undefined=(NO_PAIRABLE_ITEM, ONE_SET),
     levels={"nominal"},
     exchangeable=True,
+    split=partial(_split, distance=_jaccard),
     convention=LEFT_OUT,
     source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), doi:10.1111/j.1469-8137.1912.tb05611.x",
 )
@@ -83,6 +109,7 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     undefined=(NO_PAIRABLE_ITEM, ONE_SET),
     levels={"nominal"},
     exchangeable=True,
+    split=partial(_split, distance=_masi),
     convention=LEFT_OUT,
     source="Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836",
 )
@@ -118,20 +145,3 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
     0.6667
     """
     return alpha_by_distance(counts, _distances(counts, _masi))
-
-
-def _jaccard(one: Labels, other: Labels) -> float:
-    return 1 - len(one & other) / len(one | other) if one | other else 0.0
-
-
-def _masi(one: Labels, other: Labels) -> float:
-    if one == other:
-        return 0.0
-    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
-    return 1 - (1 - _jaccard(one, other)) * monotonicity
-
-
-def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
-    """The distance between every two categories, shape (K, K)."""
-    sets = _sets(counts)
-    return np.array([[distance(one, other) for other in sets] for one in sets])
