@@ -9,10 +9,10 @@ import numpy as np
 from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items
-from agreement_pipeline.measures import MEASURES, Coefficient, Measure
+from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic, merged
-from agreement_pipeline.raters import raters_on, without_raters
+from agreement_pipeline.raters import effective_raters, raters_on, without_raters
 
 N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
@@ -86,22 +86,23 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
     found: dict[str, Evidence] = {}
     for (*_, n), group in groups.items():
         found |= _of_group(group, method, asked._replace(n_resamples=n))
-    return _with_raters(found, statistic) if method.population == "raters at large" else found
+    return _with_raters(found, points, statistic) if method.population == "raters at large" else found
 
 
-def _with_raters(found: dict[str, Evidence], statistic: Any) -> dict[str, Evidence]:
+def _with_raters(found: dict[str, Evidence], points: Sequence[Point], statistic: Any) -> dict[str, Evidence]:
     """The evidence with the values without each rater who rated an item that agreement is read on."""
-    records = [MEASURES[name] for name in found]
-    others = [points_of(records, other) for other in without_raters(statistic)]
-    values = zip(*([point.found.value for point in points] for points in others), strict=True)
-    return {record.name: _without_each(found[record.name], record, statistic, each) for record, each in zip(records, values, strict=True)}
+    defined = [point for point in points if point.record.name in found]
+    others = [points_of([point.record for point in defined], other) for other in without_raters(statistic)]
+    values = zip(*([other.found.value for other in each] for each in others), strict=True)
+    return {point.record.name: _without_each(found[point.record.name], point, each) for point, each in zip(defined, values, strict=True)}
 
 
-def _without_each(found: Evidence, record: Measure, statistic: Any, values: Sequence[Array]) -> Evidence:
+def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
     """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
-    there = raters_on(statistic, record.rests_on.rows(statistic))
+    rows = point.record.rests_on.rows(point.statistic)
     shape = np.shape(found.value)
-    return replace(found, without_rater=np.array([np.broadcast_to(value, shape) for value, here in zip(values, there, strict=True) if here]))
+    without = [np.broadcast_to(value, shape) for value, here in zip(values, raters_on(point.statistic, rows), strict=True) if here]
+    return replace(found, without_rater=np.array(without), n_raters=effective_raters(point.statistic, rows))
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:

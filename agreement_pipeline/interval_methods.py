@@ -43,6 +43,8 @@ class Evidence:
         With one rater left out, shape (R, ...).
     n
         How many items agreement was read on, or as many clusters of one size as say as much.
+    n_raters
+        How many raters they were read by, or as many of equally many items as say as much.
     """
 
     value: Array
@@ -52,11 +54,12 @@ class Evidence:
     unlike: Callable[[float], Array]
     without_rater: Array
     n: float
+    n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         """The evidence on one category, or on the lowest of some."""
         arrays = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "without_rater")}
-        return Evidence(**arrays, unlike=lambda tail: part(self.unlike(tail)), times=self.times, n=self.n)
+        return Evidence(**arrays, unlike=lambda tail: part(self.unlike(tail)), times=self.times, n=self.n, n_raters=self.n_raters)
 
 
 Knows = Callable[[Evidence, Bounds], ConfidenceDistribution]
@@ -121,12 +124,13 @@ def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with the variances over items and raters, and one degree of freedom less than raters (or items); with fewer than three, anything.
 
+    Raters are counted as those of equally many items who would say as much: one who rated next to nothing does not show how raters differ.
     It never says more than the exact limits do: few clusters that happen to be alike hide how much others may differ.
     """
-    raters = len(evidence.without_rater)
+    raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
         return Anything(bounds)
-    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(raters))
+    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(len(evidence.without_rater)))
     df = min(raters, _independent(evidence)) - 1
     exact = _exact(evidence, bounds)
     return exact if squared <= NO_VARIATION else Wider(_student(evidence, squared, df, bounds, log), exact)

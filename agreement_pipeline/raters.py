@@ -1,4 +1,4 @@
-"""The raters of a statistic: who of them rated what is read, and the statistic without each."""
+"""The raters of a statistic: how much of what is read each of them rated, and the statistic without each."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
-from agreement_pipeline.patterns import CategoryCounts, Codes
+from agreement_pipeline.patterns import Array, CategoryCounts, Codes
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.rows import changed
@@ -59,12 +59,23 @@ def _moved_up(raters: Codes, gone: int) -> Codes:
     return raters - (raters > gone)
 
 
-def raters_on(statistic: Any, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of those whom `without_raters` leaves out rated an item of these rows: the others show nothing of how raters agree on them."""
-    there = rows & (statistic.weights > 0)
+def items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
+    """How many items of these rows each of those whom `without_raters` leaves out rated, or met again where replicates count."""
     if isinstance(statistic, (ReplicateCounts, ReplicateValues)):
-        return np.isin(np.unique(statistic.rater), statistic.rater[there[statistic.item]])
-    return np.asarray(_rated(statistic)[there].any(0))
+        raters, places = np.unique(statistic.rater, return_inverse=True)
+        return np.asarray(np.bincount(places, statistic.cell_weights * rows[statistic.item], minlength=len(raters)), dtype=float)
+    return np.asarray(statistic.weights[rows] @ _rated(statistic)[rows])
+
+
+def raters_on(statistic: Any, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of them rated an item of these rows: the others show nothing of how raters agree on them."""
+    return items_by_rater(statistic, rows) > 0
+
+
+def effective_raters(statistic: Any, rows: NDArray[np.bool_]) -> float:
+    """How many raters of equally many items would say as much as these of theirs, by Kish's (1965) formula; 0 where nobody rated an item of these rows."""
+    items = items_by_rater(statistic, rows)
+    return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
 def count_raters(statistic: Any, rows: NDArray[np.bool_]) -> int:

@@ -9,13 +9,16 @@ from scipy import stats
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, estimates
+from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, interval_method
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
 from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
+from agreement_pipeline.values import RatingValues
 
 TWO = Scale(("no", "yes"))
 UNANIMOUS = RatingPatterns([[0, 0, 0], [1, 1, 1]], [5, 5], scale=TWO, raters="abc")
@@ -245,6 +248,71 @@ def test_raters_whose_ratings_meet_no_other_say_nothing_of_raters_at_large(name)
     labels[300:] = -1
     two = PanelPatterns(many.without(few.raters[0]), labels, "model")
     assert tuple(estimate("vanbelle_albert_kappa", two, method=name).interval) == MEASURES["vanbelle_albert_kappa"].bounds
+
+
+def with_passers_by(codes, n, rng):
+    """The ratings with those of `n` raters more who rated one item each, by chance."""
+    more = np.full((len(codes), n), -1)
+    more[rng.choice(len(codes), n, replace=False), range(n)] = rng.integers(2, size=n)
+    return of_codes(np.hstack([codes, more]))
+
+
+def of_codes(codes):
+    return RatingPatterns(codes, scale=TWO, raters=[str(rater) for rater in range(codes.shape[1])])
+
+
+def of_skill(rng, skills, n):
+    """Ratings of items by raters who know the answer with those probabilities."""
+    return np.where(rng.random((n, len(skills))) < skills, rng.integers(2, size=(n, 1)), rng.integers(2, size=(n, len(skills))))
+
+
+def test_raters_of_one_item_each_give_raters_at_large_no_degree_of_freedom_and_do_not_change_the_verdict():
+    rng = np.random.default_rng(0)
+    codes = of_skill(rng, [0.96, 0.95, 0.93], 600)
+    few, many = of_codes(codes), with_passers_by(codes, 5, rng)
+    alpha = MEASURES["krippendorff_alpha"]
+
+    def squared_error(values):
+        return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()
+
+    items = np.array([float(alpha(of_codes(np.delete(many.codes, i, 0)).counts()).value) for i in range(600)])
+    raters = np.array([float(alpha(many.without(rater).counts()).value) for rater in many.raters])
+    found, without = (estimate("krippendorff_alpha", each, method="two_way_jackknife_log") for each in (many, few))
+    apart = 1 - found.value
+    reach = math.sqrt(squared_error(items) + squared_error(raters)) / apart
+    by_three, by_eight = (1 - apart * math.exp(stats.t.ppf(0.975, df) * reach) for df in (2, 7))
+    assert found.interval.low == pytest.approx(by_three)
+    assert found.interval.low <= without.interval.low < 0.8 < by_eight
+    codes_of_verdicts = [Rule("krippendorff_alpha").judge([each])[0].code for each in (found, without)]
+    assert codes_of_verdicts[0] == codes_of_verdicts[1] != "reliable"
+
+
+@pytest.mark.parametrize("name", ["two_way_jackknife", "two_way_jackknife_log"])
+@pytest.mark.parametrize(("items", "known"), [(80, False), (200, True)])
+def test_two_raters_and_a_third_of_few_items_say_nothing_of_raters_at_large(name, items, known):
+    """Of 400 items a third rater of 80 makes 880**2 / (400**2 + 400**2 + 80**2) = 2.4 raters, and one of 200 makes 2.8."""
+    codes = of_skill(np.random.default_rng(3), [0.97, 0.96, 0.97], 400)
+    codes[items:, 2] = -1
+    found = estimate("krippendorff_alpha", of_codes(codes), method=name)
+    assert (tuple(found.interval) != (-1.0, 1.0)) == known
+    assert (found.miss_probability(0.667) < 1) == known
+
+
+def test_a_tenth_of_the_ratings_missing_leaves_raters_at_large_their_degrees_of_freedom():
+    rng = np.random.default_rng(4)
+    codes = of_skill(rng, [0.9, 0.7, 0.85, 0.6], 300)
+    found = estimate("krippendorff_alpha", of_codes(np.where(rng.random(codes.shape) < 0.1, -1, codes)), method="two_way_jackknife")
+    near, far = (found.value - found.known.limits(tail).low for tail in (0.1, 0.025))
+    assert far / near == pytest.approx(stats.t.ppf(0.975, 3) / stats.t.ppf(0.9, 3))
+
+
+def test_a_measure_of_the_items_that_all_rated_counts_its_raters_on_these():
+    values = np.random.default_rng(5).normal(size=(50, 1)) + np.random.default_rng(6).normal(size=(50, 4))
+    values[10:, 3] = np.nan
+    seen = RatingValues(values, scale=Scale(None, "interval"), raters="abcd")
+    record = MEASURES["icc_2_1"]
+    (found,) = gathered(points_of([record], seen), seen, METHODS["two_way_jackknife"], Asked(10, 0)).values()
+    assert (record.crossed, found.n_raters, len(found.without_rater)) == (True, 4, 4)
 
 
 def test_fewer_items_than_raters_have_the_degrees_of_freedom():

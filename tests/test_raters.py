@@ -10,7 +10,7 @@ from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.panel_values import PanelValues
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
-from agreement_pipeline.raters import count_raters, raters_on, without_raters
+from agreement_pipeline.raters import count_raters, effective_raters, items_by_rater, raters_on, without_raters
 from agreement_pipeline.replicate_values import ReplicateValues
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.rules import Rule
@@ -77,22 +77,48 @@ def numbers(codes):
 @pytest.mark.parametrize(
     ("statistic", "expected"),
     [
-        (ALONE, [True, True, False, False]),
-        (numbers(ALONE.codes), [True, True, False, False]),
-        (ConfidentPatterns(ALONE, np.where(ALONE.codes >= 0, [0.5, 0.5, 0.9, np.nan], np.nan)), [True, True, False, False]),
-        (PanelPatterns(ALONE, [0, 0, 1, -1], "model"), [True, True, True, False]),
-        (PanelValues(numbers(ALONE.codes), [[0.0], [0.0], [1.0], [np.nan]], "model"), [True, True, True, False]),
-        (GroupPatterns(RatingPatterns([[0, 0, -1, 1], [-1, 0, 0, -1]], scale=TWO, raters="abcd"), ("d",)), [True, True, False]),
-        (ReplicateCounts([[2, 0], [1, 1]], [0, 2], [1, 2], ALONE), [True, True]),
-        (ReplicateValues([[1.0, 2.0], [3.0, 3.0]], [0, 1], [0, 2], [2, 1], scale=NUMBERS, raters="abc"), [True, True]),
+        (ALONE, [29, 29, 0, 0]),
+        (numbers(ALONE.codes), [2, 2, 0, 0]),
+        (ConfidentPatterns(ALONE, np.where(ALONE.codes >= 0, [0.5, 0.5, 0.9, np.nan], np.nan)), [29, 29, 0, 0]),
+        (PanelPatterns(ALONE, [0, 0, 1, -1], "model"), [29, 29, 5, 0]),
+        (PanelValues(numbers(ALONE.codes), [[0.0], [0.0], [1.0], [np.nan]], "model"), [2, 2, 1, 0]),
+        (GroupPatterns(RatingPatterns([[0, 0, -1, 1], [-1, 0, 0, -1]], scale=TWO, raters="abcd"), ("d",)), [1, 1, 0]),
+        (ReplicateCounts([[2, 0], [1, 1]], [0, 2], [1, 2], ALONE), [20, 5]),
+        (ReplicateValues([[1.0, 2.0], [3.0, 3.0]], [0, 1], [0, 2], [2, 1], scale=NUMBERS, raters="abc"), [2, 1]),
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_a_rater_is_on_the_rows_that_are_read_if_she_rated_one(statistic, expected):
-    assert raters_on(statistic, statistic.readable).tolist() == expected
+def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one(statistic, expected):
+    nowhere = np.zeros_like(statistic.readable)
+    assert items_by_rater(statistic, statistic.readable).tolist() == expected
+    assert raters_on(statistic, statistic.readable).tolist() == [items > 0 for items in expected]
     assert len(without_raters(statistic)) == len(expected)
-    assert count_raters(statistic, statistic.readable) == sum(expected)
-    assert not raters_on(statistic, np.zeros_like(statistic.readable)).any()
+    assert count_raters(statistic, statistic.readable) == sum(items > 0 for items in expected)
+    assert effective_raters(statistic, statistic.readable) == pytest.approx(sum(expected) ** 2 / sum(items**2 for items in expected))
+    assert not raters_on(statistic, nowhere).any()
+    assert effective_raters(statistic, nowhere) == 0
+
+
+@pytest.mark.parametrize("n_raters", [3, 5, 12])
+def test_raters_of_equally_many_items_are_as_many_as_there_are(n_raters):
+    everybody = RatingPatterns(np.zeros((2, n_raters), dtype=int), [7, 4], scale=TWO, raters=[str(rater) for rater in range(n_raters)])
+    in_turn = RatingPatterns(np.where(np.eye(n_raters) + np.roll(np.eye(n_raters), 1, axis=1) > 0, 0, -1), scale=TWO, raters=everybody.raters)
+    assert [effective_raters(each, each.readable) for each in (everybody, in_turn)] == [n_raters, n_raters]
+
+
+@pytest.mark.parametrize(("n_raters", "n"), [(3, 30), (5, 60), (10, 60), (30, 300)])
+def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are(n_raters, n):
+    rng = np.random.default_rng(n_raters)
+    for _ in range(200):
+        seen = RatingPatterns(np.where(rng.random((n, n_raters)) < 0.1, -1, 0), scale=TWO, raters=[str(rater) for rater in range(n_raters)])
+        assert round(effective_raters(seen, seen.readable)) == n_raters
+
+
+def test_a_row_of_many_items_counts_as_often_as_its_items_would_one_by_one():
+    rows, times = np.array([[0, 0, 0, -1], [1, 1, -1, 0], [-1, 1, 0, -1]]), [40, 3, 7]
+    merged, apart = RatingPatterns(rows, times, scale=TWO, raters="abcd"), RatingPatterns(np.repeat(rows, times, axis=0), scale=TWO, raters="abcd")
+    expected = (43 + 50 + 47 + 3) ** 2 / (43**2 + 50**2 + 47**2 + 3**2)
+    assert [effective_raters(each, each.readable) for each in (merged, apart)] == pytest.approx([expected, expected])
 
 
 def test_items_that_nobody_stands_behind_show_no_rater():
