@@ -8,15 +8,16 @@ Where the population's items come in clusters, a round is a draw of whole cluste
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from math import ceil, factorial, prod
-from statistics import NormalDist
+from math import ceil, factorial, isnan, nan, prod
 from typing import Any
 
 import numpy as np
 
+from agreement_pipeline.always_valid import critical_value, draws_needed, mixture
 from agreement_pipeline.clusters import Clusters
+from agreement_pipeline.confidence_distributions import NORMAL, fewest_draws
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, refuse_impossible, registered
 from agreement_pipeline.intervals import drawn_masses
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
 from agreement_pipeline.replicates import ReplicateCounts
@@ -30,8 +31,6 @@ STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
 COARSE, CONFIRMING = 0.2, 2.0
 NEAR = 1.5
-
-NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def plan(
     Parameters
     ----------
     measure
-        A registered measure.
+        A registered measure; of one of every category, the lowest is planned for.
     population
         What it is computed from; weights are shares.
     reliable, probability, confidence_level
@@ -112,16 +111,21 @@ def plan(
     always_valid_at
         Items at which limits that hold at any time are tightest; a round of the items found then decides without another look having cost anything.
     n_resamples
-        Draws for each round; the fewer, the coarser the limits far out that several verdicts, or many looks, ask for.
+        Draws for each round; several verdicts, or many looks, ask for limits further out, and those for more draws.
 
     Raises
     ------
     PolicyError
-        The probability is none that a round can reach, or there is no such measure.
+        The probability is none that a round can reach, the draws are too few for limits at the level, there is no such measure, or it has no value
+        in the population.
     """
     if not 0 < probability < 1:
         raise PolicyError(f"probability {probability!r} found; more than 0 and less than 1 is required. 0.9 is usual.")
+    refuse_impossible(confidence_level, n_resamples)
+    _refuse_too_few_draws(n_resamples, confidence_level, n_together, always_valid_at)
     expected = _value(measure, population)
+    if isnan(expected):
+        raise PolicyError(f"{measure} has no value in the population; one is required to plan from. Plan from another.")
     asked = (measure, expected, reliable, probability, _labels_an_item(population))
     if not expected > reliable:
         return Plan(*asked, None, None, (), f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: more items would only make that surer")
@@ -139,6 +143,19 @@ def plan(
         return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
     needed = max(start, _smoothed(tried, min(enough), probability))
     return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
+
+
+def _refuse_too_few_draws(n_resamples: int, confidence_level: float, n_together: int, always_valid_at: int | None) -> None:
+    """Refuse draws of which fewer than ten lie beyond the limits: no number of items would make a round decide by them."""
+    alpha = 1 - confidence_level
+    needed = fewest_draws(alpha / 2 / n_together)
+    if always_valid_at is not None:
+        tightest = critical_value(mixture(1, alpha), alpha / n_together)
+        needed = max(draws_needed(confidence_level), fewest_draws(NORMAL.cdf(-tightest)))
+    if n_resamples < needed:
+        verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
+        found = f"n_resamples {n_resamples} with confidence_level {confidence_level:g}{verdicts}{'' if always_valid_at is None else ', always_valid_at'}"
+        raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
 
 
 def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
@@ -234,8 +251,9 @@ def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> in
 
 
 def _value(measure: str, population: Statistic) -> float:
-    """The measure's value in so many items that no correction for few of them is left."""
-    return float(registered(measure)(population.reweighted(population.weights * (WHOLE / population.weights.sum()))).value)
+    """The measure's value, the lowest of every category that has one, in so many items that no correction for few of them is left; nan where there is none."""
+    values = np.atleast_1d(registered(measure)(population.reweighted(population.weights * (WHOLE / population.weights.sum()))).value)
+    return float(min(values[~np.isnan(values)], default=nan))
 
 
 def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
