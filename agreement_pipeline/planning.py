@@ -29,6 +29,7 @@ FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 MOST_ROWS = 50_000
 STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
+PLACES_OF_RATINGS = 3
 COARSE, CONFIRMING = 0.2, 2.0
 NEAR = 1.5
 
@@ -41,8 +42,8 @@ class Plan:
     ----------
     measure, expected, reliable, probability
         What was asked: the measure, its value in the population, the cut-off, and how often the lower limit is to reach it.
-    n_raters
-        Ratings an item; of a measure of replicates, labels that a rater gives an item.
+    labels_an_item
+        Ratings that the measure rests on, by item of the population in the mean: of a measure of replicates, those of items that a rater met again.
     n_items
         Items needed; None where no number of them would do.
     decided
@@ -57,7 +58,7 @@ class Plan:
     expected: float
     reliable: float
     probability: float
-    n_raters: int
+    labels_an_item: float
     n_items: int | None
     decided: float | None
     curve: tuple[tuple[int, float], ...]
@@ -65,12 +66,13 @@ class Plan:
 
     @property
     def n_ratings(self) -> int | None:
-        """What it costs in ratings."""
-        return None if self.n_items is None else self.n_items * self.n_raters
+        """What it costs in ratings, the last one whole."""
+        return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, PLACES_OF_RATINGS))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The plan as plain data."""
-        return {**vars(self), "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
+        """The plan as plain data; whole numbers of labels an item as such."""
+        labels = int(self.labels_an_item) if self.labels_an_item.is_integer() else self.labels_an_item
+        return {**vars(self), "labels_an_item": labels, "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
 
 
 def plan(
@@ -252,7 +254,7 @@ def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> in
 
 def _value(measure: str, population: Statistic) -> float:
     """The measure's value, the lowest of every category that has one, in so many items that no correction for few of them is left; nan where there is none."""
-    values = np.atleast_1d(registered(measure)(population.reweighted(population.weights * (WHOLE / population.weights.sum()))).value)
+    values = np.atleast_1d(registered(measure)(_whole(population)).value)
     return float(min(values[~np.isnan(values)], default=nan))
 
 
@@ -301,6 +303,10 @@ def _names(n_raters: int) -> tuple[str, ...]:
     return tuple(f"r{number}" for number in range(n_raters))
 
 
-def _labels_an_item(population: Any) -> int:
-    sizes = population.sizes if hasattr(population, "sizes") else (population.codes >= 0).sum(1)
-    return int(np.asarray(sizes).max(initial=0))
+def _labels_an_item(population: Statistic) -> float:
+    return _whole(population).n_ratings / WHOLE
+
+
+def _whole(population: Statistic) -> Statistic:
+    """The population as so many items that shares of them are whole numbers."""
+    return population.reweighted(population.weights * (WHOLE / population.weights.sum()))
