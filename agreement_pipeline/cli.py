@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.assessment import applicable, assess, basis_of, survey
+from agreement_pipeline.confidence_distributions import fewest_draws
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
 from agreement_pipeline.estimates import registered
+from agreement_pipeline.interval_methods import interval_method
 from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
 from agreement_pipeline.patterns import Statistic
-from agreement_pipeline.planning import assumed
+from agreement_pipeline.planning import N_RESAMPLES, assumed
 from agreement_pipeline.planning import plan as planned
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -149,10 +151,13 @@ def _manner(policy: Policy) -> dict[str, Any]:
     Raises
     ------
     PolicyError
-        Verdicts hold together, and how many there are is not known before the round.
+        The limits are of raters at large; or verdicts hold together, and how many there are is not known before the round.
     """
+    if interval_method(policy.interval_method).population == "raters at large":
+        need = "a method that speaks of these raters is required, since how many raters there are decides about raters at large, whatever the items"
+        raise PolicyError(f"interval_method {policy.interval_method} found; {need}. Plan for a policy without it, and ask more raters.")
     if policy.familywise == "none" and policy.always_valid_at is None:
-        return {}
+        return {"n_resamples": max(N_RESAMPLES, fewest_draws(policy.tail))}
     holding = [rule for rule in policy.rules if rule.effect == "hold"]
     elsewhere = sorted({rule.scope for rule in holding if rule.scope != "round"})
     if policy.familywise == "holm" and elsewhere:

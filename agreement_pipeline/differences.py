@@ -107,7 +107,8 @@ def difference(
 
     A draw in which a side is undefined counts as the least possible difference for the lower limit and as the greatest for the upper one. Items
     that were not seen are drawn for each side by itself, so that two sides which never differed are not certain never to; on one and the same
-    statistic everything is drawn once.
+    statistic, read on as many items, everything is drawn once. They have the same share of either side, that which the smaller one's interval
+    gives them: a greater one would pull the smaller side alone, and be found as a difference.
 
     Parameters
     ----------
@@ -199,8 +200,9 @@ def _basis(record: Measure, statistic: Any) -> Any:
 def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
     """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both. A named category has unseen items of its own."""
     one, other = one_side.statistic, other_side.statistic
-    possible = [side.statistic.with_unseen(PRIOR_MASS, _place(side, registered(side.measure))) for side in (one_side, other_side)]
-    if paired and one is other:
+    masses = _unseen_masses(one_side, other_side)
+    possible = [side.statistic.with_unseen(mass, _place(side, registered(side.measure))) for mass, side in zip(masses, (one_side, other_side), strict=True)]
+    if paired and one is other and masses[0] == masses[1]:
         yield from ((possible[0].reweighted(block.weights), possible[1].reweighted(block.weights)) for block in resampled(one, n, seed))
         return
     if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
@@ -214,6 +216,12 @@ def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | S
 
     rows = max(side.weights.shape[-1] for side in possible)
     yield from ((possible[0].reweighted(first), possible[1].reweighted(second)) for first, second in in_blocks(weights, n, rows, seed))
+
+
+def _unseen_masses(*sides: Side) -> list[float]:
+    """The mass of what was not seen, the usual one on the smaller side: in proportion to the items (or clusters) that agreement is read on."""
+    units = [max(registered(side.measure).rests_on.units(side.statistic), 1) for side in sides]
+    return [PRIOR_MASS * (n / min(units)) for n in units]
 
 
 def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:

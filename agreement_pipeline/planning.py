@@ -8,15 +8,16 @@ Where the population's items come in clusters, a round is a draw of whole cluste
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from math import ceil, factorial, prod
-from statistics import NormalDist
+from math import ceil, factorial, isnan, nan, prod
 from typing import Any
 
 import numpy as np
 
+from agreement_pipeline.always_valid import critical_value, draws_needed, mixture
 from agreement_pipeline.clusters import Clusters
+from agreement_pipeline.confidence_distributions import NORMAL, fewest_draws
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, refuse_impossible, registered
 from agreement_pipeline.intervals import drawn_masses
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
 from agreement_pipeline.replicates import ReplicateCounts
@@ -28,10 +29,9 @@ FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 MOST_ROWS = 50_000
 STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
+PLACES_OF_RATINGS = 3
 COARSE, CONFIRMING = 0.2, 2.0
 NEAR = 1.5
-
-NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Plan:
     ----------
     measure, expected, reliable, probability
         What was asked: the measure, its value in the population, the cut-off, and how often the lower limit is to reach it.
-    n_raters
-        Ratings an item; of a measure of replicates, labels that a rater gives an item.
+    labels_an_item
+        Ratings that the measure rests on, by item of the population in the mean: of a measure of replicates, those of items that a rater met again.
     n_items
         Items needed; None where no number of them would do.
     decided
@@ -58,7 +58,7 @@ class Plan:
     expected: float
     reliable: float
     probability: float
-    n_raters: int
+    labels_an_item: float
     n_items: int | None
     decided: float | None
     curve: tuple[tuple[int, float], ...]
@@ -66,12 +66,13 @@ class Plan:
 
     @property
     def n_ratings(self) -> int | None:
-        """What it costs in ratings."""
-        return None if self.n_items is None else self.n_items * self.n_raters
+        """What it costs in ratings, the last one whole."""
+        return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, PLACES_OF_RATINGS))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The plan as plain data."""
-        return {**vars(self), "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
+        """The plan as plain data; whole numbers of labels an item as such."""
+        labels = int(self.labels_an_item) if self.labels_an_item.is_integer() else self.labels_an_item
+        return {**vars(self), "labels_an_item": labels, "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
 
 
 def plan(
@@ -97,7 +98,7 @@ def plan(
     Parameters
     ----------
     measure
-        A registered measure.
+        A registered measure; of one of every category, the lowest is planned for.
     population
         What it is computed from; weights are shares.
     reliable, probability, confidence_level
@@ -112,16 +113,21 @@ def plan(
     always_valid_at
         Items at which limits that hold at any time are tightest; a round of the items found then decides without another look having cost anything.
     n_resamples
-        Draws for each round; the fewer, the coarser the limits far out that several verdicts, or many looks, ask for.
+        Draws for each round; several verdicts, or many looks, ask for limits further out, and those for more draws.
 
     Raises
     ------
     PolicyError
-        The probability is none that a round can reach, or there is no such measure.
+        The probability is none that a round can reach, the draws are too few for limits at the level, there is no such measure, or it has no value
+        in the population.
     """
     if not 0 < probability < 1:
         raise PolicyError(f"probability {probability!r} found; more than 0 and less than 1 is required. 0.9 is usual.")
+    refuse_impossible(confidence_level, n_resamples)
+    _refuse_too_few_draws(n_resamples, confidence_level, n_together, always_valid_at)
     expected = _value(measure, population)
+    if isnan(expected):
+        raise PolicyError(f"{measure} has no value in the population; one is required to plan from. Plan from another.")
     asked = (measure, expected, reliable, probability, _labels_an_item(population))
     if not expected > reliable:
         return Plan(*asked, None, None, (), f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: more items would only make that surer")
@@ -139,6 +145,19 @@ def plan(
         return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
     needed = max(start, _smoothed(tried, min(enough), probability))
     return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
+
+
+def _refuse_too_few_draws(n_resamples: int, confidence_level: float, n_together: int, always_valid_at: int | None) -> None:
+    """Refuse draws of which fewer than ten lie beyond the limits: no number of items would make a round decide by them."""
+    alpha = 1 - confidence_level
+    needed = fewest_draws(alpha / 2 / n_together)
+    if always_valid_at is not None:
+        tightest = critical_value(mixture(1, alpha), alpha / n_together)
+        needed = max(draws_needed(confidence_level), fewest_draws(NORMAL.cdf(-tightest)))
+    if n_resamples < needed:
+        verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
+        found = f"n_resamples {n_resamples} with confidence_level {confidence_level:g}{verdicts}{'' if always_valid_at is None else ', always_valid_at'}"
+        raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
 
 
 def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
@@ -234,8 +253,9 @@ def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> in
 
 
 def _value(measure: str, population: Statistic) -> float:
-    """The measure's value in so many items that no correction for few of them is left."""
-    return float(registered(measure)(population.reweighted(population.weights * (WHOLE / population.weights.sum()))).value)
+    """The measure's value, the lowest of every category that has one, in so many items that no correction for few of them is left; nan where there is none."""
+    values = np.atleast_1d(registered(measure)(_whole(population)).value)
+    return float(min(values[~np.isnan(values)], default=nan))
 
 
 def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
@@ -283,6 +303,10 @@ def _names(n_raters: int) -> tuple[str, ...]:
     return tuple(f"r{number}" for number in range(n_raters))
 
 
-def _labels_an_item(population: Any) -> int:
-    sizes = population.sizes if hasattr(population, "sizes") else (population.codes >= 0).sum(1)
-    return int(np.asarray(sizes).max(initial=0))
+def _labels_an_item(population: Statistic) -> float:
+    return _whole(population).n_ratings / WHOLE
+
+
+def _whole(population: Statistic) -> Statistic:
+    """The population as so many items that shares of them are whole numbers."""
+    return population.reweighted(population.weights * (WHOLE / population.weights.sum()))

@@ -8,8 +8,12 @@ import pytest
 
 from agreement_pipeline import CategoryCounts, PolicyError, Scale, estimate, planning
 from agreement_pipeline.cli import main
+from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.planning import assumed, lower_limits, plan
+from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.report.tables import plan_rows
 
 ALPHA = "krippendorff_alpha"
 MANY = 10**6
@@ -134,11 +138,14 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
     command = ["plan", "--policy", str(policy), "--expected", "0.95", "--rounds", "100", "--labels-an-item", "2", "--labels-an-item", "4"]
     assert main([*command, "--format", "json", "--plot", str(tmp_path / "plan.png")]) == 0
     two, four = json.loads(capsys.readouterr().out)
-    assert (two["measure"], two["n_raters"], four["n_raters"]) == (ALPHA, 2, 4)
+    assert (two["measure"], two["labels_an_item"], four["labels_an_item"]) == (ALPHA, 2, 4)
+    assert isinstance(two["labels_an_item"], int)
     assert two["n_items"] > four["n_items"]
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert main(command) == 0
-    assert capsys.readouterr().out.splitlines()[0].split() == ["measure", "expected", "cut-off", "labels", "an", "item", "items", "labels", "decides", "note"]
+    head, _, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["measure", "expected", "cut-off", "labels", "an", "item", "items", "labels", "decides", "note"]
+    assert [row.split()[3] for row in rows] == ["2", "4"]
 
 
 @pytest.mark.parametrize("labels", ["-1", "0", "1", "2.5", "nan"])
@@ -204,3 +211,91 @@ def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
     assert found["both"] > found["plain"]
     assert main([*command, str(by_rater)]) == 2
     assert "how many verdicts will hold together is not known otherwise" in capsys.readouterr().err
+
+
+def test_a_policy_for_raters_at_large_is_not_planned_for_in_items(tmp_path, capsys):
+    path = tmp_path / "at_large.yaml"
+    path.write_text("policy: p\nversion: 1\ninterval_method: two_way_jackknife_log\nrules:\n  - {measure: krippendorff_alpha}\n")
+    assert main(["plan", "--expected", "0.95", "--rounds", "100", "--policy", str(path)]) == 2
+    assert "a method that speaks of these raters is required" in capsys.readouterr().err
+
+
+def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, capsys):
+    """Of 40 pairs of ratings 22 are of yes twice and 12 of no twice: no is agreed on in 2 x 12 of 30 ratings, yes in 2 x 22 of 50; maybe never given."""
+    counts = CategoryCounts([[0, 2, 0], [2, 0, 0], [1, 1, 0]], [22, 12, 6], scale=Scale(("no", "yes", "maybe")))
+    settings = {"probability": 0.8, "n_rounds": 100}
+    found = plan("specific_agreement", counts, reliable=0.7, **settings)
+    assert found.expected == pytest.approx(24 / 30)
+    rare = CategoryCounts([[0, 2], [2, 0], [1, 1]], [22, 12, 6], scale=Scale(("no", "yes")))
+    rounds = np.random.default_rng(2).multinomial(found.n_items, rare.weights / 40, size=300).astype(float)
+    limits = [estimate("specific_agreement", rare.reweighted(each), seed=seed, n_resamples=400).interval.low for seed, each in enumerate(rounds)]
+    assert np.mean(np.array(limits) >= 0.7) == pytest.approx(0.8, abs=0.1)
+    path = tmp_path / "policy.yaml"
+    path.write_text("policy: p\nversion: 1\nrules:\n  - {measure: specific_agreement}\n")
+    assert main(["plan", "--expected", "0.9", "--prevalence", "0.7,0.3", "--rounds", "100", "--format", "json", "--policy", str(path)]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["expected"] == pytest.approx(0.9)
+    assert told["n_items"] > 0
+
+
+def test_a_population_in_which_a_measure_has_no_value_is_refused():
+    lonely = CategoryCounts([[1, 0], [0, 1]], [5, 5], scale=Scale(("n", "y")))
+    for measure in (ALPHA, "specific_agreement"):
+        with pytest.raises(PolicyError, match=f"{measure} has no value in the population; one is required to plan from"):
+            plan(measure, lonely, reliable=0.8, probability=0.9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "found", "needed"),
+    [
+        ({"n_together": 4}, "n_resamples 1000 with confidence_level 0.95, 4 verdicts together", 1600),  # ten beyond 0.025 / 4
+        ({"always_valid_at": 200}, "n_resamples 1000 with confidence_level 0.95, always_valid_at", 17398),
+        (
+            {"always_valid_at": 200, "n_together": 4, "n_resamples": 18_000},
+            "n_resamples 18000 with confidence_level 0.95, 4 verdicts together, always_valid_at",
+            None,
+        ),
+        ({"confidence_level": 0.99}, "n_resamples 1000 with confidence_level 0.99", 2000),
+    ],
+)
+def test_draws_that_cannot_tell_the_level_are_refused(settings, found, needed):
+    with pytest.raises(PolicyError, match=f"{found} found; {needed or '[0-9]+'} or more is required, so that ten draws lie beyond each limit"):
+        plan(ALPHA, assumed(ALPHA, 0.95, (0.5, 0.5), 3), reliable=0.8, probability=0.9, **settings)
+
+
+def test_as_few_draws_as_are_required_find_a_number_of_items():
+    population = assumed(ALPHA, 0.95, (0.5, 0.5), 3)
+    assert plan(ALPHA, population, reliable=0.8, probability=0.8, n_rounds=50, n_together=4, n_resamples=1600).n_items < 1000
+
+
+def test_the_command_line_draws_as_many_as_the_policys_level_asks_for(tmp_path, capsys):
+    path = tmp_path / "sure.yaml"
+    path.write_text("policy: p\nversion: 1\nconfidence_level: 0.99\nrules:\n  - {measure: krippendorff_alpha}\n")
+    assert main(["plan", "--expected", "0.97", "--rounds", "100", "--format", "json", "--policy", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["n_items"] < 1000
+
+
+def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, policy, capsys):
+    """399 items of 3 ratings and one of 6 are 1,203 ratings, 3.0075 an item; 9 items of 3 and one of 2 are 2.9."""
+    few, many = (CategoryCounts([[3, 0], [0, 3], last], weights, scale=Scale(("n", "y"))) for last, weights in (([2, 0], [5, 4, 1]), ([6, 0], [200, 199, 1])))
+    found = [plan(ALPHA, each, reliable=0.8, probability=0.8, min_items=425, n_rounds=50) for each in (few, many)]
+    assert [(each.labels_an_item, each.n_items, each.n_ratings) for each in found] == [(2.9, 425, 1233), (3.0075, 425, 1279)]
+    assert list(plan_rows(found)["labels an item"]) == ["2.9", "3"]
+    table = tmp_path / "round.csv"
+    table.write_text("item,rater,label\n" + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in ("ab" if i == 0 else "abc")))
+    assert main(["plan", str(table), "--policy", str(policy), "--rounds", "100", "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["labels_an_item"] == 2.9
+    assert told["n_ratings"] == -(-told["n_items"] * 29 // 10)
+
+
+def test_labels_of_items_met_again_and_of_a_group_are_counted():
+    """Two raters meet five of ten items twice, 20 labels; a group of two rates ten items that the other rates too."""
+    scale, codes = Scale(("n", "y")), np.array([[0, 0], [1, 1]] * 5)
+    first = RatingPatterns(codes, scale=scale, raters=("a", "b"))
+    item, rater = np.repeat(np.arange(5), 2), np.tile([0, 1], 5)
+    again = ReplicateCounts(2 * np.eye(2)[codes[item, rater]], item, rater, first)
+    groups = grouped(RatingPatterns(np.hstack([codes, codes[:, :1]]), scale=scale, raters=("a", "b", "m")), ("m",))
+    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 20}
+    assert plan("self_agreement", again, **settings).labels_an_item == 2
+    assert plan("cross_kappa", groups, **settings).labels_an_item == 2

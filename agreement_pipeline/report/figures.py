@@ -11,6 +11,7 @@ import pandas as pd
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.planning import Plan
+from agreement_pipeline.report.tables import labels_text
 from agreement_pipeline.rules import RELIABLE, TENTATIVE
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def plan_figure(plans: Sequence[Plan]) -> bytes | None:
         return None
     figure, axes = _canvas(height=3.6)
     for found in tried:
-        axes.plot(*zip(*found.curve, strict=True), marker="o", markersize=3, label=f"{found.measure}, {found.n_raters} labels an item")
+        axes.plot(*zip(*found.curve, strict=True), marker="o", markersize=3, label=f"{found.measure}, {labels_text(found)} labels an item")
     axes.axhline(tried[0].probability, color=LINE, linewidth=1, linestyle="--", zorder=0)
     axes.set_xscale("log")
     axes.set_xlabel("items", fontsize=9)

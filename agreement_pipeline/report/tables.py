@@ -59,7 +59,7 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
             "measure": found.measure,
             "expected": f"{found.expected:.3f}",
             "cut-off": f"{found.reliable:g}",
-            "labels an item": str(found.n_raters),
+            "labels an item": labels_text(found),
             "items": "none would do" if found.n_items is None else str(found.n_items),
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": "" if found.decided is None else f"{found.decided:.1%}",
@@ -67,6 +67,11 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
         }
         for found in plans
     )
+
+
+def labels_text(found: Plan) -> str:
+    """Labels an item, to a tenth where they are no whole number."""
+    return f"{round(found.labels_an_item, 1):g}"
 
 
 def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
