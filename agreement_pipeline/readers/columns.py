@@ -10,7 +10,8 @@ from agreement_pipeline.errors import ProjectError, RatingsError, listed
 Layout = Literal["long", "wide"]
 
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
-OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "gold", "cluster")
+OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
+"""What is read without being named; `gold` keeps items out of a release, and many a file calls the right label so."""
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     "item": ("unit", "task", "sample", "example", "document", "doc", "specimen", "subject", "case", "id"),
@@ -29,8 +30,10 @@ class Columns:
     ----------
     item, rater, label
         The three that a long table must have; a wide one needs `item` alone.
-    round, occurrence, confidence, timestamp, text, gold, cluster
+    round, occurrence, confidence, timestamp, text, cluster
         None: the column of that very name, if there is one.
+    gold
+        Is an item's label known already, yes or no? None: no column says so.
     raters
         In a wide table, the columns that are raters; when empty, all that nothing else names.
 

@@ -17,10 +17,18 @@ def test_columns_are_read_under_the_names_the_file_gives_them(saved, rows_of, tm
 
 
 def test_further_columns_are_taken_under_their_own_names_and_unknown_ones_left_out(saved, rows_of, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label,replicate,confidence,timestamp,text,gold,shoe_size\ni1,ana,yes,2,0.5,now,hello,true,44\n")
+    path = saved(tmp_path, "round.csv", "item,rater,label,replicate,confidence,timestamp,text,cluster,shoe_size\ni1,ana,yes,2,0.5,now,hello,d1,44\n")
     frame = read_table(path)
-    assert set(frame.columns) == {"item", "rater", "label", "occurrence", "confidence", "timestamp", "text", "gold"}
-    assert rows_of(frame, "occurrence", "gold") == [("2", "true")]
+    assert set(frame.columns) == {"item", "rater", "label", "occurrence", "confidence", "timestamp", "text", "cluster"}
+    assert rows_of(frame, "occurrence", "cluster") == [("2", "d1")]
+
+
+def test_a_column_called_gold_is_the_right_label_in_many_a_file_and_is_read_only_when_named(saved, rows_of, tmp_path):
+    path = saved(tmp_path, "round.csv", "item,rater,label,gold\ni1,ana,yes,yes\ni1,ben,no,yes\ni2,ana,no,no\ni2,ben,no,no\n")
+    assert "gold" not in read_table(path)
+    assert "gold" not in read_ratings(path).contents
+    assert rows_of(read_table(path, Columns(gold="gold")), "item", "gold") == [("i1", "yes"), ("i1", "yes"), ("i2", "no"), ("i2", "no")]
+    assert read_ratings(path, Columns(gold="gold")).contents["gold"].to_dict() == {"i1": True, "i2": False}
 
 
 def test_a_column_that_was_given_another_part_is_not_taken_under_its_own_name(saved, tmp_path):
