@@ -16,7 +16,7 @@ ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     "item": ("unit", "task", "sample", "example", "document", "doc", "specimen", "subject", "case", "id"),
     "rater": ("annotator", "worker", "coder", "labeler", "labeller", "judge", "expert", "user", "reviewer"),
-    "label": ("value", "category", "rating", "annotation", "class", "answer", "code", "response", "score"),
+    "label": ("value", "category", "rating", "annotation", "class", "code", "response", "score"),
     "cluster": ("document", "doc", "conversation", "dialogue", "thread", "patient", "subject", "batch", "group", "source"),
 }
 """What exports call these columns: named in errors, never taken for granted."""
@@ -139,9 +139,15 @@ def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> s
 
 def _near(name: str, column: str, free: list[str]) -> str | None:
     """Which of the file's other columns may be the one that was not found."""
+    free = [each for each in free if name != "label" or not _numbers_rows(each)]
     plain = {each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each for each in reversed(free)}
     known = next((plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain), None)
     return known or next(iter(get_close_matches(column, free, n=1, cutoff=0.75)), None)
+
+
+def _numbers_rows(column: str) -> bool:
+    """Is it an id by its name? An annotation's names a row, and is no label."""
+    return column.strip().lower().endswith("id")
 
 
 def _meant(name: object, known: list[str]) -> str:

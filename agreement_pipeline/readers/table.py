@@ -188,7 +188,15 @@ def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: s
     for name in names:
         bad = cells[name][cells[name].map(_no_single_value)] if cells[name].dtype == object else cells[name].iloc[:0]
         if len(bad):
-            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {bad.iloc[0]!r} found; one value, or null, is required. Correct the row.")
+            found = bad.iloc[0]
+            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {found!r} found; one value, or null, is required. {_next_step(found)}")
+
+
+def _next_step(found: object) -> str:
+    values = list(found) if isinstance(found, (list, np.ndarray)) else []
+    if len(values) != 1 or _no_single_value(values[0]):
+        return "Correct the row."
+    return f"One label a rating: write the value itself out, as {str(values[0])!r}."
 
 
 def _no_single_value(value: object) -> bool:

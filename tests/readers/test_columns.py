@@ -51,6 +51,7 @@ def test_replicates_are_read_as_occurrences(saved, rows_of, tmp_path):
         ("item,rater,value", "label: 'value'"),
         ("item,rater, Category ", "label: ' Category '"),
         ("item,rater,lable", "label: 'lable'"),
+        ("item,annotation_id,rating", "label: 'rating'"),
         ("Item,Rater,Label", "item: 'Item', rater: 'Rater', label: 'Label'"),
     ],
 )
@@ -64,6 +65,12 @@ def test_a_missing_column_is_named_with_those_there_are_and_the_one_that_was_mea
 def test_a_missing_column_that_nothing_resembles_is_named_with_those_there_are(saved, refusal, tmp_path):
     words = refusal(saved(tmp_path, "round.csv", "specimen_7,Q,Z\na,b,c\n"))
     assert "columns ['item', 'rater', 'label'] not found among ['specimen_7', 'Q', 'Z']" in words
+    assert words.endswith("Say what the columns are called, or that the layout is wide if each rater has one.")
+
+
+@pytest.mark.parametrize("column", ["answer", "annotation_id", "label_id", "Annotation-ID", "labelId"])
+def test_a_workflows_status_or_an_id_is_never_taken_for_the_label(saved, refusal, tmp_path, column):
+    words = refusal(saved(tmp_path, "round.csv", f"item,rater,{column}\na,b,c\n"))
     assert words.endswith("Say what the columns are called, or that the layout is wide if each rater has one.")
 
 
