@@ -88,7 +88,7 @@ def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long
     RatingsError
         The file is not what it must be, or has not the columns.
     ProjectError
-        Columns of raters are named for a long table.
+        Columns of raters are named for a long table, or one of raters or labels for a wide one.
     """
     return _read(path, columns, layout, limits)[0]
 
@@ -139,10 +139,7 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
 
 def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple[pd.DataFrame, dict[str, str]]:
     """The ratings, and what the columns they came from are called."""
-    if layout == "long" and columns.raters:
-        raise ProjectError(
-            f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
-        )
+    _refuse_of_other_layout(columns, layout)
     cells = read_cells(path, limits)
     header = [str(name) for name in cells.columns]
     chosen = chosen_columns(header, columns, layout, path.name)
@@ -153,6 +150,18 @@ def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple
     if "round" in frame:
         frame["round"] = frame["round"].map(category_text, na_action="ignore")
     return (_by_rater(frame, cells[raters]) if raters else frame), chosen
+
+
+def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
+    if layout == "long" and columns.raters:
+        raise ProjectError(
+            f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
+        )
+    named = [f"{name} {getattr(columns, name)!r}" for name in ("rater", "label") if getattr(columns, name) != getattr(COLUMNS, name)]
+    if layout == "wide" and named:
+        raise ProjectError(
+            f"columns: {' and '.join(named)} found in the layout wide; they belong to a long table. Say layout long, or name the columns of raters alone."
+        )
 
 
 def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:

@@ -100,11 +100,13 @@ def test_columns_that_cannot_be_are_refused(data, words):
         Columns.from_mapping(data, "project.yaml:4")
 
 
+ANA_BEN = Columns(raters=("ana", "ben"))
+SPECIMENS = Columns(item="specimen", raters=("T", "Ref-1", "Ref-2"))
 WIDE = "specimen,T,Ref-1,Ref-2\ns1,RE,RE,BL\ns2,BL,,NR\n"
 
 
 def test_a_wide_table_gives_a_row_a_rating_row_by_row_of_the_file(saved, rows_of, tmp_path):
-    frame = read_table(saved(tmp_path, "wide.csv", WIDE), Columns(item="specimen"), layout="wide")
+    frame = read_table(saved(tmp_path, "wide.csv", WIDE), SPECIMENS, layout="wide")
     assert rows_of(frame, "item", "rater", "label") == [
         ("s1", "T", "RE"),
         ("s1", "Ref-1", "RE"),
@@ -116,7 +118,7 @@ def test_a_wide_table_gives_a_row_a_rating_row_by_row_of_the_file(saved, rows_of
     assert frame.index.tolist() == [(2, "T"), (2, "Ref-1"), (2, "Ref-2"), (3, "T"), (3, "Ref-1"), (3, "Ref-2")]
 
 
-def test_a_wide_tables_raters_may_be_named_and_other_columns_are_then_left_out(saved, tmp_path):
+def test_columns_that_are_not_named_as_raters_of_a_wide_table_are_left_out(saved, tmp_path):
     path = saved(tmp_path, "wide.csv", WIDE)
     ratings = read_ratings(path, Columns(item="specimen", raters=("T", "Ref-2")), layout="wide", classifiers=("T",), usable=False)
     assert ratings.raters == ("Ref-2",)
@@ -125,37 +127,44 @@ def test_a_wide_tables_raters_may_be_named_and_other_columns_are_then_left_out(s
 
 def test_text_beside_a_wide_table_is_text_and_no_rater(saved, tmp_path):
     path = saved(tmp_path, "wide.csv", "item,text,ana,ben\ni1,hello,yes,no\n")
-    ratings = read_ratings(path, layout="wide")
+    ratings = read_ratings(path, ANA_BEN, layout="wide")
     assert ratings.raters == ("ana", "ben")
     assert ratings.contents.loc["i1", "text"] == "hello"
 
 
 def test_a_wide_label_that_is_unknown_is_named_with_its_row_and_its_raters_column(saved, refusal, tmp_path):
-    words = refusal(saved(tmp_path, "wide.csv", WIDE), Columns(item="specimen"), layout="wide", scale=Scale(("RE", "NR")))
+    words = refusal(saved(tmp_path, "wide.csv", WIDE), SPECIMENS, layout="wide", scale=Scale(("RE", "NR")))
     assert words.startswith("wide.csv: row 2 column 'Ref-2', row 3 column 'T': label ['BL'] found; one of ['RE', 'NR'] is required.")
 
 
 def test_many_bad_cells_of_a_wide_table_are_counted(saved, refusal, tmp_path):
     path = saved(tmp_path, "wide.csv", "item,ana,ben\n" + "".join(f"i{n},x,x\n" for n in range(4)))
-    assert "row 4 column 'ana', … 3 more: label ['x'] found" in refusal(path, layout="wide", scale=YES_NO)
+    assert "row 4 column 'ana', … 3 more: label ['x'] found" in refusal(path, ANA_BEN, layout="wide", scale=YES_NO)
 
 
 def test_an_item_on_two_rows_of_a_wide_table_is_refused_with_both(saved, refusal, tmp_path):
-    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,yes,no\ni2,no,no\ni1,no,no\n"), layout="wide")
+    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,yes,no\ni2,no,no\ni1,no,no\n"), ANA_BEN, layout="wide")
     assert words.startswith("wide.csv: row 2 column 'ana', row 4 column 'ana': rater 'ana' labelled item 'i1' 2 times")
 
 
 def test_a_wide_row_without_its_item_is_named_once(saved, refusal, tmp_path):
-    assert refusal(saved(tmp_path, "wide.csv", "item,ana,ben\n,yes,no\n"), layout="wide").startswith("wide.csv: row 2, column 'item': no item found")
+    assert refusal(saved(tmp_path, "wide.csv", "item,ana,ben\n,yes,no\n"), ANA_BEN, layout="wide").startswith("wide.csv: row 2, column 'item'")
 
 
 @pytest.mark.parametrize(
     ("header", "columns", "words"),
     [
         ("item,ana,ben", Columns(raters=("ana", "chloe")), "wide.csv: columns ['chloe'] not found among ['item', 'ana', 'ben']; a named column for each rater"),
+        (
+            "item,date,ana maria,ben,,final_label",
+            Columns(),
+            "wide.csv: no column named as a rater's; the columns of raters are required by name in a wide table, since others hold dates or settled labels. "
+            'Name those of these that are: columns: {raters: ["date", "ana maria", "ben", "final_label"]} in a project, '
+            "or --raters=date --raters='ana maria' --raters=ben --raters=final_label.",
+        ),
         ("item,text", Columns(), "wide.csv: no column of a rater found among ['item', 'text']"),
-        ("item,,ana", Columns(), "wide.csv: a column without a name found among ['item', '', 'ana']"),
-        ("unit,ana,ben", Columns(), "wide.csv: columns ['item'] not found among ['unit', 'ana', 'ben']; item and every"),
+        ("item,,ana", Columns(raters=("", "ana")), "wide.csv: a rater's column without a name found; a named column for each rater is required"),
+        ("unit,ana,ben", ANA_BEN, "wide.csv: columns ['item'] not found among ['unit', 'ana', 'ben']; item and every"),
     ],
 )
 def test_a_wide_table_without_its_columns_is_refused(saved, refusal, tmp_path, header, columns, words):
@@ -166,3 +175,22 @@ def test_a_wide_table_without_its_columns_is_refused(saved, refusal, tmp_path, h
 def test_raters_named_for_a_long_table_are_refused(saved, tmp_path):
     with pytest.raises(ProjectError, match=r"raters \['ana'\] found in the layout long; they belong to a wide table"):
         read_table(saved(tmp_path, "round.csv", GOOD), Columns(raters=("ana",)))
+
+
+def test_of_very_many_columns_that_may_be_raters_some_are_shown(saved, refusal, tmp_path):
+    words = refusal(saved(tmp_path, "wide.csv", f"item,{','.join(f'c{n}' for n in range(25))}\n{'a,' * 25}a\n"), layout="wide")
+    assert 'Name those of these that are (5 more columns are not shown): columns: {raters: ["c0", ' in words
+    assert words.endswith("--raters=c18 --raters=c19.")
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        (Columns(rater="who", raters=("ana", "ben")), "rater 'who'"),
+        (Columns(label="answer", raters=("ana", "ben")), "label 'answer'"),
+        (Columns(rater="who", label="answer"), "rater 'who' and label 'answer'"),
+    ],
+)
+def test_a_column_of_raters_or_of_labels_named_for_a_wide_table_is_refused(saved, tmp_path, columns, found):
+    with pytest.raises(ProjectError, match=f"columns: {found} found in the layout wide; they belong to a long table"):
+        read_table(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,yes,no\n"), columns, layout="wide")

@@ -106,7 +106,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
 
 
 def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refusal, tmp_path):
-    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"), layout="wide")
+    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"), Columns(raters=("ana", "ben")), layout="wide")
     assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
 
 
