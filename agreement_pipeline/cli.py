@@ -15,6 +15,8 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
 from agreement_pipeline.estimates import registered
+from agreement_pipeline.gate import Decision
+from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import assumed
@@ -112,20 +114,21 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
 def judge(options: argparse.Namespace) -> int:
     """Print the decision on a table under a policy."""
     waivers = Waivers(tuple(load_waiver(path) for path in options.waiver), datetime.now(UTC).date())
-    decision = assess(_ratings(options), load_policy(options.policy), Contract.default(), waivers).decision
+    ratings = _ratings(options)
+    decision = assess(ratings, load_policy(options.policy), Contract.default(), waivers).decision
     if options.format == "json":
         _say(_as_json(decision.to_mapping()))
     else:
-        _say(
-            "\n".join(
-                [
-                    f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}",
-                    *(f"  {printable(reason)}" for reason in decision.reasons),
-                    f"  {decision.manner}",
-                ]
-            )
-        )
+        warnings = (f"warning: {what}" for what in _warnings(decision, ratings))
+        said = "".join(f"\n  {printable(line)}" for line in (*decision.reasons, decision.manner, *warnings))
+        _say(f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}{said}")
     return ADMITTED if decision.admitted else HELD
+
+
+def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
+    """What holds nothing, and its reader must know: failed warnings of the contract, and raters who may be one person under two names."""
+    yield from (finding.description for finding in decision.findings if not finding.passed and not finding.holds)
+    yield from (f"raters_that_look_alike: {described(group)}" for group in lookalikes(ratings.table["rater"].unique()))
 
 
 def plan(options: argparse.Namespace) -> int:
