@@ -16,7 +16,9 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.differences import Difference
 from agreement_pipeline.errors import AgreementError, PolicyError, ReleaseHeldError, ReleaseInvalidError, StoreError, listed
 from agreement_pipeline.estimates import registered
+from agreement_pipeline.gate import Decision
 from agreement_pipeline.interval_methods import interval_method
+from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_RESAMPLES, assumed
@@ -32,6 +34,7 @@ from agreement_pipeline.scale import Scale
 from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
+EXPECTED, PREVALENCE = 0.85, (0.5, 0.5)
 SHORT = {"alpha": "krippendorff_alpha"}
 REFUSED = {
     "release_invalid": 1,
@@ -114,20 +117,21 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
 def judge(options: argparse.Namespace) -> int:
     """Print the decision on a table under a policy."""
     waivers = Waivers(tuple(load_waiver(path) for path in options.waiver), datetime.now(UTC).date())
-    decision = assess(_ratings(options), load_policy(options.policy), Contract.default(), waivers).decision
+    ratings = _ratings(options)
+    decision = assess(ratings, load_policy(options.policy), Contract.default(), waivers).decision
     if options.format == "json":
         _say(_as_json(decision.to_mapping()))
     else:
-        _say(
-            "\n".join(
-                [
-                    f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}",
-                    *(f"  {printable(reason)}" for reason in decision.reasons),
-                    f"  {decision.manner}",
-                ]
-            )
-        )
+        warnings = (f"warning: {what}" for what in _warnings(decision, ratings))
+        said = "".join(f"\n  {printable(line)}" for line in (*decision.reasons, decision.manner, *warnings))
+        _say(f"{'admitted' if decision.admitted else 'held'}{' (tentative)' if decision.tentative else ''}{said}")
     return ADMITTED if decision.admitted else HELD
+
+
+def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
+    """What holds nothing, and its reader must know: failed warnings of the contract, and raters who may be one person under two names."""
+    yield from (finding.description for finding in decision.findings if not finding.passed and not finding.holds)
+    yield from (f"raters_that_look_alike: {described(group)}" for group in lookalikes(ratings.table["rater"].unique()))
 
 
 def plan(options: argparse.Namespace) -> int:
@@ -169,9 +173,14 @@ def _manner(policy: Policy) -> dict[str, Any]:
 
 def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statistic]:
     """What rounds will be like: as an earlier one was, or as is expected of so many raters."""
+    assumptions = {"--expected": options.expected, "--prevalence": options.prevalence, "--labels-an-item": options.labels_an_item or None}
+    given = [name for name, value in assumptions.items() if value is not None]
     if options.file is None:
-        yield from (assumed(measure, options.expected, options.prevalence, raters) for raters in options.labels_an_item or (3,))
+        expected, prevalence = (EXPECTED if options.expected is None else options.expected), options.prevalence or PREVALENCE
+        yield from (assumed(measure, expected, prevalence, raters) for raters in options.labels_an_item or (3,))
         return
+    if given:
+        raise PolicyError(f"{options.file} with {listed(given)} found; a table, or what to expect without one, is required. Leave one of them out.")
     statistic = basis_of(_ratings(options), measure)
     if statistic is None or registered(measure).why_undefined(statistic):
         raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")

@@ -102,8 +102,8 @@ def _verify_options(parser: argparse.ArgumentParser) -> None:
 def _plan_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser, required=False)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
-    parser.add_argument("--expected", type=float, default=0.85, help="without a table: the value expected of each measure (default: 0.85)")
-    parser.add_argument("--prevalence", type=_shares, default=(0.5, 0.5), help="without a table: the share of each category (default: 0.5,0.5)")
+    parser.add_argument("--expected", type=float, help="without a table: the value expected of each measure (default: 0.85)")
+    parser.add_argument("--prevalence", type=_shares, help="without a table: the share of each category (default: 0.5,0.5)")
     parser.add_argument(
         "--labels-an-item",
         type=_several,
@@ -136,7 +136,7 @@ def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) ->
     parser.add_argument("--occurrence", help="the column that numbers a rater's meetings with an item")
     parser.add_argument("--confidence", help="the column of how sure a rater said she was, from 0 to 1")
     parser.add_argument("--cluster", help="the column of the document, conversation, patient or batch that an item is of; intervals then draw these whole")
-    parser.add_argument("--raters", action="append", default=[], help="a column that is a rater; repeat for more (wide; default: every other column)")
+    parser.add_argument("--raters", action="append", default=[], help="a column that is a rater; repeat for more (wide)")
     parser.add_argument("--classifier", action="append", default=[], metavar="RATER", help="a rater that is a model; repeat for more")
     parser.add_argument("--level", choices=LEVELS, default="nominal", help="level of measurement")
     parser.add_argument("--categories", help="the categories in order, separated by commas (default: those that occur)")

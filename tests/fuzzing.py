@@ -185,12 +185,14 @@ def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
     def read(name: str, data: bytes, level: str, layout: str) -> None:
         path = folder / name
         path.write_bytes(data)
+        columns = Columns(raters=("ana", "gold")) if layout == "wide" else Columns()
         for attempt in (
             lambda: read_table(path, layout=layout),
+            lambda: read_ratings(path, Columns(gold="gold"), level=level, usable=False).digest,
             lambda: read_rounds(path, Columns(round="round")),
-            lambda: read_ratings(path, level=level, layout=layout, usable=False).digest,
-            lambda: read_ratings(path, level=level, layout=layout, scale=Scale((1, 2), "interval")).digest,
-            lambda: _kept(folder, read_ratings(path, level=level, layout=layout), path),
+            lambda: read_ratings(path, columns, level=level, layout=layout, usable=False).digest,
+            lambda: read_ratings(path, columns, level=level, layout=layout, scale=Scale((1, 2), "interval")).digest,
+            lambda: _kept(folder, read_ratings(path, columns, level=level, layout=layout), path),
         ):
             refused(attempt)
 

@@ -17,6 +17,7 @@ from agreement_pipeline.withdrawal import withdraw
 ROOT = Path(__file__).parents[1]
 SEROLOGY = ROOT / "configs/rounds/serology/williams-1976.csv"
 OBSERVERS = ROOT / "../shared/data/ref_krippendorff_4x12.csv"
+WIDE = ("--layout", "wide", "--item", "specimen", *(f"--raters={name}" for name in ("T", "Ref-1", "Ref-2", "Ref-3")))
 FIELDS = {"measure", "scope", "value", "low", "high", "confidence_level", "method", "n_items", "n_raters", "n_ratings", "undefined"}
 
 
@@ -30,7 +31,7 @@ def of(found: list[dict], measure: str, scope: str = "round") -> dict:
 
 
 def test_measure_reproduces_the_serology_figures(capsys):
-    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--classifier", "T")
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--classifier", "T")
 
     assert of(found, "shah_kappa_s")["value"] == pytest.approx(0.67908, abs=5e-6)
     assert of(found, "fleiss_kappa")["value"] == pytest.approx(0.67614, abs=5e-6)
@@ -59,7 +60,7 @@ def test_a_limit_that_is_none_is_null_in_json(tmp_path, capsys):
 
 
 def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
-    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--measure", "fleiss_kappa", "--n-resamples", "1000"]) == 0
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--n-resamples", "1000"]) == 0
     printed = capsys.readouterr().out.splitlines()
 
     assert printed[0].split() == ["measure", "scope", "value", "interval", "items", "raters", "ratings", "note"]
@@ -82,14 +83,44 @@ def unanimous(tmp_path: Path, n_items: int) -> Path:
 
 def test_judge_says_by_its_exit_status_what_it_decided(tmp_path, capsys):
     assert main(["judge", str(unanimous(tmp_path, 500)), "--policy", str(policy(tmp_path))]) == 0
-    assert main(["judge", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--policy", str(policy(tmp_path))]) == 1
+    assert main(["judge", str(SEROLOGY), *WIDE, "--policy", str(policy(tmp_path))]) == 1
     assert "could be under 0.667" in capsys.readouterr().out
+
+
+def warnings_of(printed: str) -> list[str]:
+    return [line for line in printed.splitlines() if "warning" in line]
+
+
+def test_judge_shows_the_warnings_of_the_contract_that_hold_nothing(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [(i, rater, "yes" if i % 2 else "no", 1) for i in range(800) for rater in ("ana", "ben")[: 2 if i < 200 else 1]]
+    rows += [(i, "ana", "yes" if i % 2 else "no", 2) for i in range(80)]
+    pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"]).to_csv(path, index=False)
+
+    assert main(["judge", str(path), "--policy", str(policy(tmp_path))]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("admitted\n")
+    (warning,) = warnings_of(printed)
+    assert warning.startswith("  warning: raters_per_item: 600 of 800 ")
+    assert warning.endswith("; at least 2 raters are required on 95% of the items")
+    assert main(["judge", str(path), "--policy", str(policy(tmp_path)), "--format", "json"]) == 0
+    failed = [finding["check"] for finding in json.loads(capsys.readouterr().out)["findings"] if not finding["passed"]]
+    assert failed == ["raters_per_item"]
+
+
+def test_judge_names_raters_who_look_alike_and_nothing_where_all_is_well(tmp_path, capsys):
+    for names, expected in ((("ana", "ben", "ben "), ["  warning: raters_that_look_alike: 'ben' and 'ben '"]), (("ana", "ben", "cleo"), [])):
+        path = tmp_path / "table.csv"
+        rows = [(i, rater, "yes" if i % 2 else "no", time) for i in range(500) for rater in names for time in (1, 2)[: 1 + (i < 50)]]
+        pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"]).to_csv(path, index=False)
+        assert main(["judge", str(path), "--policy", str(policy(tmp_path))]) == 0
+        assert warnings_of(capsys.readouterr().out) == expected
 
 
 def test_judge_that_cannot_judge_ends_with_status_2_and_says_why(tmp_path, capsys):
     assert main(["judge", str(tmp_path / "absent.csv"), "--policy", str(policy(tmp_path))]) == 2
     assert "absent.csv" in capsys.readouterr().err
-    assert main(["judge", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--policy", str(tmp_path / "no.yaml")]) == 2
+    assert main(["judge", str(SEROLOGY), *WIDE, "--policy", str(tmp_path / "no.yaml")]) == 2
 
 
 def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
@@ -139,12 +170,12 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
 
 
 def test_a_measure_that_the_level_forbids_is_refused(capsys):
-    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--level", "interval", "--measure", "fleiss_kappa"]) == 2
+    assert main(["measure", str(SEROLOGY), *WIDE, "--level", "interval", "--measure", "fleiss_kappa"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_a_misspelt_measure_is_answered_with_the_name_that_was_meant(capsys):
-    assert main(["measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--measure", "fleis_kappa"]) == 2
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", "fleis_kappa"]) == 2
     assert "Did you mean 'fleiss_kappa'?" in capsys.readouterr().err
 
 
@@ -182,7 +213,7 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
 
 
 def test_a_reader_who_goes_away_is_told_nothing_more():
-    command = [sys.executable, "-m", "agreement_pipeline.cli", "measure", str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--n-resamples", "1000"]
+    command = [sys.executable, "-m", "agreement_pipeline.cli", "measure", str(SEROLOGY), *WIDE, "--n-resamples", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -250,7 +281,7 @@ def test_compare_asks_for_a_second_table_or_for_two_names(tmp_path, capsys):
 
 
 def test_measure_takes_an_interval_method(capsys):
-    found = measured(capsys, str(SEROLOGY), "--layout", "wide", "--item", "specimen", "--interval-method", "two_way_jackknife_log", "--measure", "shah_kappa_s")
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--interval-method", "two_way_jackknife_log", "--measure", "shah_kappa_s")
 
     assert of(found, "shah_kappa_s")["method"].endswith("raters at large")
 

@@ -88,7 +88,7 @@ def test_any_column_may_be_named_as_the_clusters(tmp_path):
 
 def test_a_wide_table_has_clusters_too(tmp_path):
     (tmp_path / "wide.csv").write_text("item,doc,ana,ben\ni1,1,yes,no\ni2,1,no,\ni3,2,yes,yes\n")
-    found = read_ratings(tmp_path / "wide.csv", Columns(cluster="doc"), layout="wide", scale=TWO)
+    found = read_ratings(tmp_path / "wide.csv", Columns(cluster="doc", raters=("ana", "ben")), layout="wide", scale=TWO)
     assert found.contents["cluster"].to_dict() == {"i1": "1", "i2": "1", "i3": "2"}
     assert found.raters == ("ana", "ben")
 

@@ -58,7 +58,8 @@ def test_a_measure_in_one_file_appears_in_checks_policies_and_the_page(environme
 
 def test_a_measure_in_one_file_appears_on_the_command_line(environment):
     table = ROOT / "configs/rounds/serology/williams-1976.csv"
-    arguments = ["measure", str(table), "--layout", "wide", "--item", "specimen", "--classifier", "T", "--measure", "unanimity", "--format", "json"]
+    raters = [f"--raters={name}" for name in ("T", "Ref-1", "Ref-2", "Ref-3")]
+    arguments = ["measure", str(table), "--layout", "wide", "--item", "specimen", *raters, "--classifier", "T", "--measure", "unanimity", "--format", "json"]
     found = json.loads(run(environment, "-m", "agreement_pipeline.cli", *arguments))
 
     # The three laboratories differ on specimens 12, 14, 16, 17, 20, 23 and 24 of the 28.

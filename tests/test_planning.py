@@ -170,6 +170,14 @@ def test_the_command_line_plans_from_an_earlier_round(tmp_path, policy, capsys):
     assert 20 <= found["n_items"] < 100
 
 
+@pytest.mark.parametrize("option", [["--expected", "0.9"], ["--prevalence", "0.9,0.1"], ["--labels-an-item", "5"]])
+def test_what_is_expected_without_a_table_is_refused_beside_one(tmp_path, policy, capsys, option):
+    table = tmp_path / "round.csv"
+    table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,n\n2,b,n\n")
+    assert main(["plan", str(table), "--policy", str(policy), *option]) == 2
+    assert f"with ['{option[0]}'] found; a table, or what to expect without one, is required" in capsys.readouterr().err
+
+
 def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys):
     table = tmp_path / "round.csv"
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,y\n2,b,y\n3,a,n\n")

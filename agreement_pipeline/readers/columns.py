@@ -1,8 +1,10 @@
 """What the columns of a table are called."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from shlex import quote
 from typing import Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
@@ -10,12 +12,14 @@ from agreement_pipeline.errors import ProjectError, RatingsError, listed
 Layout = Literal["long", "wide"]
 
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
-OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "gold", "cluster")
+OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
+"""What is read without being named; `gold` keeps items out of a release, and many a file calls the right label so."""
+CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     "item": ("unit", "task", "sample", "example", "document", "doc", "specimen", "subject", "case", "id"),
     "rater": ("annotator", "worker", "coder", "labeler", "labeller", "judge", "expert", "user", "reviewer"),
-    "label": ("value", "category", "rating", "annotation", "class", "answer", "code", "response", "score"),
+    "label": ("value", "category", "rating", "annotation", "class", "code", "response", "score"),
     "cluster": ("document", "doc", "conversation", "dialogue", "thread", "patient", "subject", "batch", "group", "source"),
 }
 """What exports call these columns: named in errors, never taken for granted."""
@@ -29,10 +33,12 @@ class Columns:
     ----------
     item, rater, label
         The three that a long table must have; a wide one needs `item` alone.
-    round, occurrence, confidence, timestamp, text, gold, cluster
+    round, occurrence, confidence, timestamp, text, cluster
         None: the column of that very name, if there is one.
+    gold
+        Is an item's label known already, yes or no? None: no column says so.
     raters
-        In a wide table, the columns that are raters; when empty, all that nothing else names.
+        In a wide table, the columns that are raters: one of dates or of settled labels would be taken for one more, were they not named.
 
     Raises
     ------
@@ -117,14 +123,26 @@ def rater_columns(header: list[str], columns: Columns, chosen: Mapping[str, str]
     Raises
     ------
     RatingsError
-        One is not in the file, there is none, or one has no name.
+        None is named, one is not in the file, or one has no name.
     """
-    raters = list(columns.raters) or [name for name in header if name not in chosen.values()]
+    raters, free = list(columns.raters), [name for name in header if name and name not in chosen.values()]
     missing = [name for name in raters if name not in header]
     if raters and not missing and "" not in raters:
         return raters
-    found = f"columns {listed(missing)} not found" if missing else "a column without a name found" if raters else "no column of a rater found"
-    raise RatingsError(f"{source}: {found} among {listed(header, 12)}; a named column for each rater is required in a wide table. Name the raters' columns.")
+    if missing or raters:
+        found = f"columns {listed(missing)} not found among {listed(header, 12)}" if missing else "a rater's column without a name found"
+        raise RatingsError(f"{source}: {found}; a named column for each rater is required in a wide table. Correct the raters' columns.")
+    if not free:
+        raise RatingsError(f"{source}: no column of a rater found among {listed(header, 12)}; one for each rater is required. Check the export.")
+    shown, more = free[:CANDIDATES], f" ({len(free) - CANDIDATES} more columns are not shown)" if len(free) > CANDIDATES else ""
+    raise RatingsError(
+        f"{source}: no column named as a rater's; the columns of raters are required by name in a wide table, since others hold dates or settled labels. "
+        f"Name those of these that are{more}: columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project, or {' '.join(map(_as_option, shown))}."
+    )
+
+
+def _as_option(rater: str) -> str:
+    return f"--raters={quote(rater)}"
 
 
 def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> str:
@@ -136,9 +154,15 @@ def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> s
 
 def _near(name: str, column: str, free: list[str]) -> str | None:
     """Which of the file's other columns may be the one that was not found."""
+    free = [each for each in free if name != "label" or not _numbers_rows(each)]
     plain = {each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each for each in reversed(free)}
     known = next((plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain), None)
     return known or next(iter(get_close_matches(column, free, n=1, cutoff=0.75)), None)
+
+
+def _numbers_rows(column: str) -> bool:
+    """Is it an id by its name? An annotation's names a row, and is no label."""
+    return column.strip().lower().endswith("id")
 
 
 def _meant(name: object, known: list[str]) -> str:

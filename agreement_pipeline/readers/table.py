@@ -88,7 +88,7 @@ def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long
     RatingsError
         The file is not what it must be, or has not the columns.
     ProjectError
-        Columns of raters are named for a long table.
+        Columns of raters are named for a long table, or one of raters or labels for a wide one.
     """
     return _read(path, columns, layout, limits)[0]
 
@@ -139,10 +139,7 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
 
 def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple[pd.DataFrame, dict[str, str]]:
     """The ratings, and what the columns they came from are called."""
-    if layout == "long" and columns.raters:
-        raise ProjectError(
-            f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
-        )
+    _refuse_of_other_layout(columns, layout)
     cells = read_cells(path, limits)
     header = [str(name) for name in cells.columns]
     chosen = chosen_columns(header, columns, layout, path.name)
@@ -153,6 +150,18 @@ def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple
     if "round" in frame:
         frame["round"] = frame["round"].map(category_text, na_action="ignore")
     return (_by_rater(frame, cells[raters]) if raters else frame), chosen
+
+
+def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
+    if layout == "long" and columns.raters:
+        raise ProjectError(
+            f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
+        )
+    named = [f"{name} {getattr(columns, name)!r}" for name in ("rater", "label") if getattr(columns, name) != getattr(COLUMNS, name)]
+    if layout == "wide" and named:
+        raise ProjectError(
+            f"columns: {' and '.join(named)} found in the layout wide; they belong to a long table. Say layout long, or name the columns of raters alone."
+        )
 
 
 def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
@@ -188,7 +197,15 @@ def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: s
     for name in names:
         bad = cells[name][cells[name].map(_no_single_value)] if cells[name].dtype == object else cells[name].iloc[:0]
         if len(bad):
-            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {bad.iloc[0]!r} found; one value, or null, is required. Correct the row.")
+            found = bad.iloc[0]
+            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {found!r} found; one value, or null, is required. {_next_step(found)}")
+
+
+def _next_step(found: object) -> str:
+    values = list(found) if isinstance(found, (list, np.ndarray)) else []
+    if len(values) != 1 or _no_single_value(values[0]):
+        return "Correct the row."
+    return f"One label a rating: write the value itself out, as {str(values[0])!r}."
 
 
 def _no_single_value(value: object) -> bool:

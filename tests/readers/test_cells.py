@@ -151,8 +151,14 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
-            "round.jsonl: row 1, column 'label': ['x', 'y'] found; one value, or null, is required",
+            "round.jsonl: row 1, column 'label': ['x', 'y'] found; one value, or null, is required. Correct the row.",
         ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": ["positive"]}\n',
+            "column 'label': ['positive'] found; one value, or null, is required. One label a rating: write the value itself out, as 'positive'.",
+        ),
+        ("round.jsonl", '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n', "[{'id': 'x'}] found; one value, or null, is required. Correct the row."),
         ("round.jsonl", '{"item": {"id": "3"}, "rater": "a", "label": "x"}\n', "round.jsonl: row 1, column 'item': {'id': '3'} found; one value"),
         ("round.parquet", GOOD, "round.parquet: not a whole Parquet file found"),
     ],

@@ -1,5 +1,11 @@
 """Ratings from a table; what is wrong with them is said once, with its place."""
 
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -100,7 +106,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
 
 
 def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refusal, tmp_path):
-    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"), layout="wide")
+    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"), Columns(raters=("ana", "ben")), layout="wide")
     assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
 
 
@@ -150,3 +156,37 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
     frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": ["yes", "no"], "text": ["one", "two"]}, index=["x", "y"])
     with pytest.raises(RatingsError, match=r"ratings: rows \[1, 2\], column 'text': item 'i' has two different contents"):
         Ratings.from_frame(frame, YES_NO)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+
+
+def annotation(who, choices, *, skipped=False, question="sentiment"):
+    answer = {"type": "choices", "value": {"choices": choices}, "from_name": question}
+    return {"completed_by": who, "was_cancelled": skipped, "result": [] if skipped else [answer, {**answer, "value": {"rating": 4}, "from_name": "quality"}]}
+
+
+def table_of_nested(folder, tasks):
+    """The table that the guide's lines make of a nested export."""
+    (recipe,) = re.findall(r"```python\n(import json\n.*?)```", GUIDE.read_text(), re.DOTALL)
+    (folder / "export.json").write_text(json.dumps(tasks))
+    subprocess.run([sys.executable, "-W", "error", "-c", recipe], cwd=folder, check=True)
+    return folder / "2026-W31.jsonl"
+
+
+def test_the_lines_of_the_guide_make_a_table_of_a_nested_export(rows_of, tmp_path):
+    tasks = [
+        {"id": 101, "annotations": [annotation(11, ["good"]), annotation(12, ["bad"]), annotation(13, ["good"], skipped=True)]},
+        {"id": 102, "annotations": [annotation(11, ["bad"]), annotation(12, ["good"], question="topic")]},
+    ]
+    ratings = read_ratings(table_of_nested(tmp_path, tasks))
+    assert rows_of(ratings.table, "item", "rater", "label") == [("101", "11", "good"), ("101", "12", "bad"), ("102", "11", "bad")]
+
+
+@pytest.mark.parametrize(
+    ("who", "choices", "words"),
+    [(11, ["good", "bad"], "rater '11' labelled item '101' 2 times"), ({"id": 11}, ["good"], "column 'rater': {'id': '11'} found; one value")],
+)
+def test_what_the_lines_of_the_guide_do_not_take_apart_is_refused(refusal, tmp_path, who, choices, words):
+    tasks = [{"id": 101, "annotations": [annotation(who, choices), annotation(12, ["bad"])]}]
+    assert words in refusal(table_of_nested(tmp_path, tasks))
