@@ -1,7 +1,7 @@
 """The line from ratings to a decision, as one function that every door uses: assets, command line, the lock, the trainer's check."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -99,7 +99,14 @@ def measure_ratings(
             group = [record.name for record in records if record.needs == needs and (scope == ROUND or not record.expensive)]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
                 found = estimates(group, statistic, seed=seed, scope=scope, method=of_scope, **settings)
-                yield from (each for each in found if each.scope.kind in scopes)
+                yield from (_naming_gold(each, ratings) for each in found if each.scope.kind in scopes)
+
+
+def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
+    """An estimate without a value says that gold items were not read: they may be all there are."""
+    if found.undefined is None or not ratings.gold:
+        return found
+    return replace(found, undefined=f"{found.undefined}, gold items apart")
 
 
 def survey(
@@ -155,7 +162,7 @@ def _of_patterns(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
     patterns = memory.rating_patterns(ratings)
     yield ROUND, patterns
     for pair in sorted(combinations(patterns.raters, 2), key=sorted):
-        yield Scope("pair", " and ".join(sorted(pair))), merged_codes(patterns.only(pair))
+        yield Scope.of_pair(*pair), merged_codes(patterns.only(pair))
 
 
 def _of_panel(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
@@ -193,7 +200,7 @@ def _of_confidence(ratings: Ratings) -> Iterator[tuple[Scope, Statistic]]:
     confident = memory.confident_patterns(ratings)
     yield ROUND, confident
     for pair in sorted(combinations(confident.raters, 2), key=sorted):
-        yield Scope("pair", " and ".join(sorted(pair))), confident.only(pair)
+        yield Scope.of_pair(*pair), confident.only(pair)
 
 
 _SCOPES = {

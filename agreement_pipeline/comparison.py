@@ -41,7 +41,7 @@ def between_rounds(
     needs = registered(measure).needs
     for ratings in (one, other):
         _require_defined(ratings, measure)
-    shared = len(set(one.current["item"]) & set(other.current["item"]))
+    shared = len(set(one.without_gold.current["item"]) & set(other.without_gold.current["item"]))
     clusters = len(_cluster_names(one) & _cluster_names(other))
     paired = shared > 0 or clusters > 0
     if paired and (needs in ("replicates", "confidence", "groups") or one.scale.continuous or other.scale.continuous):
@@ -62,7 +62,8 @@ def _of_category(measure: str, category: str | None) -> str:
 
 
 def _cluster_names(ratings: Ratings) -> set[str]:
-    return set(ratings.contents["cluster"]) if "cluster" in ratings.contents else set()
+    known = ratings.without_gold.contents
+    return set(known["cluster"]) if "cluster" in known else set()
 
 
 def between_classifiers(

@@ -89,10 +89,8 @@ def unresolved(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel_ratings(ratings: Ratings) -> pd.DataFrame:
-    current = ratings.current
-    known = ratings.contents
-    gold = list(known.index[known["gold"]]) if "gold" in known else []
-    return current[~current["rater"].isin(ratings.classifiers) & ~current["item"].isin(gold)]
+    current = ratings.without_gold.current
+    return current[~current["rater"].isin(ratings.classifiers)]
 
 
 def _texts(ratings: Ratings, items: Any) -> dict[str, list[object]]:

@@ -33,6 +33,19 @@ class Scope(NamedTuple):
     kind: str
     name: str = ""
 
+    @classmethod
+    def of_pair(cls, one: str, other: str) -> "Scope":
+        """Two raters, in whatever order they are given."""
+        return cls("pair", " and ".join(sorted((one, other))))
+
+    def renamed(self, names: Mapping[str, str]) -> "Scope":
+        """The same scope under other rater names; whoever has none keeps hers."""
+        if self.kind == "pair":
+            words = self.name.split(" and ")
+            splits = ((" and ".join(words[:n]), " and ".join(words[n:])) for n in range(1, len(words)))
+            return next((Scope.of_pair(names[one], names[other]) for one, other in splits if one in names and other in names), self)
+        return self._replace(name=names.get(self.name, self.name)) if self.kind in ("rater", "without") else self
+
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".strip()
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,8 @@ class Ratings:
     contents
         What is known of the items: index `item`, columns `text`, `gold` and `cluster` (the document, conversation, patient or batch an item is of)
         where given.
+    also_gold
+        Items that are gold in another round which these ratings are released with: they are gold here too. The digest does not say so.
 
     Make one with `Ratings.from_frame`.
     """
@@ -46,6 +48,7 @@ class Ratings:
     scale: Scale
     classifiers: tuple[str, ...] = ()
     contents: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(index=pd.Index([], name="item")))
+    also_gold: frozenset[str] = frozenset()
 
     @classmethod
     def from_frame(
@@ -124,6 +127,20 @@ class Ratings:
         return own.drop_duplicates(["item", "rater"], keep="first").reset_index(drop=True)
 
     @cached_property
+    def gold(self) -> frozenset[str]:
+        """The items whose label was known before: they are not released, and agreement is not read on them."""
+        known = self.contents
+        return self.also_gold | frozenset(known.index[known["gold"]] if "gold" in known else ())
+
+    @cached_property
+    def without_gold(self) -> "Ratings":
+        """The ratings of the other items: what agreement and training labels rest on."""
+        if not self.gold:
+            return self
+        table = self.table[~self.table["item"].isin(self.gold)].reset_index(drop=True)
+        return replace(self, table=table, contents=self.contents[~self.contents.index.isin(self.gold)], also_gold=frozenset())
+
+    @cached_property
     def cluster_of(self) -> pd.Series | None:
         """The cluster of each item as a number: clusters are counted in the order of their first items, so that their names do not matter."""
         if "cluster" not in self.contents:
@@ -140,7 +157,7 @@ class Ratings:
     def digest(self) -> str:
         """SHA-256 of what was rated and how, and which items stand together; the order of rows and the names of raters and clusters do not enter.
 
-        Two tables with the same digest give the same estimates to the last digit.
+        Two tables with the same digest, and the same items gold, give the same estimates to the last digit.
         """
         parts = hashlib.sha256()
         parts.update(json.dumps(self.scale.to_mapping(), sort_keys=True).encode())
@@ -174,7 +191,7 @@ class Ratings:
         """The same ratings under other rater names."""
         table = self.table.assign(rater=self.table["rater"].map(lambda name: names.get(name, name)))
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        return Ratings(table.sort_values(list(KEY), kind="stable").reset_index(drop=True), self.scale, classifiers, self.contents)
+        return replace(self, table=table.sort_values(list(KEY), kind="stable").reset_index(drop=True), classifiers=classifiers)
 
 
 @dataclass(frozen=True)

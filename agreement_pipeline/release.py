@@ -14,7 +14,7 @@ from agreement_pipeline.gate import Decision
 from agreement_pipeline.log import DECIDING
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release_contents import MANIFEST, Member, contents
+from agreement_pipeline.release_contents import MANIFEST, Member, contents, gold_in
 from agreement_pipeline.release_places import places, stands, version_of
 from agreement_pipeline.release_proof import Release, prove, read_folder
 from agreement_pipeline.storage import Folder, folder_at
@@ -52,7 +52,8 @@ def release_round(store: Store, round_name: str, policy: Policy, contract: Contr
 def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract, *, project: str, waivers: Sequence[Waiver] = ()) -> Release:
     """The training data of several rounds together, each judged again.
 
-    An item met in several rounds keeps the row of the first of them, in the order given. The release is called `<project>.dataset`.
+    An item met in several rounds keeps the row of the first of them, in the order given. One that is gold in any of them is gold in all: agreement
+    is not read on it, and it is not released. The release is called `<project>.dataset`.
 
     Raises
     ------
@@ -180,7 +181,8 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: _Terms, proj
         raise ReleaseHeldError(f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted.")
     judged, _ = _decide(store, rounds, terms)
     _refuse_held(judged)
-    members = [_member(store, each, terms) for each in judged]
+    gold = gold_in(each.ratings for each in judged)
+    members = [_member(store, each, terms, gold) for each in judged]
     data = contents(project, members, terms.policy, terms.contract)
     ready = prove(data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on)
     with store.locked():
@@ -231,12 +233,17 @@ def _held_since(store: Store, version: RoundVersion, terms: _Terms) -> Sequence[
     return () if decision.admitted else decision.reasons
 
 
-def _member(store: Store, judged: _Judged, terms: _Terms) -> Member:
-    """The round as it is released: judged once more under the raters' pseudonyms, which is all that readers can derive."""
+def _member(store: Store, judged: _Judged, terms: _Terms, gold: frozenset[str]) -> Member:
+    """The round as it is released: judged once more, under the raters' pseudonyms and without what is gold in any round of it, as readers can derive it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    ratings, waivers = judged.ratings.renamed(pseudonyms), terms.of(version.round).renamed(pseudonyms)
+    ratings, waivers = replace(judged.ratings.renamed(pseudonyms), also_gold=gold), terms.of(version.round).renamed(pseudonyms)
     member = Member.assessed(version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers)
     decision = member.assessment.decision
+    if not decision.admitted and ratings.gold != judged.ratings.gold:
+        raise ReleaseHeldError(
+            f"round {version.round}: admitted by itself and held without the items that are gold in another round ({'; '.join(decision.reasons)}); "
+            "rounds that are admitted on what they release together are required. Release them apart, or have more items labelled."
+        )
     if not decision.admitted:
         raise ReleaseHeldError(
             f"round {judged.version.round}: admitted under the raters' names and held under their pseudonyms ({'; '.join(decision.reasons)}); "

@@ -1,7 +1,7 @@
 """What stands in the folder of a release, as bytes: a pure function of ratings, policy and contract."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ class Member:
     round, original_digest
         Its name, and the digest of the file it was delivered in.
     ratings
-        Its ratings, under the raters' pseudonyms.
+        Its ratings, under the raters' pseudonyms; an item that is gold in any round of the release is gold in it.
     assessment
         What the policy says of these ratings.
     """
@@ -153,8 +153,13 @@ def report_of(members: Sequence[Member], labels: pd.DataFrame) -> dict[str, Any]
     }
 
 
+def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
+    """The items that are gold in any of the rounds of a release: they are gold in all of them."""
+    return frozenset().union(*(ratings.gold for ratings in rounds))
+
+
 def labels_of(members: Sequence[Member]) -> pd.DataFrame:
-    """The consensus on every item; of an item met in several rounds the first round's, and none of an item that is gold in any.
+    """The consensus on every item; of an item met in several rounds the first round's.
 
     Raises
     ------
@@ -163,8 +168,7 @@ def labels_of(members: Sequence[Member]) -> pd.DataFrame:
     """
     _refuse_two_texts(members)
     rows = pd.concat([consensus(member.ratings, member.round) for member in members], ignore_index=True)
-    gold = {item for member in members if "gold" in member.ratings.contents for item in member.ratings.contents.index[member.ratings.contents["gold"]]}
-    return rows[~rows["id"].duplicated() & ~rows["id"].isin(gold)].sort_values("id", kind="stable").reset_index(drop=True)
+    return rows[~rows["id"].duplicated()].sort_values("id", kind="stable").reset_index(drop=True)
 
 
 def labels_table(labels: pd.DataFrame, scale: Scale) -> pa.Table:
@@ -246,7 +250,7 @@ def _refuse_unlabelled(members: Sequence[Member], labels: pd.DataFrame) -> None:
 
 
 def _counts(ratings: Ratings) -> dict[str, int]:
-    table, gold = ratings.table, ratings.contents.get("gold")
+    table = ratings.table
     return {
         "items": int(table["item"].nunique()),
         "raters": len(ratings.raters),
@@ -254,7 +258,7 @@ def _counts(ratings: Ratings) -> dict[str, int]:
         "ratings": len(table),
         "earlier_ratings": int(table["earlier"].sum()),
         "repeated_ratings": int((table["occurrence"] > 1).sum()),
-        "gold_items": 0 if gold is None else int(np.sum(gold)),
+        "gold_items": len(ratings.gold & frozenset(table["item"])),
     }
 
 

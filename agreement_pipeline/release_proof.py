@@ -3,7 +3,7 @@
 import json
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from reprlib import repr as shortened
@@ -36,6 +36,7 @@ from agreement_pipeline.release_contents import (
     as_json,
     decisions_of,
     documents,
+    gold_in,
     identity,
     labels_of,
     tables_of,
@@ -187,7 +188,9 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
         check_round_name(manifest["project"], "project")
-        members = [_member(annotations, entry, by) for entry in manifest["rounds"]]
+        rounds = [_ratings(annotations, entry, by) for entry in manifest["rounds"]]
+        gold = gold_in(rounds)
+        members = [_member(replace(ratings, also_gold=gold), entry, by) for ratings, entry in zip(rounds, manifest["rounds"], strict=True)]
         if set(annotations["round"].to_pylist()) != {member.round for member in members}:
             raise KeyError("rounds")
         return annotations, members, labels_of(members)
@@ -198,12 +201,15 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
         ) from None
 
 
-def _member(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
-    if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
-        raise KeyError("original_digest")
+def _ratings(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
     rows = annotations.filter(pc.equal(annotations["round"], check_round_name(entry["round"])))
     absent = [name for name in (*EXTRAS, *CONTENT) if name in rows.column_names and name not in entry["columns"]]
-    ratings = ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
+    return ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
+
+
+def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
+    if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
+        raise KeyError("original_digest")
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
     return Member.assessed(entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import date
 
 from agreement_pipeline.errors import Place, WaiverError, listed
-from agreement_pipeline.estimates import registered
+from agreement_pipeline.estimates import Scope, registered
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.rules import SCOPE_KINDS, Verdict
 
@@ -93,7 +93,7 @@ class Waiver:
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         """The same waiver under other rater names."""
         kind, _, name = self.scope.partition(" ")
-        return replace(self, scope=f"{kind} {names.get(name, name)}".strip())
+        return replace(self, scope=str(Scope(kind, name).renamed(names)))
 
     def turns(self, verdict: Verdict) -> bool:
         """Is this the verdict it speaks of?"""

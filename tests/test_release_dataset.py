@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+from datetime import date
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, Rule, Scale, StoreError
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.release import current_release, release_dataset, verify_release
+from agreement_pipeline.release import current_release, open_release, release_dataset, release_round, verify_release
 from agreement_pipeline.store import Store
+from agreement_pipeline.waivers import Waiver
 
 SCALE = Scale(("no", "yes"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -68,7 +70,7 @@ def test_what_is_gold_in_one_round_is_training_data_in_none(store, ingest):
     ingest("r2", range(60, 120))
     ingest("r3", range(60), text=lambda item: f"text of {item}")
     found = dataset(store, ["r3", "r1", "r2"])
-    assert "i003" not in set(found.train["id"])
+    assert "i003" not in set(verify_release(found.path).train["id"])
     assert found.train.set_index("id").loc[["i004", "i061"], "text"].isna().tolist() == [False, True]
 
 
@@ -129,6 +131,43 @@ def test_labels_on_an_interval_scale_are_means(store, ingest, tmp_path):
 
 
 def test_a_round_without_any_resolved_item_is_no_training_data(store, ingest):
+    version = ingest("r1", range(60), split=range(60), raters="ab")
+    waiver = Waiver("demo", "r1", version.ratings_digest, "krippendorff_alpha", "Dana", "to see what comes of it", date.max)
+    with pytest.raises(ReleaseHeldError, match="60 items without a label found; at least one with a label is required"):
+        release_dataset(store, ["r1"], POLICY, CONTRACT, project="demo", waivers=[waiver])
+
+
+def test_a_round_of_gold_items_alone_is_held_and_says_so(store, ingest):
     ingest("r1", range(60), gold=True)
-    with pytest.raises(ReleaseHeldError, match="0 items without a label found; at least one with a label is required"):
+    with pytest.raises(ReleaseHeldError, match="round r1: held, since krippendorff_alpha: undefined, since no item has two ratings, gold items apart"):
         dataset(store, ["r1"])
+
+
+def test_agreement_on_gold_items_lets_no_other_item_out(store, ingest):
+    """By all items alpha is 0.98; by the twenty that would be released, on which one rater says the opposite, under 0."""
+    ingest("r1", range(320), split=range(20), gold=lambda item: item >= "i020")
+    with pytest.raises(ReleaseHeldError, match=r"round r1: held, since krippendorff_alpha -0\.\d+, .* on 20 items"):
+        release_round(store, "r1", POLICY, CONTRACT, project="demo")
+    ingest("r1", range(320), split=range(20), gold="no")
+    assert len(release_round(store, "r1", POLICY, CONTRACT, project="demo").train) == 320
+
+
+def test_agreement_on_what_is_gold_in_another_round_lets_no_other_item_out(store, ingest):
+    ingest("r1", range(320), split=range(20))
+    ingest("r2", range(20, 400), gold=lambda item: item < "i320")
+    assert len(dataset(store, ["r1"]).train) == 320
+    assert len(dataset(store, ["r2"]).train) == 80
+    found = r"round r1: admitted by itself and held without the items that are gold in another round \(krippendorff_alpha -0\.\d+, .* on 20 items"
+    with pytest.raises(ReleaseHeldError, match=found):
+        dataset(store, ["r1", "r2"])
+    assert store.history("r1")[-1]["decision"] == "admitted"
+
+
+def test_each_round_of_a_release_is_judged_without_what_is_gold_in_any(store, ingest):
+    ingest("r1", range(100), split=range(2))
+    ingest("r2", range(40, 200), gold=lambda item: item < "i060")
+    found = verify_release(dataset(store, ["r1", "r2"]).path)
+    assert sorted(found.train["id"]) == [f"i{item:03}" for item in range(200) if not 40 <= item < 60]
+    assert [found.decisions[name]["verdicts"][0]["n_items"] for name in ("r1", "r2")] == [80, 140]
+    with pytest.raises(ReleaseHeldError, match="on 80 items"):
+        open_release(found.path, require=Policy("required", 1, (Rule("krippendorff_alpha", min_items=90),), n_resamples=1000))

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import combinations
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, release
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.estimates import Scope
 from agreement_pipeline.release import current_release, judge_round, open_release, release_dataset, release_round, verify_release
 from agreement_pipeline.store import Store
 from agreement_pipeline.waivers import Waiver
@@ -100,6 +102,24 @@ def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, 
     again = released(store, longer)
     assert again.path != found.path
     assert verify_release(again.path).rounds == ("r1",)
+
+
+@pytest.mark.parametrize("names", [("ana", "ben", "chiara"), ("ana and chi", "ben", "chi and ana")], ids=["plain", "with and in them"])
+def test_a_waiver_of_a_pair_holds_under_the_raters_pseudonyms(store, tmp_path, names):
+    rows = [(f"i{n:03}", names[r], ("no", "yes")[(n + (n < 12 and r == 2)) % 2]) for n in range(90) for r in range(3)]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    store.ingest("r1", ratings, tmp_path / "export.csv")
+    policy = replace(POLICY, rules=(Rule("cohen_kappa", scope="pair"),))
+    pairs = [f"pair {one} and {other}" for one, other in (names[:2], names[::2], names[1:])]
+    waivers = [waiver("cohen_kappa", pair, ratings_digest=ratings.digest) for pair in pairs]
+    for short in (waivers[:1], waivers[:2], waivers[::2]):
+        with pytest.raises(ReleaseHeldError, match="round r1: held"):
+            release_round(store, "r1", policy, CONTRACT, project="demo", waivers=short)
+    found = release_round(store, "r1", policy, CONTRACT, project="demo", waivers=waivers)
+    assert verify_release(found.path).decisions["r1"]["decision"] == "admitted"
+    waived = json.loads((found.path / "policy.json").read_text())["waivers"]["r1"]
+    assert {each["scope"] for each in waived} <= {str(Scope.of_pair(*pair)) for pair in combinations(store.pseudonyms(ratings).values(), 2)}
+    assert len(waived) == 2
 
 
 def test_a_waiver_that_is_taken_back_takes_the_release_back(store):

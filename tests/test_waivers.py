@@ -87,6 +87,7 @@ def test_one_that_is_not_needed_changes_nothing():
 
 def test_under_other_rater_names_it_speaks_of_the_same_rater():
     assert replace(WAIVER, scope="rater ben").renamed({"ben": "rater-1"}).scope == "rater rater-1"
+    assert replace(WAIVER, scope="category ben").renamed({"ben": "rater-1"}).scope == "category ben"
     assert Waivers((WAIVER,), DAY).renamed({"ben": "rater-1"}) == Waivers((WAIVER,), DAY)
 
 

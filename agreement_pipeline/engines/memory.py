@@ -1,4 +1,7 @@
-"""The statistics of ratings that fit in memory, with NumPy and pandas; where items come in clusters, with the cluster of each row."""
+"""The statistics of ratings that fit in memory, with NumPy and pandas; where items come in clusters, with the cluster of each row.
+
+Gold items are in none of them: they are not released, and raters who know them agree on them more easily than on what is.
+"""
 
 from collections.abc import Iterable
 
@@ -52,7 +55,7 @@ def joint_values(ratings: Ratings) -> RatingValues:
 
 def aligned_patterns(one: Ratings, other: Ratings) -> tuple[RatingPatterns, RatingPatterns]:
     """The panels' first ratings of two rounds, row by row of the same items: an item that a round lacks is a row without ratings there."""
-    items = tuple(sorted({*one.current["item"], *other.current["item"]}))
+    items = tuple(sorted({*one.without_gold.current["item"], *other.without_gold.current["item"]}))
     panels = [current_panel(ratings) for ratings in (one, other)]
     both = np.hstack([_item_codes(ratings, raters, items) for ratings, raters in zip((one, other), panels, strict=True)])
     rows, weights, clusters = distinct_in(both, np.ones(len(items)), _clusters_of_both(one, other, items))
@@ -93,7 +96,7 @@ def rating_values(ratings: Ratings) -> RatingValues:
 
 def _values(ratings: Ratings, raters: tuple[str, ...]) -> RatingValues:
     """The first ratings of some raters on a scale without categories, one row an item."""
-    current = ratings.current[ratings.current["rater"].isin(raters)]
+    current = _first_ratings(ratings, raters)
     item, items = pd.factorize(current["item"], sort=True)
     values = np.full((len(items), len(raters), ratings.scale.dimensions), np.nan)
     labels = np.array(current["label"].tolist(), dtype=float)
@@ -114,8 +117,8 @@ def panel_values(ratings: Ratings, classifier: str) -> PanelValues:
 
 def group_patterns(ratings: Ratings) -> GroupPatterns:
     """The first ratings of the panel and of all classifiers of the round, as two groups."""
-    present = set(ratings.current["rater"])
-    classifiers = [name for name in ratings.rater_order if name in ratings.classifiers and name in present]
+    present = set(_first_ratings(ratings, ratings.classifiers)["rater"])
+    classifiers = [name for name in ratings.without_gold.rater_order if name in present]
     return grouped(_item_patterns(ratings, (*current_panel(ratings), *classifiers)), classifiers)
 
 
@@ -126,7 +129,7 @@ def confident_patterns(ratings: Ratings) -> ConfidentPatterns:
         patterns = rating_patterns(ratings)
         return ConfidentPatterns(patterns, np.full(patterns.codes.shape, np.nan))
     items = _items(ratings)
-    current = ratings.current[ratings.current["rater"].isin(raters)]
+    current = _first_ratings(ratings, raters)
     confidence = np.full((len(items), len(raters)), np.nan)
     confidence[_positions(current["item"], items), _positions(current["rater"], raters)] = current["confidence"].to_numpy(dtype=float)
     patterns = _item_patterns(ratings, raters, items)
@@ -143,7 +146,7 @@ def replicate_counts(ratings: Ratings) -> ReplicateCounts:
     Items met again keep a row each; the rows of the others are made distinct, as nothing but their first ratings counts.
     """
     raters = panel(ratings)
-    table = ratings.table[ratings.table["rater"].isin(raters)]
+    table = _all_ratings(ratings, raters)
     item, items = pd.factorize(table["item"], sort=True)
     cells, inverse = np.unique(item * len(raters) + _positions(table["rater"], raters), return_inverse=True)
     counts = np.zeros((len(cells), len(ratings.scale.names)))
@@ -158,7 +161,7 @@ def replicate_values(ratings: Ratings) -> ReplicateValues:
     if not ratings.scale.continuous:
         return ReplicateValues.of_counts(replicate_counts(ratings))
     raters = panel(ratings)
-    table = ratings.table[ratings.table["rater"].isin(raters)]
+    table = _all_ratings(ratings, raters)
     meetings = table.groupby(["item", "rater"], observed=True)["label"]
     again = table[meetings.transform("size") >= 2]
     meeting = meetings.cumcount()[again.index].to_numpy()
@@ -173,19 +176,19 @@ def replicate_values(ratings: Ratings) -> ReplicateValues:
 
 def panel(ratings: Ratings) -> tuple[str, ...]:
     """The raters of the panel, those of earlier rounds included, in the order that their ratings fix."""
-    return tuple(name for name in ratings.rater_order if name not in ratings.classifiers)
+    return tuple(name for name in ratings.without_gold.rater_order if name not in ratings.classifiers)
 
 
 def current_panel(ratings: Ratings) -> tuple[str, ...]:
     """Those who rated in the round itself."""
-    present = set(ratings.current["rater"])
-    return tuple(name for name in panel(ratings) if name in present)
+    raters = panel(ratings)
+    present = set(_first_ratings(ratings, raters)["rater"])
+    return tuple(name for name in raters if name in present)
 
 
 def item_table(ratings: Ratings) -> pd.DataFrame:
     """The panel's first labels, one row an item and one column a rater, by name; missing where there is none."""
-    current = ratings.current[ratings.current["rater"].isin(ratings.raters)]
-    return current.pivot(index="item", columns="rater", values="label")
+    return _first_ratings(ratings, ratings.raters).pivot(index="item", columns="rater", values="label")
 
 
 def _rows_first(patterns: RatingPatterns, rows: Codes) -> RatingPatterns:
@@ -206,13 +209,13 @@ def _clusters(ratings: Ratings, items: Iterable[str]) -> Clusters | None:
 def _item_patterns(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...] | None = None) -> RatingPatterns:
     """One row an item, not yet made distinct."""
     if items is None:
-        items = tuple(sorted(ratings.current["item"][ratings.current["rater"].isin(raters)].unique()))
+        items = tuple(sorted(_first_ratings(ratings, raters)["item"].unique()))
     return RatingPatterns(_item_codes(ratings, raters, items), scale=ratings.scale, raters=raters, clusters=_clusters(ratings, items))
 
 
 def _item_codes(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...]) -> Codes:
     """What each rater gave each item, shape (N, R)."""
-    current = ratings.current[ratings.current["rater"].isin(raters)]
+    current = _first_ratings(ratings, raters)
     codes = np.full((len(items), len(raters)), MISSING)
     codes[_positions(current["item"], items), _positions(current["rater"], raters)] = _codes(current["label"], ratings)
     return codes
@@ -220,8 +223,19 @@ def _item_codes(ratings: Ratings, raters: tuple[str, ...], items: tuple[str, ...
 
 def _items(ratings: Ratings) -> tuple[str, ...]:
     """The items that the panel rated in the round itself, by name."""
-    rated = ratings.current[ratings.current["rater"].isin(current_panel(ratings))]
-    return tuple(sorted(rated["item"].unique()))
+    return tuple(sorted(_first_ratings(ratings, current_panel(ratings))["item"].unique()))
+
+
+def _first_ratings(ratings: Ratings, raters: tuple[str, ...]) -> pd.DataFrame:
+    """The round's own first ratings by some raters of what is not gold."""
+    current = ratings.without_gold.current
+    return current[current["rater"].isin(raters)]
+
+
+def _all_ratings(ratings: Ratings, raters: tuple[str, ...]) -> pd.DataFrame:
+    """All ratings by some raters of what is not gold, replicates and earlier rounds included."""
+    table = ratings.without_gold.table
+    return table[table["rater"].isin(raters)]
 
 
 def _codes(labels: pd.Series, ratings: Ratings) -> Codes:

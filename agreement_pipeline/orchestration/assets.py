@@ -125,7 +125,7 @@ def rating_patterns(project: Project, round_name: str) -> Result:
     shown = pd.DataFrame(counts.counts.astype(int), columns=list(counts.scale.names)).assign(items=counts.weights.astype(int))
     return dg.MaterializeResult(
         metadata={
-            "items": len(ratings.current["item"].unique()),
+            "items": len(ratings.without_gold.current["item"].unique()),
             "pairable_items": int(counts.weights[counts.pairable].sum()),
             "ratings": patterns.n_ratings,
             "patterns_by_rater": len(patterns.codes),

@@ -10,7 +10,7 @@ from agreement_pipeline.ratings import Ratings
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
-    """The items whose raters differ, the most disagreement first.
+    """The items whose raters differ, the most disagreement first; gold items are not among them.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `id`;
         - `disagreement`: what the item adds to the observed disagreement D_o of Krippendorff's α, at the scale's own level;
         - `share`: the same as a share of D_o; the shares of all items add up to 1;
-        - `resolution` and `entropy_bits`, where the scale has categories: those of `consensus`, empty for gold items;
+        - `resolution` and `entropy_bits`, where the scale has categories: those of `consensus`;
         - a column for each rater, with what she said.
     """
     items, table = memory.item_values(ratings) if ratings.scale.continuous else memory.item_counts(ratings)

@@ -23,6 +23,7 @@ from agreement_pipeline import files
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.component import project_definitions
+from agreement_pipeline.orchestration.project import ColumnSettings
 from agreement_pipeline.release import current_release, judge_round, open_release
 from agreement_pipeline.release_contents import as_json
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
@@ -320,6 +321,15 @@ def forged_waiver(line):
     said = {"project": "reviews", "round": "bad", "ratings_digest": other, "measure": "krippendorff_alpha", "who": "Mallory", "why": "soon"}
     (line.root / "configs/waivers").mkdir()
     (line.root / "configs/waivers/bad.yaml").write_text(yaml.safe_dump({**said, "until": "2999-01-01"}))
+    return line.run("bad", "training_data")
+
+
+@bypass("gold items on which everybody agrees", r"held: round bad: held, since krippendorff_alpha 0\.\d+, .* on 120 items: could be under 0\.667")
+def gold_that_agrees(line):
+    """Three times as many items whose label was known before; counted with the others, they would lift alpha over 0.8."""
+    line.settings = line.settings.model_copy(update={"columns": ColumnSettings(gold="gold")})
+    gold = pd.concat([ratings_frame(1.0).assign(item=lambda frame, n=n: f"g{n}" + frame["item"], gold="yes") for n in range(3)])
+    redeliver(line, "bad", pd.concat([BAD.assign(gold="no"), gold]))
     return line.run("bad", "training_data")
 
 

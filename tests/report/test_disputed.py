@@ -88,11 +88,10 @@ def test_vectors_disagree_by_their_squared_distance():
     assert found["share"].tolist() == pytest.approx([25 / 26, 1 / 26])
 
 
-def test_gold_items_count_and_have_no_resolution_and_what_each_rater_said_is_shown():
+def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
     found = disputed_rows(ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",)))
-    assert found["id"].tolist() == ["i00", "i02"]
-    assert found["resolution"].isna().tolist() == [False, True]
-    assert found[["r0", "r1"]].values.tolist() == [["1", "2"], ["5", "1"]]
+    assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
+    assert found[["r0", "r1"]].values.tolist() == [["1", "2"]]
 
 
 def test_without_disagreement_there_is_no_disputed_item():
