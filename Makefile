@@ -13,7 +13,7 @@ run: $(VENV)/.installed
 	@$(BIN)/agreement-pipeline demo
 
 ui: $(VENV)/.installed
-	@$(BIN)/agreement-pipeline demo > /dev/null
+	-@$(BIN)/agreement-pipeline demo > /dev/null
 	$(BIN)/dagster dev -w workspace.yaml
 
 test: lint types definitions docs

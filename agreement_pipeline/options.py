@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="agreement-pipeline", description="May this version of this dataset be trained on?")
     whole.add_argument("--version", action="version", version=f"agreement-pipeline {__version__}")
     commands = whole.add_subparsers(required=True, dest="command", metavar="command")
-    _demo_options(commands.add_parser("demo", help="run the bundled projects and print what became of their rounds"))
+    _demo_options(commands.add_parser("demo", help="run the projects and print what became of their rounds"))
     _measure_options(commands.add_parser("measure", help="print the agreement in a table, with intervals"))
     _compare_options(
         commands.add_parser("compare", help="print how far two tables, classifiers or raters differ, with intervals; paired by the items they share")

@@ -11,7 +11,7 @@ import pandas as pd
 from agreement_pipeline import __version__
 from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, measure_ratings, survey
 from agreement_pipeline.engines import memory
-from agreement_pipeline.errors import AgreementError, MissingExtraError
+from agreement_pipeline.errors import AgreementError, MissingExtraError, listed
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.measures import MEASURES, Question
@@ -25,7 +25,7 @@ from agreement_pipeline.release import Release, judge_round, release_dataset, re
 from agreement_pipeline.report.disputed import disputed_rows
 from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
-from agreement_pipeline.report.history import admitted_rounds, round_table, round_text
+from agreement_pipeline.report.history import NOT_JUDGED, admitted_rounds, round_table, round_text
 from agreement_pipeline.report.standing_in import compared_by, standing_rows
 from agreement_pipeline.report.tables import rater_rows
 from agreement_pipeline.shrinkage import shrunken_self_agreement
@@ -104,6 +104,7 @@ def annotations(project: Project, round_name: str) -> Result:
             "classifiers": len(ratings.classifiers),
             **({} if ratings.cluster_of is None else {"clusters": int(ratings.cluster_of.nunique())}),
             **_lookalikes(table["rater"].unique()),
+            **_without_ratings(project.settings.classifiers, ratings),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
@@ -116,6 +117,13 @@ def _lookalikes(names: Iterable[str]) -> dict[str, Any]:
     """Raters who may be one person under two names, for somebody to look at."""
     groups = lookalikes(names)
     return {"raters_that_look_alike": "; ".join(map(described, groups))} if groups else {}
+
+
+def _without_ratings(classifiers: Iterable[str], ratings: Ratings) -> dict[str, Any]:
+    """Named classifiers that rated nothing in the round: a model may have been left out, or be misspelt and stand in the panel."""
+    absent = [name for name in classifiers if name not in ratings.classifiers]
+    found = f"{listed(absent)}; if one is misspelt, it stands among the panel's raters {listed(ratings.raters)}"
+    return {"classifiers_without_ratings": found} if absent else {}
 
 
 def rating_patterns(project: Project, round_name: str) -> Result:
@@ -211,21 +219,25 @@ def training_data(project: Project, round_name: str) -> Result:
 
 
 def agreement_history(project: Project) -> Result:
-    """Gather what the store remembers of every round."""
-    rounds = round_table(project.store)
-    held = rounds[~rounds["decision"].str.startswith("admitted")]["round"].unique().tolist()
+    """Gather what the store remembers of every round, and name those delivered that it was never given."""
+    rounds = round_table(project.store, [delivery.round for delivery in project.due()])
+    unjudged = rounds[rounds["decision"] == NOT_JUDGED]["round"].unique().tolist()
+    held = rounds[~rounds["decision"].str.startswith("admitted") & (rounds["decision"] != NOT_JUDGED)]["round"].unique().tolist()
+    found = [f"held: {', '.join(held)}"] if held else []
+    found += [f"not judged: {listed(unjudged)}; where the round's run failed, it says why"] if unjudged else []
     result = dg.AssetCheckResult(
         asset_key=key_of(project, "agreement_history"),
         check_name="no_round_held",
-        passed=not held,
+        passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"held: {', '.join(held)}" if held else "every round is admitted",
+        description="; ".join(found) or "every round is admitted",
     )
     return dg.MaterializeResult(
         check_results=[result],
         metadata={
             "rounds": rounds["round"].nunique(),
             "held_rounds": len(held),
+            "rounds_not_judged": len(unjudged),
             **_plot("plot", lambda: history_figure(rounds)),
             "history": frame_table(round_text(rounds)),
         },

@@ -53,7 +53,10 @@ def load_project(path: Path) -> ProjectSettings:
         raise ProjectError(
             f"{place / 'project'}: project {settings.project!r} found in {path.name}; {path.stem!r} is required. Name the file after the project."
         )
-    return settings.model_copy(update={"root": str((path.parent / "../..").resolve() / settings.root)})
+    settings = settings.model_copy(update={"root": str((path.parent / "../..").resolve() / settings.root)})
+    for key, why in Project(settings).absent():
+        raise ProjectError(f"{place / key}: {why}")
+    return settings
 
 
 def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:

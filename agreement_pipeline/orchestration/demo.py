@@ -1,6 +1,8 @@
-"""The bundled projects, run as their sensor would run them, with the main job of each."""
+"""The projects of a folder, the bundled ones where they are there, run as their sensor would run them, with the main job of each."""
 
 import os
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,29 +18,32 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def run_demo(root: Path) -> str:
-    """Run both bundled projects and say what became of every round.
+    """Run every project of the folder and say what became of every round.
 
-    The moderation rounds are delivered twice: the last of them is admitted first, and then comes again, worse.
+    The bundled moderation rounds are delivered twice: the last of them is admitted first, and then comes again, worse.
     A round whose bytes were run before is not run again.
     """
     projects = {settings.project: Project(settings) for settings in load_projects(root / "configs" / "projects")}
     with _instance(root) as instance:
-        for delivery in _due(projects["moderation"]):
-            write_moderation_rounds(projects["moderation"].inbox, delivery)
+        for deliver in _deliveries(projects):
+            deliver()
             for project in projects.values():
                 _run_project(project, instance)
     return "\n\n".join([*(_said(project) for project in projects.values()), _where(root, projects)])
 
 
-def _due(project: Project) -> tuple[int, ...]:
-    """The deliveries to come: both, and once the second has been run, that one alone."""
-    again = any(len(project.store.versions(name)) > 1 for name in project.store.rounds())
-    return (2,) if again else (1, 2)
+def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], ...]:
+    """What is to be delivered before each look at the inboxes: both moderation deliveries, once the second has been run that one alone."""
+    moderation = projects.get("moderation")
+    if moderation is None:
+        return (lambda: None,)
+    again = any(len(moderation.store.versions(name)) > 1 for name in moderation.store.rounds())
+    return tuple(partial(write_moderation_rounds, moderation.inbox, delivery) for delivery in ((2,) if again else (1, 2)))
 
 
 def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
     definitions = project_definitions(project.settings)
-    new = [name for name, delivery in project.deliveries().items() if not project.knows(delivery)]
+    new = [delivery.round for delivery in project.due()]
     if not new:
         return
     instance.add_dynamic_partitions(f"{project.name}_rounds", new)
@@ -73,7 +78,8 @@ def _instance(root: Path) -> dg.DagsterInstance:
 
 
 def _said(project: Project) -> str:
-    return f"{project.name}: {project.settings.description}\n\n{text_table(round_text(round_table(project.store)), wrapped='reason')}"
+    rounds = round_table(project.store, [delivery.round for delivery in project.due()])
+    return f"{project.name}: {project.settings.description}\n\n{text_table(round_text(rounds), wrapped='reason')}"
 
 
 def _where(root: Path, projects: dict[str, Project]) -> str:

@@ -6,21 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import dagster as dg
 import pandas as pd
-from pydantic import ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
+from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.orchestration.compat import is_valid_cron_schedule, is_valid_owner
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import KEY, Ratings
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
-from agreement_pipeline.scale import Level, Scale
+from agreement_pipeline.scale import Level, Scale, category_text
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.waivers import Waiver
 
@@ -42,6 +43,11 @@ class ScaleSettings(dg.Model):
         if isinstance(value, list) and any(isinstance(category, bool) for category in value):
             raise ValueError("yes, no, true and false are read as truth values here; put such categories in quotes")
         return value
+
+    @model_validator(mode="after")
+    def _a_scale(self) -> Self:
+        Scale(tuple(self.categories), self.level)
+        return self
 
 
 class ColumnSettings(dg.Model):
@@ -67,6 +73,11 @@ class LimitSettings(dg.Model):
     rows: int = LIMITS.rows
     columns: int = LIMITS.columns
     name_length: int = LIMITS.name_length
+
+    @model_validator(mode="after")
+    def _limits(self) -> Self:
+        Limits(**self.model_dump())
+        return self
 
 
 class ProjectSettings(dg.Model):
@@ -231,15 +242,25 @@ class Project:
         return Limits(**self.settings.limits.model_dump())
 
     def checked(self) -> "Project":
-        """Read the policy, waivers, contract, scale and limits, and give back the project.
+        """Read the policy, waivers and contract, and give back the project.
 
         Raises
         ------
         AgreementError
-            One of them is not what it must be.
+            One of them is not there, or not what it must be.
         """
-        _ = (self.policy, self.waivers, self.contract, self.scale, self.limits)
+        for _, why in self.absent():
+            raise ProjectError(f"project {self.name}: {why}")
+        _ = (self.policy, self.waivers, self.contract)
         return self
+
+    def absent(self) -> Iterator[tuple[str, str]]:
+        """The keys that name what configs/ does not hold, each with what was found, what is required and what to do."""
+        for key, folder, suffix in (("policy", "policies", ".yaml"), ("contract", "contracts", "")):
+            named, place = getattr(self.settings, key), self.root / "configs" / folder
+            there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
+            if named is not None and named not in there:
+                yield key, f"{key} {named!r} found; one of {listed(there, 20)}, those in {place}, is required. Correct the name, or write that {key}."
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
@@ -256,6 +277,10 @@ class Project:
         arrived = [entry["original_digest"] for entry in history if entry["event"] == "ingested"]
         judged = [entry["event"] for entry in history if entry["event"] in ("ingested", "decided")]
         return arrived[-1:] == [delivery.digest] and judged[-1] == "decided"
+
+    def due(self) -> tuple[Delivery, ...]:
+        """The rounds in the inbox that the store does not hold as they came, or that were not decided since."""
+        return tuple(delivery for delivery in self.deliveries().values() if not self.knows(delivery))
 
     def times_arrived(self, round_name: str) -> int:
         """How often a round has come, each time with other bytes than the time before."""
@@ -284,13 +309,29 @@ class Project:
         if self.columns.round:
             frame = frame[frame["round"] == delivery.round]
         names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
-        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._present(frame), source=delivery.path.name, columns=names)
+        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._classifiers(frame, delivery.path.name), source=delivery.path.name, columns=names)
         refuse_unusable(ratings, delivery.path.name)
         return self._with_earlier(ratings, delivery.round) if self.settings.replicates == "across" else ratings
 
-    def _present(self, frame: pd.DataFrame) -> tuple[str, ...]:
-        said = set(frame["rater"].dropna().astype(str))
-        return tuple(name for name in self.settings.classifiers if name in said)
+    def _classifiers(self, frame: pd.DataFrame, source: str) -> tuple[str, ...]:
+        """The named classifiers with ratings in the round, as the ratings call them: a float 2.0 is rater 2.
+
+        Raises
+        ------
+        RatingsError
+            A rater of the panel prints like a classifier: left in the panel, a model would decide with the people it is compared with.
+        """
+        named, found = set(self.settings.classifiers), frame["rater"].dropna().unique()
+        models = {category_text(value) for value in found if {str(value), category_text(value)} & named}
+        panel = {category_text(value) for value in found} - models
+        for group in lookalikes(panel | named):
+            if panel & set(group) and named & set(group):
+                raise RatingsError(
+                    f"{source}: rater {described(sorted(panel & set(group)))} found in the panel, who prints like classifier "
+                    f"{described(sorted(named & set(group)))}; a classifier's name is required as the ratings have it. "
+                    f"Correct classifiers in project {self.name}, or rename the rater."
+                )
+        return tuple(sorted(models))
 
     def _with_earlier(self, ratings: Ratings, round_name: str) -> Ratings:
         """Put before each rater's labels those she gave the same items in the rounds before."""

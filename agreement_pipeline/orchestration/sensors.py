@@ -39,14 +39,13 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         seen = json.loads(context.cursor or "{}")
         try:
-            new = [delivery for delivery in project.deliveries().values() if not project.knows(delivery)]
-            arrivals = look(new, seen, settle_seconds=project.settings.settle_seconds, now=time.time())
+            arrivals = look(project.due(), seen, settle_seconds=project.settings.settle_seconds, now=time.time())
         except AgreementError as error:
             return dg.SkipReason(str(error))
         for message in (*arrivals.unsettled, *arrivals.refused):
             context.log.warning(message)
         if not arrivals.ready:
-            return dg.SkipReason("; ".join((*arrivals.unsettled, *arrivals.refused)) or f"nothing new in {project.inbox}")
+            return dg.SkipReason("; ".join((*arrivals.unsettled, *arrivals.refused)) or _nothing_in(project))
         return dg.SensorResult(
             run_requests=[
                 dg.RunRequest(run_key=_run_key(project, each), partition_key=each.round, tags={"agreement_pipeline/original": each.digest[:12]})
@@ -57,6 +56,13 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         )
 
     return new_rounds
+
+
+def _nothing_in(project: Project) -> str:
+    """Why there is nothing to run, where no file was found that waits or is refused."""
+    if project.inbox.exists():
+        return f"nothing new in {project.inbox}"
+    return f"{project.inbox}: no such folder or file found; the inbox of {project.name} is required. Correct inbox in the project, or make the folder."
 
 
 def look(deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float) -> Arrivals:

@@ -1,7 +1,7 @@
 """The rounds of a project as its store remembers them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,16 +9,22 @@ import pandas as pd
 from agreement_pipeline.store import Store
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
+NOT_JUDGED = "not judged"
+WHY_NOT_JUDGED = "delivered, and not taken into the store as it came; if the round's run failed, it says why"
 
 
-def round_table(store: Store) -> pd.DataFrame:
+def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
     """One row for each demand that holds, of every round: what was found, the verdict, the decision and its reasons.
 
     A round stands there with its latest decision. A limit is missing where there is none. A round that was ingested and not yet decided is *pending*.
+    A round that is `due`, delivered and not taken into the store as it came, is *not judged*, beside what was decided on its bytes before.
     """
     history, released = store.history(), {entry["round"] for entry in store.in_force()}
     by_round = {name: [entry for entry in history if entry["round"] == name] for name in store.rounds()}
     rows = [row for name, entries in by_round.items() for row in _rows(name, entries, _release(entries, name in released))]
+    waiting = [name for name in due if not any(row["round"] == name and row["decision"] == "pending" for row in rows)]
+    rows += [_undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), name in released), WHY_NOT_JUDGED) for name in waiting]
+    rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(("value", "low", "high"), float))
 
@@ -26,7 +32,7 @@ def round_table(store: Store) -> pd.DataFrame:
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """The same table in words, for people: a round's name and decision once, the limits as one interval."""
     known = rounds["value"].notna()
-    again = rounds["round"].duplicated()
+    again = rounds[["round", "decision"]].duplicated()
     interval = [f"{_limit(low)}…{_limit(high)}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
     return pd.DataFrame(
         {
@@ -82,10 +88,14 @@ def _without_numbers(reason: str) -> str:
 def _rows(round_name: str, entries: Sequence[Mapping[str, Any]], release: str) -> list[dict[str, Any]]:
     decisions = [entry for entry in entries if entry["event"] == "decided"]
     if not decisions:
-        nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
-        return [{"round": round_name, "decision": "pending", "release": release, **nothing, "reason": "not decided yet"}]
+        return [_undecided(round_name, "pending", release, "not decided yet")]
     holding = [verdict for verdict in decisions[-1]["verdicts"] if verdict["effect"] == "hold"]
     return [{"release": release, **_row(decisions[-1], verdict)} for verdict in holding]
+
+
+def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
+    nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
+    return {"round": round_name, "decision": decision, "release": release, **nothing, "reason": reason}
 
 
 def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline.errors import StoreError, WaiverError
+from agreement_pipeline.errors import RatingsError, StoreError, WaiverError
+from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.project import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -179,13 +180,59 @@ def test_the_history_shows_every_round_with_its_decision(line):
     line.deliver("w2", BAD)
     line.run("w1")
     line.run("w2")
-    from agreement_pipeline.orchestration.component import project_definitions
-
     result = project_definitions(line.settings).resolve_job_def("reviews_history").execute_in_process(instance=line.instance)
     held = check(result, "no_round_held")
 
     assert not held.passed
     assert held.description == "held: w2"
+
+
+def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:
+    """What the check says of all rounds, and what the table shows."""
+    result = project_definitions(line.settings).resolve_job_def("reviews_history").execute_in_process(instance=line.instance)
+    (event,) = result.get_asset_materialization_events()
+    return check(result, "no_round_held"), event.materialization.metadata
+
+
+def judge(line, round_name: str) -> None:
+    """Run what the decision rests on, and the decision."""
+    line.run(round_name, "annotations")
+    line.run(round_name, "acceptability")
+
+
+def test_a_refused_round_stands_in_the_history_as_not_judged(line):
+    line.deliver("w1", GOOD)
+    line.deliver("w2", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    for name in ("w1", "w2"):
+        judge(line, name)
+    said, shown = history_of(line)
+
+    assert not said.passed
+    assert said.description == "not judged: ['w2']; where the round's run failed, it says why"
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [("w1", "admitted"), ("w2", "not judged")]
+    assert (shown["rounds"].value, shown["held_rounds"].value, shown["rounds_not_judged"].value) == (2, 0, 1)
+    assert "says why" in shown["history"].records[1].data["reason"]
+
+
+def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(line):
+    line.deliver("w1", GOOD)
+    judge(line, "w1")
+    assert history_of(line)[0].description == "every round is admitted"
+    line.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    judge(line, "w1")
+    said, shown = history_of(line)
+
+    assert not said.passed
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [("w1", "admitted"), ("w1", "not judged")]
+
+
+def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
+    line.deliver("w1", GOOD)
+    line.run("w1", "annotations")
+    said, shown = history_of(line)
+
+    assert said.description == "held: w1"
+    assert [row.data["decision"] for row in shown["history"].records] == ["pending"]
 
 
 def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
@@ -252,3 +299,42 @@ def test_a_round_of_few_documents_is_held_for_its_documents(make_line):
     assert "on 120 items in 2 clusters: could be under" in two["reasons"][0]
     assert "agreement is read on items of 1 cluster; 2 are required for an interval" in one["reasons"][0]
     assert line.released() == []
+
+
+@pytest.mark.parametrize("written", ["GPT-4", " gpt-4", "\uff47pt-4", "g\u0440t-4"])
+def test_a_rater_who_prints_like_a_named_classifier_is_not_taken_for_one_of_the_panel(make_line, written):
+    line = make_line(classifiers=["gpt-4"])
+    line.deliver("w1", GOOD.assign(rater=GOOD["rater"].replace("chi", written)))
+    with pytest.raises(RatingsError, match=r"w1\.csv: rater .* found in the panel, who prints like classifier .gpt-4.; .* in project reviews"):
+        line.project.delivered("w1")
+    assert not line.run("w1").success
+    assert line.project.store.rounds() == ()
+
+
+def test_a_second_name_beside_that_of_a_classifier_is_refused_too(make_line):
+    line = make_line(classifiers=["gpt-4"])
+    models = [GOOD[GOOD["rater"] == "chi"].assign(rater=name) for name in ("gpt-4", "GPT-4")]
+    line.deliver("w1", pd.concat([GOOD, *models]))
+    with pytest.raises(RatingsError, match="rater 'GPT-4' found in the panel, who prints like classifier 'gpt-4'"):
+        line.project.delivered("w1")
+
+
+@pytest.mark.parametrize("named", ["2", "2.0"])
+def test_a_classifier_of_a_column_of_numbers_is_known_however_the_number_is_written(make_line, named):
+    line = make_line(classifiers=[named])
+    GOOD.assign(rater=GOOD["rater"].map({"ana": 0.0, "ben": 1.0, "chi": 2.0})).to_parquet(line.root / "inbox" / "w1.parquet")
+    _, ratings = line.project.delivered("w1")
+
+    assert (ratings.raters, ratings.classifiers) == (("0", "1"), ("2",))
+
+
+def test_a_round_may_lack_a_model_and_says_so(make_line):
+    line = make_line(classifiers=["chi", "dee"])
+    line.deliver("w1", GOOD)
+    (event,) = line.run("w1", "annotations").get_asset_materialization_events()
+    line.deliver("w2", pd.concat([GOOD, GOOD[GOOD["rater"] == "chi"].assign(rater="dee")]))
+    (complete,) = line.run("w2", "annotations").get_asset_materialization_events()
+
+    said = event.materialization.metadata["classifiers_without_ratings"].value
+    assert said == "['dee']; if one is misspelt, it stands among the panel's raters ['ana', 'ben']"
+    assert "classifiers_without_ratings" not in complete.materialization.metadata

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import dagster as dg
@@ -6,6 +7,7 @@ import pytest
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration.component import load_project, project_definitions
+from agreement_pipeline.orchestration.project import ProjectSettings
 
 PROJECT = """project: reviews
 inbox: inbox
@@ -64,6 +66,9 @@ def test_the_component_loads_from_a_defs_folder(root):
         (PROJECT.replace("  level:", "  levl:"), 4),
         (PROJECT.replace("level: nominal", "level: nomial"), 4),
         (PROJECT.replace("[good, bad]", "[yes, no]"), 5),
+        (PROJECT.replace("[good, bad]", "[good]"), 3),
+        (PROJECT.replace("[good, bad]", "[good, bad, good]"), 3),
+        (PROJECT + "limits: {rows: 0}\n", 7),
         (PROJECT + "policy: other\n", 7),
         (PROJECT + "description: [unclosed\n", 8),
         (PROJECT + "description: &a x\nowners: [*a]\n", 7),
@@ -107,6 +112,23 @@ def test_a_mistake_in_a_policy_stops_the_definitions_with_file_and_line(root, wr
 
     with pytest.raises(PolicyError, match=rf"(?i)strict\.yaml:{line}.*{words}"):
         project_definitions(load_project(root / "configs/projects/reviews.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "there", "wrong"),
+    [("policy", 6, ["other", "strict"], PROJECT.replace("policy: strict", "policy: strcit")), ("contract", 7, ["posts"], PROJECT + "contract: strcit\n")],
+)
+def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line_and_those_that_are(root, key, line, there, wrong):
+    (root / "configs/policies/other.yaml").write_text(POLICY)
+    (root / "configs/contracts/posts").mkdir(parents=True)
+    path = root / "configs/projects/reviews.yaml"
+    path.write_text(wrong)
+
+    with pytest.raises(ProjectError, match=rf"configs/projects/reviews\.yaml:{line}: {key} 'strcit' found; one of {re.escape(str(there))}.* is required"):
+        load_project(path)
+    settings = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root), key: "strcit"}
+    with pytest.raises(ProjectError, match=rf"project reviews: {key} 'strcit' found; one of {re.escape(str(there))}"):
+        project_definitions(ProjectSettings(**settings))
 
 
 def test_nothing_in_a_project_file_is_evaluated(root):

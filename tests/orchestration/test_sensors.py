@@ -66,6 +66,13 @@ def test_a_file_still_being_written_waits(line):
     assert "still being written" in tick(line).skip_message
 
 
+def test_an_inbox_that_is_not_there_is_told_from_one_with_nothing_new(line):
+    assert tick(line).skip_message == f"nothing new in {line.root / 'inbox'}"
+    (line.root / "inbox").rmdir()
+    said = tick(line).skip_message
+    assert said.startswith(f"{line.root / 'inbox'}: no such folder or file found; the inbox of reviews is required. Correct inbox in the project")
+
+
 def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):
     line = make_line(columns={"round": "week"})
     ratings_frame(0.99).assign(week="../../etc").to_csv(line.root / "inbox" / "all.csv", index=False)

@@ -1,0 +1,54 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.cli import main
+from tests.orchestration.conftest import ratings_frame
+
+ROOT = Path(__file__).parents[2]
+PROJECT = "project: reviews\ninbox: inbox\nscale: {categories: [safe, offensive, hateful]}\npolicy: strict\n"
+POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one project, none of the bundled ones."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    for name, text in (("projects/reviews.yaml", PROJECT), ("policies/strict.yaml", POLICY)):
+        path = tmp_path / "configs" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    (tmp_path / "inbox").mkdir()
+    return tmp_path
+
+
+def test_the_demo_runs_the_projects_that_are_there(root, capsys):
+    ratings_frame(0.55).to_csv(root / "inbox/w1.csv", index=False)
+    ratings_frame(0.99).replace("hateful", "hatefull").to_csv(root / "inbox/w2.csv", index=False)
+
+    assert main(["demo", "--root", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[:3] for line in said.splitlines() if line.startswith("w")] == [["w1", "held", "none"], ["w2", "not", "judged"]]
+
+
+def test_the_demo_of_a_project_without_a_round_says_so_much(root, capsys):
+    assert main(["demo", "--root", str(root)]) == 0
+    assert capsys.readouterr().out.startswith("reviews: ")
+
+
+def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    commands = tmp_path / "venv/bin"
+    commands.mkdir(parents=True)
+    for name, text in (("agreement-pipeline", "echo 'error: a round twice' >&2; exit 2"), ("dagster", 'echo "started $@"')):
+        (commands / name).write_text(f"#!/bin/sh\n{text}\n")
+        os.chmod(commands / name, 0o755)
+    (tmp_path / "venv/.installed").touch()
+    done = subprocess.run(["make", "ui", f"VENV={tmp_path / 'venv'}"], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, "started dev -w workspace.yaml" in done.stdout) == (0, True)
+    assert "error: a round twice" in done.stderr
