@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    """Run the bundled projects through Dagster and print what became of their rounds."""
+    """Run the projects through Dagster and print what became of their rounds."""
     from agreement_pipeline.orchestration.demo import run_demo
 
     _say(run_demo(options.root))
