@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -187,12 +188,14 @@ def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
 
 
 def test_a_project_sets_the_limits_of_its_tables(tmp_path):
-    text = (Path(__file__).parents[1] / "configs" / "projects" / "serology.yaml").read_text()
-    (tmp_path / "serology.yaml").write_text(f"{text}\nlimits: {{rows: 7}}\n")
-    assert Project(load_project(tmp_path / "serology.yaml")).limits == Limits(rows=7)
-    (tmp_path / "serology.yaml").write_text(f"{text}\nlimits: {{rows: 0}}\n")
-    with pytest.raises(ProjectError, match="limits: rows 0 found; a whole number from 1"):
-        _ = Project(load_project(tmp_path / "serology.yaml")).limits
+    shutil.copytree(Path(__file__).parents[1] / "configs", tmp_path / "configs")
+    path = tmp_path / "configs" / "projects" / "serology.yaml"
+    text = path.read_text()
+    path.write_text(f"{text}\nlimits: {{rows: 7}}\n")
+    assert Project(load_project(path)).limits == Limits(rows=7)
+    path.write_text(f"{text}\nlimits: {{rows: 0}}\n")
+    with pytest.raises(ProjectError, match=r"serology.yaml:\d+: limits: rows 0 found; a whole number from 1"):
+        load_project(path)
 
 
 ESCAPES = "\x1b[2J\x9b1m\u202e\u2028caf\u00e9"

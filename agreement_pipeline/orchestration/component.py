@@ -91,6 +91,7 @@ def _mistakes(error: ValidationError, place: Place) -> Iterator[str]:
     """What is wrong in a project file, each mistake with its line."""
     for each in error.errors():
         at = place
-        for name in each["loc"]:
-            at = at / name
-        yield f"{at}: {at.path[-1] if at.path else 'project'}: {each['msg']}"
+        for step in each["loc"]:
+            at = at / step
+        name = str(at.path[-1]) if at.path else "project"
+        yield f"{at}: {name}: {each['msg'].removeprefix('Value error, ').removeprefix(f'{name}: ')}"
