@@ -17,7 +17,8 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.croissant import croissant
 from agreement_pipeline.errors import ReleaseHeldError, listed
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import CONTENT, Ratings
+from agreement_pipeline.rating_checks import CONTENT
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.tables import EXTRAS, parquet_bytes, ratings_table
 from agreement_pipeline.waivers import NONE, Waivers

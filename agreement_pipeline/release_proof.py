@@ -18,7 +18,8 @@ from agreement_pipeline.consensus import resolved
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError, listed
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import CONTENT, Ratings
+from agreement_pipeline.rating_checks import CONTENT
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release_comparison import EACH, Paths, difference, same_rows
 from agreement_pipeline.release_contents import (
     ANNOTATIONS,

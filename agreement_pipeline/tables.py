@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.ratings import CONTENT, KEY, Ratings
+from agreement_pipeline.rating_checks import CONTENT, KEY
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 
 EXTRAS = ("confidence", "timestamp")

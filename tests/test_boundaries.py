@@ -16,6 +16,7 @@ ORDER = (
     "unseen",
     "clusters",
     "rows",
+    "rating_checks",
     "ratings patterns",
     "panel replicates values groups confident",
     "replicate_values panel_values",
@@ -57,7 +58,7 @@ ONLY_IN = {
     "fsspec": {"storage"},
     "upath": {"storage"},
 }
-ALLOWED = {"ratings": {"pandas"}, "intervals": {"threadpoolctl"}}
+ALLOWED = {"rating_checks": {"pandas"}, "ratings": {"pandas"}, "intervals": {"threadpoolctl"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 

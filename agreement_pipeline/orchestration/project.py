@@ -18,7 +18,8 @@ from agreement_pipeline.errors import ProjectError, RatingsError, listed
 from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.orchestration.compat import is_valid_cron_schedule, is_valid_owner
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import KEY, Ratings
+from agreement_pipeline.rating_checks import KEY
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
 from agreement_pipeline.scale import Level, Scale, category_text
