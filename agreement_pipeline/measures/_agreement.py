@@ -76,10 +76,14 @@ def prevalence(counts: CategoryCounts) -> Array:
     return ratio(counts.weights @ shares, (counts.weights @ rated)[..., None])
 
 
-def rater_prevalence(patterns: RatingPatterns) -> Array:
-    """The share of each category in each rater's ratings, shape (..., R, K)."""
-    used = np.tensordot(patterns.weights, patterns.indicators, axes=1)
-    return ratio(used, used.sum(-1, keepdims=True))
+def given_by_rater(patterns: RatingPatterns) -> Array:
+    """How often each rater gave each category, shape (..., R, K)."""
+    return np.tensordot(patterns.weights, patterns.indicators, axes=1)
+
+
+def rater_prevalence(given: Array) -> Array:
+    """The share of each category in each rater's ratings, from how often she gave it; shape (..., R, K)."""
+    return ratio(given, given.sum(-1, keepdims=True))
 
 
 def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:

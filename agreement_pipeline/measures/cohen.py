@@ -11,6 +11,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import (
     disagreement_of_two_raters,
     ends_met,
+    given_by_rater,
     observed_disagreement,
     observed_variation,
     of_two_raters,
@@ -72,11 +73,11 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
-    p = rater_prevalence(patterns)
-    apart = weighting.apart(patterns.scale, patterns.used)
+    given = given_by_rater(patterns)
+    apart = weighting.apart(patterns.scale, given.sum(-2))
     counts = patterns.counts()
     p_o = apart.agreement(of_two_raters(patterns, observed_disagreement(counts, apart.distances)))
-    p_e = apart.agreement(disagreement_of_two_raters(p, apart.distances))
+    p_e = apart.agreement(disagreement_of_two_raters(rater_prevalence(given), apart.distances))
     return chance_corrected(p_o, p_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
 
 
@@ -140,7 +141,7 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
     """
-    v = rater_prevalence(patterns)
+    v = rater_prevalence(given_by_rater(patterns))
     one, other = np.triu_indices(patterns.n_raters, 1)
     total = np.zeros((3, *patterns.weights.shape[:-1]))
     for block in _blocks(len(one), max(len(patterns.codes), v[..., 0, :].size)):

@@ -7,7 +7,14 @@ A classifier is measured against such a panel by how far the panel agrees on the
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import disagreement_of_two_raters, ends_met, observed_disagreement, observed_variation, rater_prevalence
+from agreement_pipeline.measures._agreement import (
+    disagreement_of_two_raters,
+    ends_met,
+    given_by_rater,
+    observed_disagreement,
+    observed_variation,
+    rater_prevalence,
+)
 from agreement_pipeline.measures._conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     END_UNMET,
@@ -70,11 +77,11 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
-    v = rater_prevalence(patterns)
-    apart = weighting.apart(patterns.scale, patterns.used)
+    given = given_by_rater(patterns)
+    apart = weighting.apart(patterns.scale, given.sum(-2))
     counts = patterns.counts()
     a_o = apart.agreement(observed_disagreement(counts, apart.distances))
-    a_e = apart.agreement(disagreement_of_two_raters(v, apart.distances))
+    a_e = apart.agreement(disagreement_of_two_raters(rater_prevalence(given), apart.distances))
     return chance_corrected(a_o, a_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
 
 
