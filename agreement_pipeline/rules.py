@@ -111,7 +111,7 @@ class Rule:
             reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since {who}"
             return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
         kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval.low, kind)
+        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval, kind)
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
 
     def _kind(self, interval: Interval) -> Kind:
@@ -134,21 +134,35 @@ class Rule:
         }[kind]
         return f"{found}: {said}" + ("" if q is None else f" (q = {in_words(q, '.2f')})")
 
-    def _advice(self, estimate: Estimate, value: float, low: float, kind: Kind) -> str:
-        """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off, the limit's distance shrinking with √n.
+    def _advice(self, estimate: Estimate, value: float, interval: Interval, kind: Kind) -> str:
+        """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off.
 
-        That of raters at large does not: as far as it comes of the raters, it is the same on any number of items.
+        That of raters at large is not brought there: as far as it comes of the raters, it is the same on any number of items.
         """
         n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
-        if kind not in ("tentative", "inconclusive") or low <= registered(self.measure).bounds[0]:
+        if kind not in ("tentative", "inconclusive") or interval.low <= registered(self.measure).bounds[0]:
             return ""
-        above = round(value - self.reliable, DIGITS)
-        if above <= 0:
+        if round(value - self.reliable, DIGITS) <= 0:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
         if estimate.population == "raters at large":
             return "; for raters at large more items alone may never decide, and more raters would narrow the interval"
-        shrink = round(value - low, DIGITS) / above
-        return f"; about {max(1, round(n * (shrink**2 - 1)))} more {what} at this agreement would decide"
+        times = times_as_many(value, interval, self.reliable)
+        return f"; about {max(1, round(n * (times - 1)))} more {what} at this agreement would decide"
+
+
+def times_as_many(value: float, interval: Interval, cutoff: float) -> float:
+    r"""How many times the items, at the same agreement, would bring the lower limit to a cut-off between the two.
+
+    The half-width h of the interval shrinks with the root of their number. How far its middle lies under the value shrinks with the number itself,
+    since it comes of what was not seen and of the skewness of what was: :math:`\theta - c = h / \sqrt{t} + (\theta - low - h) / t`.
+
+    >>> round(times_as_many(0.9, Interval(0.7, 1.1), 0.8), 6), round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
+    (4.0, 2.618034)
+    """
+    above, below = round(value - cutoff, DIGITS), round(value - interval.low, DIGITS)
+    half = min(round((interval.high - interval.low) / 2, DIGITS), below)
+    root = 2 * above / (half + math.sqrt(half**2 + 4 * (below - half) * above))
+    return root**-2
 
 
 @dataclass(frozen=True)

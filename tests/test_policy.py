@@ -6,13 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
 from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import ROUND, Estimate, Scope
+from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval, percentile_interval
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.rules import Rule
+from agreement_pipeline.rules import Rule, times_as_many
 
 ALPHA = Rule("krippendorff_alpha")
 
@@ -136,7 +136,7 @@ def test_every_rater_is_judged_by_herself():
     ("estimate", "words"),
     [
         (found(0.85, 0.95), "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: the lower limit reaches 0.8"),
-        (found(0.70, 0.95, value=0.90), "the lower limit reaches 0.667 but not 0.8; about 300 more items at this agreement would decide"),
+        (found(0.70, 0.95, value=0.90), "the lower limit reaches 0.667 but not 0.8; about 187 more items at this agreement would decide"),
         (found(0.60, 0.95, value=0.75), "could be under 0.667 and could be above; more items alone would not reach 0.8 at this agreement"),
         (found(0.10, 0.30), "the upper limit is under 0.667"),
         (found(-np.inf, 0.95, value=0.9), "could be under 0.667 and could be above"),
@@ -146,6 +146,29 @@ def test_every_rater_is_judged_by_herself():
 )
 def test_a_verdict_says_in_words_and_numbers_what_was_found_and_what_would_help(estimate, words):
     assert words in verdict(ALPHA, estimate).reason
+
+
+@pytest.mark.parametrize("measure", ["krippendorff_alpha", "gwet_ac1"])
+@pytest.mark.parametrize(
+    ("counts", "weights"),
+    [
+        ([[3, 0], [0, 3]], [6, 6]),
+        ([[3, 0], [2, 1], [0, 3]], [15, 1, 9]),
+        ([[2, 0], [1, 1], [0, 2]], [60, 6, 34]),
+        ([[5, 0, 0], [4, 1, 0], [0, 5, 0], [1, 1, 3], [0, 0, 5]], [20, 4, 9, 2, 15]),
+        ([[3, 0], [2, 1], [0, 3]], [250, 15, 35]),
+    ],
+)
+def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, counts, weights):
+    scale = Scale(("a", "b", "c")[: len(counts[0])])
+
+    def of(times):
+        return estimate(measure, CategoryCounts(counts, np.multiply(weights, times), scale=scale))
+
+    once = of(1.0)
+    cutoff = round((once.low + 2 * once.value) / 3, 3)
+    times = times_as_many(once.value, once.interval, cutoff)
+    assert of(0.75 * times).low < cutoff < of(1.3 * times).low
 
 
 def test_the_confidence_level_is_not_rounded():
