@@ -46,7 +46,8 @@ class ObjectStorage:
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name; None where there are none."""
         try:
-            data: bytes = self._objects.cat_file(self._path(name))
+            with _answered(self.root):
+                data: bytes = self._objects.cat_file(self._path(name))
         except FileNotFoundError:
             return None
         return data
@@ -61,7 +62,8 @@ class ObjectStorage:
         known = {name: self._seen.get(self._path(folder, name), ("", b"")) for name in found}
         fresh = {self._path(folder, name): tag for name, tag in found.items() if not tag or known[name][0] != tag}
         if fresh:
-            data = self._objects.cat(list(fresh), on_error="raise")
+            with _answered(self.root):
+                data = self._objects.cat(list(fresh), on_error="raise")
             self._seen.update({path: (tag, data[path] if isinstance(data, dict) else data) for path, tag in fresh.items()})
         return {name: self._seen[self._path(folder, name)][1] for name in sorted(found)}
 
@@ -88,7 +90,8 @@ class ObjectStorage:
         """
         while True:
             try:
-                self._objects.pipe_file(self._path(name), data, mode="create")
+                with _answered(self.root):
+                    self._objects.pipe_file(self._path(name), data, mode="create")
             except FileExistsError:
                 return False
             except OSError as error:
@@ -102,7 +105,8 @@ class ObjectStorage:
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""
         try:
-            self._objects.rm_file(self._path(name))
+            with _answered(self.root):
+                self._objects.rm_file(self._path(name))
         except FileNotFoundError:
             return
 
@@ -119,7 +123,8 @@ class ObjectStorage:
         A folder that gets its first object between two looks of the library is given as if it were an object itself: it was empty.
         """
         at = self._path(folder)
-        found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True)
+        with _answered(self.root):
+            found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True)
         return {path[len(at) + 1 :]: str(about.get("ETag", "")) for path, about in found.items() if path != at}
 
     def _path(self, *names: str) -> str:
@@ -187,6 +192,26 @@ class Lease:
 
     def _free(self, number: int) -> None:
         self._storage.put(f"{LEASES}/{number:08}.free", b"")
+
+
+@contextmanager
+def _answered(root: UPath) -> Iterator[None]:
+    """Refuse a store that gives no answer, or whose questions cannot be signed. What the server itself refuses is an `OSError` already."""
+    try:
+        yield
+    except _without_answer(root.protocol) as cause:
+        raise StoreError(
+            f"{root}: {cause}; a bucket that answers, and credentials for it, are required. Set them where the library for {root.protocol}:// looks for them."
+        ) from cause
+
+
+def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
+    """What the library of a protocol raises then."""
+    if protocol != "s3":
+        return ()
+    from botocore.exceptions import BotoCoreError
+
+    return (BotoCoreError,)
 
 
 def _file_system(root: UPath) -> AbstractFileSystem:

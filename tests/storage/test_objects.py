@@ -5,6 +5,7 @@ import threading
 import time
 from itertools import count
 
+import fsspec
 import pandas as pd
 import pytest
 from fsspec import AbstractFileSystem
@@ -237,6 +238,23 @@ def test_a_url_of_a_library_that_is_not_installed_names_the_extra(monkeypatch):
     monkeypatch.setattr(UPath, "fs", property(missing))
     with pytest.raises(ImportError, match=r"Install agreement-pipeline\[s3\]"):
         storage_at("s3://bucket/store")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "words"),
+    [("AWS_ACCESS_KEY_ID", None, "credentials"), ("AWS_ENDPOINT_URL", "http://127.0.0.1:9", "Could not connect")],
+)
+def test_a_bucket_that_cannot_be_asked_is_refused_in_words(bucket, monkeypatch, setting, value, words):
+    for name in ("AWS_EC2_METADATA_DISABLED", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "true")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.delenv(setting) if value is None else monkeypatch.setenv(setting, value)
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    storage = storage_at(bucket)
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    for asked in (lambda: storage.read("a"), storage.names, lambda: storage.put("a", b"1"), lambda: storage.remove("a")):
+        with pytest.raises(StoreError, match=f"{bucket}: .*{words}.*; a bucket that answers, and credentials for it, are required"):
+            asked()
 
 
 def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeypatch):
