@@ -1,6 +1,7 @@
 """Comparing two rounds, or two classifiers, raters or measures of one round: the statistics of both sides, item by item."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from agreement_pipeline.panel import PanelPatterns, against_the_rest
 from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
 from agreement_pipeline.patterns import RatingPatterns, Statistic
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 
 FIRST_LABELS = ("counts", "patterns", "values")
@@ -30,7 +32,8 @@ def between_rounds(
 ) -> Difference:
     """How much greater a measure of the round is on one set of ratings than on another; paired by the items, and clusters of items, that both hold.
 
-    Of a measure of every category the `category` named is compared, or else the lowest of either round.
+    Of a measure of every category the `category` named is compared, or else the lowest of either round. Rounds whose categories are not declared
+    are read on those that occur in either: a category that one of them happens not to show is no part of how they differ.
 
     Raises
     ------
@@ -39,6 +42,8 @@ def between_rounds(
         numbers without categories; or they share items, and one has clusters and the other none, or others.
     """
     needs = registered(measure).needs
+    seed = [int(each.digest[:16], 16) for each in (one, other)]
+    one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
         _require_defined(ratings, measure)
     shared = len(set(one.without_gold.current["item"]) & set(other.without_gold.current["item"]))
@@ -53,8 +58,16 @@ def between_rounds(
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
     what = _of_category(measure, category)
     sides = [Side(f"{what} of {which} round", measure, statistic, category) for which, statistic in zip(("one", "the other"), statistics, strict=True)]
-    seed = [int(each.digest[:16], 16) for each in (one, other)]
     return difference(*sides, shared=shared if paired else None, seed=seed, confidence_level=confidence_level, n_resamples=n_resamples)
+
+
+def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratings]:
+    """The rounds on one scale, where neither declares its categories."""
+    first, second = one.scale, other.scale
+    if first == second or first.level != second.level or first.declared or second.declared:
+        return one, other
+    scale = Scale.from_labels([*(first.categories or ()), *(second.categories or ())], first.level)
+    return replace(one, scale=scale), replace(other, scale=scale)
 
 
 def _of_category(measure: str, category: str | None) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered, too_few
 from agreement_pipeline.evidence import affordable, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights
@@ -105,7 +105,8 @@ def difference(
 ) -> Difference:
     """One less other, from the same draws of items where they share some, and from draws apart where they do not.
 
-    A draw in which a side is undefined counts as the least possible difference for the lower limit and as the greatest for the upper one. Items
+    A draw in which a side is undefined counts as the least possible difference for the lower limit and as the greatest for the upper one. Where draws
+    are dear, and fewer are made than limits so far out ask for, the limits are the least and the greatest possible difference. Items
     that were not seen are drawn for each side by itself, so that two sides which never differed are not certain never to; on one and the same
     statistic, read on as many items, everything is drawn once. They have the same share of either side, that which the smaller one's interval
     gives them: a greater one would pull the smaller side alone, and be found as a difference.
@@ -148,10 +149,12 @@ def difference(
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
     value = float(read(one.statistic) - read_other(other.statistic))
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
-    interval = percentile_interval(draws, confidence_level, bounds).including(value)
+    coarse = too_few(n, n_resamples, confidence_level)
+    interval = Interval(*bounds) if coarse else percentile_interval(draws, confidence_level, bounds).including(value)
     clustered = one.statistic.clusters or other.statistic.clusters
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
-    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}"
+    few = f"; too few draws for limits at {100 * confidence_level:g} %" if coarse else ""
+    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
     return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
 
 

@@ -270,6 +270,11 @@ def refuse_impossible(confidence_level: float, n_resamples: int) -> None:
         raise PolicyError(f"n_resamples {n_resamples!r} found; a whole number from 1 is required. 10000 is usual.")
 
 
+def too_few(n_draws: int, n_resamples: int, confidence_level: float) -> bool:
+    """Are draws so dear that fewer were made than limits so far out ask for?"""
+    return 0 < n_draws < min(n_resamples, fewest_draws((1 - confidence_level) / 2))
+
+
 def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
     how = interval_method(name)
     if always_valid_at is not None and always_valid_at < 1:
@@ -347,12 +352,8 @@ class _Maker:
         """What is known of the true value: if the round is judged once, or at any time."""
         once = self.how.knows(evidence, self.record.bounds)
         if self.always_valid_at is None:
-            return Anything(self.record.bounds) if self._too_few(len(evidence.draws)) else once
+            return Anything(self.record.bounds) if too_few(len(evidence.draws), self.n_resamples, self.confidence_level) else once
         return AlwaysValid(once, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds)
-
-    def _too_few(self, n_draws: int) -> bool:
-        """Are draws so dear that fewer were made than limits so far out ask for?"""
-        return 0 < n_draws < min(self.n_resamples, fewest_draws((1 - self.confidence_level) / 2))
 
     def _method(self, point: Coefficient, n_draws: int) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
@@ -361,7 +362,7 @@ class _Maker:
         whole = ["whole clusters"] if self.statistic.clusters else []
         always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {units}"]
         said = [f"{fewer}{self.how.description}", *whole, *always, self.how.population]
-        if self._too_few(n_draws) and self.always_valid_at is None:
+        if too_few(n_draws, self.n_resamples, self.confidence_level) and self.always_valid_at is None:
             said.append(f"too few draws for limits at {100 * self.confidence_level:g} %")
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")

@@ -99,10 +99,10 @@ def _with_raters(found: dict[str, Evidence], points: Sequence[Point], statistic:
 
 def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
     """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
-    rows = point.record.rests_on.rows(point.statistic)
-    shape = np.shape(found.value)
-    without = [np.broadcast_to(value, shape) for value, here in zip(values, raters_on(point.statistic, rows), strict=True) if here]
-    return replace(found, without_rater=np.array(without), n_raters=effective_raters(point.statistic, rows))
+    rests_on, shape = point.record.rests_on, np.shape(found.value)
+    read = point.statistic, rests_on.rows(point.statistic), rests_on.by_rater
+    without = [np.broadcast_to(value, shape) for value, here in zip(values, raters_on(*read), strict=True) if here]
+    return replace(found, without_rater=np.array(without), n_raters=effective_raters(*read))
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:

@@ -104,7 +104,7 @@ def plan(
     reliable, probability, confidence_level
         As above.
     min_items
-        No fewer are tried: under it a rule is not evaluated.
+        A round in which agreement is read on fewer is not evaluated, and so does not decide; no fewer are tried.
     n_rounds, seed
         Rounds that are simulated for each number of items, and the seed they are drawn from.
     n_together
@@ -136,7 +136,7 @@ def plan(
         rounds, drawn = max(1, round(n_rounds * share)), seed + int(share > 1)
         settings: dict[str, Any] = {"confidence_level": confidence_level, "always_valid_at": always_valid_at, "n_resamples": n_resamples}
         judged = _estimates(measure, population, n_items, n_rounds=rounds, seed=drawn, **settings)
-        return float(np.mean([_reaches(each, reliable, n_together) for each in judged]))
+        return float(np.mean([_reaches(each, reliable, min_items, n_together) for each in judged]))
 
     start = max(min_items, FEWEST_ITEMS)
     tried = dict(_searched(decided, probability, start))
@@ -174,9 +174,9 @@ def _estimates(measure: str, population: Statistic, n_items: int, *, n_rounds: i
         yield estimate(measure, drawn, seed=number, **settings)
 
 
-def _reaches(found: Estimate, cutoff: float, n_together: int) -> bool:
-    """Does the lower limit reach the cut-off, also at the level that the first of so many verdicts has to meet?"""
-    if found.interval is None or found.known is None or found.interval.low < cutoff:
+def _reaches(found: Estimate, cutoff: float, min_items: int, n_together: int) -> bool:
+    """Does the lower limit reach the cut-off, on as many items as are asked for, also at the level that the first of so many verdicts has to meet?"""
+    if found.interval is None or found.known is None or found.n_used < min_items or found.interval.low < cutoff:
         return False
     return n_together == 1 or max(found.known.under(cutoff), found.known.finest) <= (1 - found.confidence_level) / 2 / n_together
 

@@ -1,5 +1,6 @@
 """The raters of a statistic: how much of what is read each of them rated, and the statistic without each."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -67,20 +68,24 @@ def items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
     return np.asarray(statistic.weights[rows] @ _rated(statistic)[rows])
 
 
-def raters_on(statistic: Any, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+ByRater = Callable[[Any, NDArray[np.bool_]], Array]
+"""From a statistic and rows of it to what each rater whom `without_raters` leaves out says on them, in items or in another unit."""
+
+
+def raters_on(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> NDArray[np.bool_]:
     """Which of them rated an item of these rows: the others show nothing of how raters agree on them."""
-    return items_by_rater(statistic, rows) > 0
+    return by_rater(statistic, rows) > 0
 
 
-def effective_raters(statistic: Any, rows: NDArray[np.bool_]) -> float:
+def effective_raters(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> float:
     """How many raters of equally many items would say as much as these of theirs, by Kish's (1965) formula; 0 where nobody rated an item of these rows."""
-    items = items_by_rater(statistic, rows)
+    items = by_rater(statistic, rows)
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
-def count_raters(statistic: Any, rows: NDArray[np.bool_]) -> int:
+def count_raters(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> int:
     """How many raters rated an item of these rows; of counts, which have forgotten who, as many as they say."""
-    return statistic.n_raters if isinstance(statistic, CategoryCounts) else int(raters_on(statistic, rows).sum())
+    return statistic.n_raters if isinstance(statistic, CategoryCounts) else int(raters_on(statistic, rows, by_rater).sum())
 
 
 def _rated(statistic: Any) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from agreement_pipeline.scale import Scale
 from agreement_pipeline.simulation import CATEGORIES, CLASSIFIERS, simulate_round
 
 FEW = {"n_resamples": 1000}
+COLUMNS = ["item", "rater", "label"]
 
 
 def ratings(name="w", *, items=None, **settings):
@@ -77,6 +78,29 @@ def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
     renamed = Ratings.from_frame(worse.table.assign(item="other " + worse.table["item"]), worse.scale, classifiers=worse.classifiers)
     paired, apart = (between_rounds(clean, other, "krippendorff_alpha", n_resamples=4000).interval for other in (worse, renamed))
     assert paired.high - paired.low < apart.high - apart.low
+
+
+@pytest.mark.parametrize("measure", ["gwet_ac1", "bennett_s", "bangdiwala_b", "krippendorff_alpha"])
+@pytest.mark.parametrize("renamed", [False, True], ids=["the same items", "other items"])
+def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure, renamed):
+    """The second round is the first, and one rating more, of a new category and alone on its item. AC1 reads chance off all 121, and so may move by 1/100."""
+    frame = pd.DataFrame([(f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes") for i in range(60) for r in "ab"], columns=COLUMNS)
+    more = pd.concat([frame, pd.DataFrame([("i60", "a", "unclear")], columns=COLUMNS)])
+    more = more.assign(item="other " + more["item"]) if renamed else more
+    found = between_rounds(*(Ratings.from_frame(each, Scale.from_labels(each["label"])) for each in (frame, more)), measure, **FEW)
+    assert found.value == pytest.approx(0, abs=0.01 if measure == "gwet_ac1" else 1e-12)
+    assert found.interval.low < 0 < found.interval.high
+
+
+def test_categories_that_are_declared_stay_as_they_are():
+    """Of three categories AC1's chance is half of what it is of two, 1 / (K - 1) of the same sum (Gwet 2008): so is that of two guidelines."""
+    frame = pd.DataFrame([(f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes") for i in range(60) for r in "ab"], columns=COLUMNS)
+    two, three = (Ratings.from_frame(frame, Scale(names)) for names in (("no", "yes"), ("no", "unclear", "yes")))
+    share = (frame["label"] == "yes").mean()
+    agreed = frame.pivot(index="item", columns="rater", values="label").pipe(lambda table: (table["a"] == table["b"]).mean())
+    chance = 2 * share * (1 - share)
+    expected = (agreed - chance) / (1 - chance) - (agreed - chance / 2) / (1 - chance / 2)
+    assert between_rounds(two, three, "gwet_ac1", **FEW).value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.scale import Scale
+from agreement_pipeline.values import RatingValues
 
 TWO = Scale(("no", "yes"))
 N = 400
@@ -154,6 +155,18 @@ def test_undefined_draws_count_against_both_limits():
     found = difference(Side("rare", "krippendorff_alpha", rare), Side("both", "krippendorff_alpha", both), n_resamples=4000)
     assert found.interval.low < -0.3
     assert found.interval.high > 0.2
+
+
+@pytest.mark.parametrize(("confidence_level", "enough"), [(0.9, True), (0.95, True), (0.951, False), (0.999, False)])
+def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_level, enough):
+    """Of an expensive measure's 400 draws ten lie beyond a limit at 2.5 %, and fewer beyond one further out."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(30, 1))
+    one, other = (RatingValues(truth + rng.normal(0, error, (30, 3)), scale=Scale(None, "interval"), raters="abc") for error in (0.3, 0.6))
+    found = difference(Side("one", "um_phi", one), Side("other", "um_phi", other), confidence_level=confidence_level)
+    assert (np.isfinite(found.interval).all(), "too few draws for limits at" in found.method) == (enough, not enough)
+    assert len(found.draws) == 400
+    assert (found.low, found.high) != (None, None) if enough else (found.low, found.high) == (None, None)
 
 
 def test_sides_that_share_items_must_be_the_same_rows():

@@ -315,6 +315,72 @@ def test_a_measure_of_the_items_that_all_rated_counts_its_raters_on_these():
     assert (record.crossed, found.n_raters, len(found.without_rater)) == (True, 4, 4)
 
 
+def met_twice(*raters, scale=TWO):
+    """Raters, each of whom met items of her own twice: her cells."""
+    cells = np.vstack(raters)
+    of = np.repeat(np.arange(len(raters)), [len(each) for each in raters])
+    first = RatingPatterns(np.where(of[:, None] == np.arange(len(raters)), cells.argmax(1)[:, None], -1), scale=scale, raters="abcdefgh"[: len(raters)])
+    return ReplicateCounts(cells, np.arange(len(cells)), of, first)
+
+
+SURE, TORN = ([[2, 0]] * agree + [[0, 2]] * agree + [[1, 1]] * (100 - 2 * agree) for agree in (48, 46))
+CONSTANT = [[2, 0]] * 100
+
+
+@pytest.mark.parametrize("measure", ["test_retest_alpha", "test_retest_kappa", "test_retest_kappa_by_category"])
+def test_raters_who_always_say_the_same_show_nothing_of_how_raters_at_large_agree_with_themselves(measure):
+    two, among_five = met_twice(SURE, TORN), met_twice(SURE, TORN, CONSTANT, CONSTANT, CONSTANT)
+    found = [estimate(measure, each, method="two_way_jackknife_log") for each in (two, among_five)]
+    assert [(tuple(each.interval), each.n_raters) for each in found] == [((-1.0, 1.0), 2)] * 2
+    three, as_many = (estimate(measure, met_twice(SURE, TORN, SURE, *more), method="two_way_jackknife_log") for more in ([], [CONSTANT] * 2))
+    assert tuple(as_many.interval) == pytest.approx(tuple(three.interval), abs=0.002)
+    assert three.interval.low > 0
+
+
+def test_raters_who_always_give_one_number_show_nothing_of_raters_at_large_either():
+    two = met_twice(SURE, TORN, CONSTANT, CONSTANT, scale=Scale((1, 2), "interval"))
+    found = estimate("test_retest_icc", two, method="two_way_jackknife_log")
+    assert (tuple(found.interval), found.n_raters) == ((-math.inf, 1.0), 2)
+
+
+def test_raters_of_a_pooled_coefficient_count_by_what_they_weigh_in_it():
+    """Of 200 labels each, a weighs 200 · (1 - 2 · 100 · 99 / (200 · 199)), and who says *yes* of two items 200 · 2 · 4 · 196 / (200 · 199)."""
+    rare = [[2, 0]] * 98 + [[0, 2]] * 2
+    seen = met_twice([[2, 0]] * 50 + [[0, 2]] * 50, rare, rare, rare, rare)
+    (found,) = gathered(points_of([MEASURES["test_retest_alpha"]], seen), seen, METHODS["two_way_jackknife"], Asked(10, 0)).values()
+    weights = np.array([1 - 2 * 100 * 99 / (200 * 199), *[2 * 4 * 196 / (200 * 199)] * 4])
+    assert found.n_raters == pytest.approx(weights.sum() ** 2 / (weights @ weights))
+    assert (len(found.without_rater), round(found.n_raters)) == (5, 2)
+
+
+@pytest.mark.parametrize("measure", ["campagner_cabitza_rho", "campagner_cabitza_rho_robust"])
+def test_a_rater_who_met_items_again_that_nobody_else_rated_is_among_raters_at_large(measure):
+    """She differs most from the others: what ρ is without each is found by making the statistic without her, one after another."""
+    rng = np.random.default_rng(0)
+    truth, wrong = rng.integers(2, size=120), np.array([0.02, 0.03, 0.02, 0.03, 0.35])
+    said = np.where(rng.random((2, 120, 5)) < wrong, 1 - truth[:, None], truth[:, None])
+    met = np.vstack([np.argwhere(np.ones((20, 4), dtype=bool)), [(item, 4) for item in range(100, 120)]])
+    codes = np.where((np.arange(120)[:, None] < 100) | (np.arange(5) == 4), said[0], -1)
+
+    def of(raters):
+        kept = met[np.isin(met[:, 1], raters)]
+        cells = [np.bincount(said[:, item, rater], minlength=2) for item, rater in kept]
+        return ReplicateCounts(cells, kept[:, 0], np.searchsorted(raters, kept[:, 1]), RatingPatterns(codes[:, raters], scale=TWO, raters=[*map(str, raters)]))
+
+    record, everybody = MEASURES[measure], np.arange(5)
+    (found,) = gathered(points_of([record], of(everybody)), of(everybody), METHODS["two_way_jackknife"], Asked(10, 0)).values()
+    assert found.without_rater == pytest.approx([float(record(of(np.delete(everybody, gone))).value) for gone in everybody])
+    assert found.n_raters == pytest.approx(5)
+
+
+def test_raters_who_met_again_only_items_of_their_own_are_those_that_a_rule_on_rho_asks_for():
+    codes = [[0, 0]] * 20 + [[1, 1]] * 20 + [[0, -1]] * 10 + [[1, -1]] * 10 + [[-1, 0]] * 10 + [[-1, 1]] * 10
+    cells = ([[2, 0]] * 10 + [[0, 2]] * 10) * 2
+    seen = ReplicateCounts(cells, np.arange(40, 80), [0] * 20 + [1] * 20, RatingPatterns(codes, scale=TWO, raters="ab"))
+    found = estimate("campagner_cabitza_rho", seen)
+    assert (found.value, found.n_used, found.n_raters) == (1.0, 40, 2)
+
+
 def test_fewer_items_than_raters_have_the_degrees_of_freedom():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(5, 1))

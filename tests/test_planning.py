@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from agreement_pipeline import CategoryCounts, PolicyError, Scale, estimate, planning
 from agreement_pipeline.cli import main
@@ -76,7 +77,7 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
         return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
 
     monkeypatch.setattr(planning, "_estimates", seen)
-    monkeypatch.setattr(planning, "_reaches", lambda decided, cutoff, n_together: decided)
+    monkeypatch.setattr(planning, "_reaches", lambda decided, cutoff, min_items, n_together: decided)
     found = [plan(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9) for _ in range(200)]
     items = np.array([each.n_items for each in found])
     happened = np.array([min(n for n, share in each.curve if share >= 0.9) for each in found])
@@ -101,6 +102,14 @@ def test_no_number_of_items_makes_agreement_out_of_disagreement():
 def test_a_rule_that_asks_for_items_gets_them():
     unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
     assert plan(ALPHA, unanimous, reliable=0.8, probability=0.9, min_items=100, n_rounds=100).n_items == 100
+
+
+def test_a_round_decides_only_where_agreement_is_read_on_as_many_items_as_the_rule_asks_for():
+    """Of unanimous items one in five has a second rating, so that 500 give the 100 that are asked for, as often as not more."""
+    lonely = CategoryCounts([[3, 0], [0, 3], [1, 0]], [1, 1, 8], scale=Scale(("n", "y")))
+    found = plan(ALPHA, lonely, reliable=0.8, probability=0.9, min_items=100, n_rounds=400)
+    assert stats.binom.sf(99, found.n_items, 0.2) == pytest.approx(0.9, abs=0.05)
+    assert found.decided == pytest.approx(stats.binom.sf(99, found.n_items, 0.2), abs=0.05)
 
 
 def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.patterns import Array
-from agreement_pipeline.raters import count_raters
+from agreement_pipeline.raters import ByRater, count_raters, items_by_rater
 from agreement_pipeline.scale import UNIVARIATE, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
@@ -52,12 +52,13 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, and of how many ratings."""
+    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose."""
 
     rows: Callable[[Any], NDArray[np.bool_]]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
+    by_rater: ByRater = items_by_rater
 
     def items(self, statistic: Any) -> int:
         """How many items agreement is read on."""
@@ -65,7 +66,7 @@ class RestsOn(NamedTuple):
 
     def raters(self, statistic: Any) -> int:
         """How many raters rated such an item; those who met nobody there say nothing of agreement."""
-        return count_raters(statistic, self.rows(statistic))
+        return count_raters(statistic, self.rows(statistic), self.by_rater)
 
     def clusters(self, statistic: Any) -> int | None:
         """How many clusters they stand in; None where items come one by one."""

@@ -60,6 +60,13 @@ def _paired_rows(replicates: ReplicateCounts) -> NDArray[np.bool_]:
     return np.asarray(_paired_weights(replicates, known) > 0)
 
 
+def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Array:
+    """How many of these items each rater with replicates rated, wherever she met items again; none where her replicates do not show guessing."""
+    raters = np.unique(replicates.rater)
+    known = np.isfinite(_guessing(replicates).x[raters])
+    return np.asarray(known * (replicates.weights[rows] @ (replicates.patterns.codes[np.ix_(rows, raters)] >= 0)))
+
+
 def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
@@ -78,7 +85,12 @@ NEVER_MET = Condition("no item was rated by two raters with replicates", _never_
 NEVER_GIVEN = Condition(
     "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known", _never_given
 )
-PAIRED_ITEMS = RestsOn(_paired_rows, "fewer than two ratings of raters whose replicates show guessing", lambda replicates: replicates.patterns.n_items)
+PAIRED_ITEMS = RestsOn(
+    _paired_rows,
+    "fewer than two ratings of raters whose replicates show guessing",
+    lambda replicates: replicates.patterns.n_items,
+    by_rater=_paired_by_rater,
+)
 
 
 @measure(

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._agreement import expected_disagreement, observed_disagreement, prevalence
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._registry import USED, Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.fleiss import fleiss_kappa
@@ -84,6 +85,12 @@ def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
     return icc_1_1(cells), cells.weights.sum(-1)
 
 
+def _weight_of_each(replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]) -> Array:
+    """What each rater weighs in the pooled value, shape (R,): nothing where her own coefficient is undefined."""
+    each = [own(cells) for cells in _each_rater(replicates)]
+    return np.array([np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum() for found, n in each])
+
+
 def _complement(found: Coefficient) -> Coefficient:
     """Agreement as disagreement, and the other way round."""
     return Coefficient(found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected))
@@ -103,6 +110,7 @@ def _left_out(replicates: Replicates, own: Callable[..., tuple[Coefficient, Arra
     levels=set(LEVELS),
     continuous=True,
     raters_left_out=partial(_left_out, own=_own_alpha),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_alpha)),
     convention=f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}",
     source=f"Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12, on stability; {STRATIFIED}",
 )
@@ -151,6 +159,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
     raters_left_out=partial(_left_out, own=_own_kappa),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa)),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), doi:10.1007/BF02296208; {STRATIFIED}",
 )
@@ -208,6 +217,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     levels={"nominal", "ordinal"},
     per_category=True,
     raters_left_out=partial(_left_out, own=_own_kappa_by_category),
+    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa_by_category)),
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
@@ -256,6 +266,7 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     levels={"interval", "ratio"},
     continuous=True,
     raters_left_out=lambda replicates: _left_out(_in_numbers(replicates), _own_icc),
+    rests_on=USED._replace(by_rater=lambda replicates, rows: _weight_of_each(_in_numbers(replicates), rows, _own_icc)),
     convention=f"every item that a rater met again counts; k is the mean number of meetings that Donner (1986) calls n_0; {OWN_CHANCE}",
     source=f"{DONNER}; {STRATIFIED}",
 )

@@ -1,0 +1,109 @@
+"""How often the interval of a difference misses it.
+
+`python benchmarks/comparisons.py` prints a line a pair of sides: in how many of the simulated pairs the interval lay above the true difference, and in
+how many under it. Of a 95 % interval 2.5 % each may. The error is one standard error.
+"""
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from populations import Population, Sample
+
+from agreement_pipeline.differences import Side, difference
+from agreement_pipeline.panel import against_the_rest
+
+ALPHA, AGREEMENT = "krippendorff_alpha", "percent_agreement"
+EVEN = Population(100, 3, 2, None, "hard items", 0.0, 0.8)
+SKEWED = replace(EVEN, commonest=0.9)
+Drawn = tuple[Side, Side, int | None]
+
+
+def of(population: Population, n: int, rng: np.random.Generator) -> Sample:
+    return Sample.drawn(replace(population, n=n), rng)
+
+
+def rounds(one: Population, n: int, other: Population, m: int) -> Callable[[np.random.Generator], Drawn]:
+    """Two rounds of other items."""
+    return lambda rng: (Side("one", ALPHA, of(one, n, rng).counts("nominal")), Side("other", ALPHA, of(other, m, rng).counts("nominal")), None)
+
+
+def labelled_anew(n: int) -> Callable[[np.random.Generator], Drawn]:
+    """The same items labelled by three raters and by three others."""
+
+    def drawn(rng: np.random.Generator) -> Drawn:
+        everybody = of(replace(EVEN, raters=6), n, rng).patterns()
+        return Side("one", ALPHA, everybody.only(everybody.raters[:3])), Side("other", ALPHA, everybody.only(everybody.raters[3:])), n
+
+    return drawn
+
+
+def raters(n: int, missing: float) -> Callable[[np.random.Generator], Drawn]:
+    """Two of five raters against the rest."""
+
+    def drawn(rng: np.random.Generator) -> Drawn:
+        everybody = of(replace(EVEN, raters=5, missing=missing), n, rng).patterns()
+        one, other = (Side(name, "schouten_kappa", against_the_rest(everybody, name)) for name in everybody.raters[:2])
+        return one, other, n
+
+    return drawn
+
+
+def measures(population: Population, n: int) -> Callable[[np.random.Generator], Drawn]:
+    """Alpha less percent agreement of one round."""
+
+    def drawn(rng: np.random.Generator) -> Drawn:
+        counts = of(population, n, rng).counts("nominal")
+        return Side("one", ALPHA, counts), Side("other", AGREEMENT, counts), n
+
+    return drawn
+
+
+def less_agreement(population: Population) -> float:
+    """The true alpha less the true percent agreement."""
+    share, given = population.classes
+    return population.truth - float(share @ (given**2).sum(1))
+
+
+PAIRS: dict[str, tuple[Callable[[np.random.Generator], Drawn], float]] = {
+    "two rounds, 30 items each": (rounds(EVEN, 30, EVEN, 30), 0.0),
+    "two rounds, 200 items each": (rounds(EVEN, 200, EVEN, 200), 0.0),
+    "two rounds, 100 and 1,000 items": (rounds(EVEN, 100, EVEN, 1000), 0.0),
+    "100 items, and 1,000 with one category at 90 %": (rounds(EVEN, 100, SKEWED, 1000), 0.0),
+    "60 items labelled anew": (labelled_anew(60), 0.0),
+    "200 items labelled anew": (labelled_anew(200), 0.0),
+    "two raters, 60 items, half missing": (raters(60, 0.5), 0.0),
+    "two raters, 200 items": (raters(200, 0.0), 0.0),
+    "alpha less percent agreement, 30 items": (measures(EVEN, 30), less_agreement(EVEN)),
+    "alpha less percent agreement, 100 items": (measures(EVEN, 100), less_agreement(EVEN)),
+    "alpha less percent agreement, 400 items": (measures(EVEN, 400), less_agreement(EVEN)),
+}
+
+
+def missed(drawn: Callable[[np.random.Generator], Drawn], truth: float, *, pairs: int, draws: int) -> tuple[float, float]:
+    """The share of pairs whose interval lies above the true difference, and under it."""
+    above = under = 0
+    for number in range(pairs):
+        one, other, shared = drawn(np.random.default_rng([0, number]))
+        interval = difference(one, other, shared=shared, seed=number, n_resamples=draws).interval
+        above += interval is not None and interval.low > truth
+        under += interval is not None and interval.high < truth
+    return above / pairs, under / pairs
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000, help="simulated pairs of sides")
+    parser.add_argument("--draws", type=int, default=1_000)
+    options = parser.parse_args(arguments)
+    for name, (drawn, truth) in PAIRS.items():
+        start = time.process_time()
+        above, under = (f"{100 * share:4.1f} % ± {100 * math.sqrt(share * (1 - share) / options.pairs):.1f}" for share in missed(drawn, truth, **vars(options)))
+        print(f"{name:48s} above the truth {above}; under it {under}  ({time.process_time() - start:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
