@@ -15,7 +15,7 @@ import numpy as np
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered, too_few
-from agreement_pipeline.evidence import affordable, why_without
+from agreement_pipeline.evidence import affordable, split_for, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights
 from agreement_pipeline.measures import Measure
@@ -203,10 +203,12 @@ def _basis(record: Measure, statistic: Any) -> Any:
 def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
     """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both. A named category has unseen items of its own."""
     one, other = one_side.statistic, other_side.statistic
-    masses = _unseen_masses(one_side, other_side)
-    possible = [side.statistic.with_unseen(mass, _place(side, registered(side.measure))) for mass, side in zip(masses, (one_side, other_side), strict=True)]
-    if paired and one is other and masses[0] == masses[1]:
-        yield from ((possible[0].reweighted(block.weights), possible[1].reweighted(block.weights)) for block in resampled(one, n, seed))
+    masses, bases = _unseen_masses(one_side, other_side), [_as_split(side) for side in (one_side, other_side)]
+    possible = [
+        basis.with_unseen(mass, _place(side, registered(side.measure))) for basis, mass, side in zip(bases, masses, (one_side, other_side), strict=True)
+    ]
+    if paired and one is other and masses[0] == masses[1] and possible[0].weights.shape == possible[1].weights.shape:
+        yield from ((possible[0].reweighted(block.weights), possible[1].reweighted(block.weights)) for block in resampled(bases[0], n, seed))
         return
     if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
         found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
@@ -219,6 +221,12 @@ def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | S
 
     rows = max(side.weights.shape[-1] for side in possible)
     yield from ((possible[0].reweighted(first), possible[1].reweighted(second)) for first, second in in_blocks(weights, n, rows, seed))
+
+
+def _as_split(side: Side) -> Any:
+    """Its statistic, row for row, with items that were not seen as its measure would have them."""
+    record = registered(side.measure)
+    return side.statistic if record.split is None else split_for(record, _basis(record, side.statistic))
 
 
 def _unseen_masses(*sides: Side) -> list[float]:

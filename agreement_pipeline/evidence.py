@@ -44,11 +44,11 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     forgotten = _forgotten(statistic) if any(_forgets(record, statistic) for record in records) else statistic
     spoken_of = [crossed if record.crossed else statistic for record in records]
-    bases = [_split(record, forgotten if _forgets(record, each) else each) for record, each in zip(records, spoken_of, strict=True)]
+    bases = [split_for(record, forgotten if _forgets(record, each) else each) for record, each in zip(records, spoken_of, strict=True)]
     return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
 
 
-def _split(record: Measure, basis: Any) -> Any:
+def split_for(record: Measure, basis: Any) -> Any:
     """The same, with items that were not seen as the measure would have them."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import CategoryCounts, Scale, estimate
+from agreement_pipeline.differences import Side, difference
 from agreement_pipeline.estimates import estimates
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.patterns import RatingPatterns
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
@@ -35,6 +37,22 @@ def test_a_few_items_near_each_other_on_the_scale_are_not_reliable(name, items):
 
 def test_the_measures_that_count_in_spans_of_the_scale_are_all_here():
     assert len(SPANS) >= 10
+
+
+@pytest.mark.parametrize("name", SPANS)
+@pytest.mark.parametrize("of", [lambda rows, weights: RatingPatterns(rows, weights, scale=FIVE, raters="ab"), None])
+def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(name, of):
+    rows, large = [(2, 2), (2, 3)], np.array([1e7, 1e7])
+    few, many = (counts(np.array(rows), FIVE).reweighted(np.array(weights)) if of is None else of(rows, weights) for weights in ([10.0, 10.0], large))
+    alone = estimate(name, few)
+    found = difference(Side("few", name, few), Side("many", name, many))
+    assert found.low < -0.5 * (alone.value - alone.low)
+
+
+def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
+    patterns = RatingPatterns([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
+    for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
+        assert not difference(Side("one", name, patterns), Side("other", name, patterns), shared=90).draws.any()
 
 
 def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldom_guess():
