@@ -19,7 +19,7 @@ from agreement_pipeline.estimates import registered
 from agreement_pipeline.gate import Decision
 from agreement_pipeline.interval_methods import interval_method
 from agreement_pipeline.lookalikes import described, lookalikes
-from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
+from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, OF_TABLES, STORES, parser
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_RESAMPLES, assumed
 from agreement_pipeline.planning import plan as planned
@@ -176,6 +176,7 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
     assumptions = {"--expected": options.expected, "--prevalence": options.prevalence, "--labels-an-item": options.labels_an_item or None}
     given = [name for name, value in assumptions.items() if value is not None]
     if options.file is None:
+        _refuse_options_of_tables(options)
         expected, prevalence = (EXPECTED if options.expected is None else options.expected), options.prevalence or PREVALENCE
         yield from (assumed(measure, expected, prevalence, raters) for raters in options.labels_an_item or (3,))
         return
@@ -185,6 +186,15 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
     if statistic is None or registered(measure).why_undefined(statistic):
         raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
     yield statistic
+
+
+def _refuse_options_of_tables(options: argparse.Namespace) -> None:
+    """Refuse what says how to read a table where there is none: a plan that left out the level, say, would be another one."""
+    usual = parser().parse_args(["plan", "--policy", str(options.policy)])
+    given = [f"--{name}" for name in OF_TABLES if getattr(options, name) != getattr(usual, name)]
+    if given:
+        need = "a table to read with it is required, since a plan without one takes categories without order, as many as --prevalence has shares"
+        raise PolicyError(f"plan without a table: {listed(given)} found; {need}. Name an earlier round's file, or leave it out.")
 
 
 def verify(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from agreement_pipeline.scale import LEVELS
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 STORES = Path(".agreement/store")
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
+OF_TABLES = ("layout", "item", "rater", "label", "occurrence", "confidence", "cluster", "raters", "classifier", "level", "categories", "limit")
 LIMITED = tuple(each.name for each in fields(Limits))
 
 
@@ -102,7 +103,7 @@ def _verify_options(parser: argparse.ArgumentParser) -> None:
 def _plan_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser, required=False)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
-    parser.add_argument("--expected", type=float, help="without a table: the value expected of each measure (default: 0.85)")
+    parser.add_argument("--expected", type=_expected, help="without a table: the value expected of each measure (default: 0.85)")
     parser.add_argument("--prevalence", type=_shares, help="without a table: the share of each category (default: 0.5,0.5)")
     parser.add_argument(
         "--labels-an-item",
@@ -114,7 +115,21 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--probability", type=_share, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
     parser.add_argument("--rounds", type=_repetitions, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
+    parser.add_argument("--plot", type=_image, metavar="FILE", help="write the curves as a PNG image")
+
+
+def _expected(text: str) -> float:
+    value = _number(text)
+    if not value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} found; a value of 1 at most is required, which is perfect agreement. The help says which is usual.")
+    return value
+
+
+def _image(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".png" or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} found; a name ending in .png, in a folder that is there, is required. Correct it.")
+    return path
 
 
 def _shares(text: str) -> tuple[float, ...]:
