@@ -117,19 +117,21 @@ def survey(
     ratings: Ratings,
     measures: Sequence[str],
     *,
+    scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
     method: str = DEFAULT_METHOD,
     always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
-    """Estimates on every scope, for people to look at.
+    """Estimates on every scope, or the kinds of them named, for people to look at.
 
     Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them, and on one look; those of a kind that
     is `judged` by a policy are what `assess` finds, to the last digit.
     """
-    details = [kind for kind in DETAILS if kind not in judged]
-    others = [kind for kind in SCOPE_KINDS if kind not in details]
+    asked = [kind for kind in SCOPE_KINDS if kind in scopes]
+    details = [kind for kind in asked if kind in DETAILS and kind not in judged]
+    others = [kind for kind in asked if kind not in details]
     for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, min(n_resamples, DETAIL_RESAMPLES), None)):
         yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method, always_valid_at=at)
 
