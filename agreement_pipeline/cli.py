@@ -240,7 +240,10 @@ def _demand(text: str) -> Rule:
         reliable = float(cutoff)
     except ValueError:
         raise PolicyError(f"--require {text}: no cut-off found; MEASURE>=NUMBER is required, as alpha>=0.8. Correct it.") from None
-    return Rule(full_name(name.strip()), reliable=reliable, tentative=min(reliable, TENTATIVE))
+    try:
+        return Rule(full_name(name.strip()), reliable=reliable, tentative=min(reliable, TENTATIVE))
+    except PolicyError as error:
+        raise PolicyError(f"--require {text}: {error}") from None
 
 
 def history(options: argparse.Namespace) -> int:

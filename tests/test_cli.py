@@ -207,6 +207,12 @@ def test_measure_prints_the_scopes_asked_for(capsys):
     assert "argument --scope: invalid choice: 'raters'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("demand", ["self_agreement>=0.5", "alpha>=80", "alfa>=0.8"])
+def test_a_demand_that_is_none_is_refused_by_its_own_words(tmp_path, capsys, demand):
+    assert main(["verify", str(tmp_path), "--require", "alpha>=0.8", "--require", demand]) == 2
+    assert f"error: --require {demand}: " in capsys.readouterr().err
+
+
 def test_alpha_is_krippendorffs_wherever_a_measure_is_named(capsys):
     long, short = (measured(capsys, str(SEROLOGY), *WIDE, "--measure", name, "--scope", "round") for name in ("krippendorff_alpha", "alpha"))
     assert long == short
