@@ -19,7 +19,7 @@ from agreement_pipeline.estimates import registered
 from agreement_pipeline.gate import Decision
 from agreement_pipeline.interval_methods import interval_method
 from agreement_pipeline.lookalikes import described, lookalikes
-from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, STORES, parser
+from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, OF_TABLES, STORES, full_name, parser
 from agreement_pipeline.patterns import Statistic
 from agreement_pipeline.planning import N_RESAMPLES, assumed
 from agreement_pipeline.planning import plan as planned
@@ -29,13 +29,12 @@ from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.table import Columns, read_ratings
 from agreement_pipeline.report.figures import plan_figure
 from agreement_pipeline.report.tables import difference_rows, estimate_rows, plan_rows, printable, text_table
-from agreement_pipeline.rules import TENTATIVE, Rule
+from agreement_pipeline.rules import SCOPE_KINDS, TENTATIVE, Rule
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.waivers import Waivers
 
 ADMITTED, HELD, UNJUDGED = 0, 1, 2
 EXPECTED, PREVALENCE = 0.85, (0.5, 0.5)
-SHORT = {"alpha": "krippendorff_alpha"}
 REFUSED = {
     "release_invalid": 1,
     "release_unfinished": 10,
@@ -76,6 +75,8 @@ def demo(options: argparse.Namespace) -> int:
 
 def measure(options: argparse.Namespace) -> int:
     """Print the estimates of a table."""
+    if interval_method(options.interval_method).scheme is not None:
+        _refuse_too_few_draws(options)
     ratings = _ratings(options)
     names = options.measure or applicable(ratings)
     level = f"{ratings.scale.level}{' without categories' if ratings.scale.continuous else ''}"
@@ -84,16 +85,27 @@ def measure(options: argparse.Namespace) -> int:
             raise AgreementError(
                 f"--measure {name}: level {level} found; one of {', '.join(sorted(registered(name).levels))} is required. Choose another --level."
             )
-    found = list(survey(ratings, names, confidence_level=options.confidence_level, n_resamples=options.n_resamples, method=options.interval_method))
+    settings = {"confidence_level": options.confidence_level, "n_resamples": options.n_resamples, "method": options.interval_method}
+    found = list(survey(ratings, names, scopes=options.scope or SCOPE_KINDS, **settings))
     _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(estimate_rows(found)))
     return ADMITTED
 
 
 def compare(options: argparse.Namespace) -> int:
     """Print how far two tables differ, or two classifiers or raters of one, measure by measure."""
+    _refuse_too_few_draws(options)
     found = list(_differences(options, confidence_level=options.confidence_level, n_resamples=options.n_resamples))
     _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(difference_rows(found)))
     return ADMITTED
+
+
+def _refuse_too_few_draws(options: argparse.Namespace) -> None:
+    needed = fewest_draws((1 - options.confidence_level) / 2)
+    if options.n_resamples < needed:
+        found = f"--n-resamples {options.n_resamples} with --confidence-level {options.confidence_level:g} found"
+        raise AgreementError(
+            f"{found}; {needed} or more is required, so that ten draws lie beyond each limit. Raise --n-resamples, or lower --confidence-level."
+        )
 
 
 def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Difference]:
@@ -106,7 +118,10 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
     if options.other is not None:
         other = _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
         yield from (between_rounds(ratings, other, name, category=options.category, **settings) for name in options.measure or [OF_ROUNDS])
-    elif not set(options.between) & set(ratings.classifiers):
+    elif len(models := set(options.between) & set(ratings.classifiers)) == 1 < len(set(options.between)):
+        found = f"--between: classifier {listed(models)} beside {listed(set(options.between) - models)}, which is none, found"
+        raise AgreementError(f"{found}; two classifiers, or two raters of the panel, are required. Name every model with --classifier.")
+    elif not models:
         yield from (between_raters(ratings, name, *options.between, category=options.category, **settings) for name in options.measure or [OF_NAMES])
     elif options.category is None:
         yield from (between_classifiers(ratings, name, *options.between, **settings) for name in options.measure or [OF_NAMES])
@@ -129,9 +144,10 @@ def judge(options: argparse.Namespace) -> int:
 
 
 def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
-    """What holds nothing, and its reader must know: failed warnings of the contract, and raters who may be one person under two names."""
+    """What holds nothing, and its reader must know: failed warnings of the contract, and raters or labels that may be one under two names."""
     yield from (finding.description for finding in decision.findings if not finding.passed and not finding.holds)
     yield from (f"raters_that_look_alike: {described(group)}" for group in lookalikes(ratings.table["rater"].unique()))
+    yield from (f"labels_that_look_alike: {described(group)}" for group in lookalikes(map(str, ratings.scale.categories or ())))
 
 
 def plan(options: argparse.Namespace) -> int:
@@ -176,6 +192,7 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
     assumptions = {"--expected": options.expected, "--prevalence": options.prevalence, "--labels-an-item": options.labels_an_item or None}
     given = [name for name, value in assumptions.items() if value is not None]
     if options.file is None:
+        _refuse_options_of_tables(options)
         expected, prevalence = (EXPECTED if options.expected is None else options.expected), options.prevalence or PREVALENCE
         yield from (assumed(measure, expected, prevalence, raters) for raters in options.labels_an_item or (3,))
         return
@@ -185,6 +202,15 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
     if statistic is None or registered(measure).why_undefined(statistic):
         raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
     yield statistic
+
+
+def _refuse_options_of_tables(options: argparse.Namespace) -> None:
+    """Refuse what says how to read a table where there is none: a plan that left out the level, say, would be another one."""
+    usual = parser().parse_args(["plan", "--policy", str(options.policy)])
+    given = [f"--{name}" for name in OF_TABLES if getattr(options, name) != getattr(usual, name)]
+    if given:
+        need = "a table to read with it is required, since a plan without one takes categories without order, as many as --prevalence has shares"
+        raise PolicyError(f"plan without a table: {listed(given)} found; {need}. Name an earlier round's file, or leave it out.")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -214,7 +240,10 @@ def _demand(text: str) -> Rule:
         reliable = float(cutoff)
     except ValueError:
         raise PolicyError(f"--require {text}: no cut-off found; MEASURE>=NUMBER is required, as alpha>=0.8. Correct it.") from None
-    return Rule(SHORT.get(name.strip(), name.strip()), reliable=reliable, tentative=min(reliable, TENTATIVE))
+    try:
+        return Rule(full_name(name.strip()), reliable=reliable, tentative=min(reliable, TENTATIVE))
+    except PolicyError as error:
+        raise PolicyError(f"--require {text}: {error}") from None
 
 
 def history(options: argparse.Namespace) -> int:

@@ -18,6 +18,8 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.values import RatingValues
 
+SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
+"""A measure of the first kind that is required, for whoever chose one of another."""
 FIRST_LABELS = ("counts", "patterns", "values")
 
 
@@ -218,7 +220,7 @@ def _require_defined(ratings: Ratings, measure: str) -> None:
 def _require(measure: str, *needs: str) -> None:
     found = registered(measure).needs
     if found not in needs:
-        raise AgreementError(f"{measure}: a measure of {found} found; one of {', '.join(needs)} is required here. Choose another measure.")
+        raise AgreementError(f"{measure}: a measure of {found} found; one of {', '.join(needs)} is required here. Choose another, such as {SUCH_AS[needs[0]]}.")
 
 
 def _require_names(among: tuple[str, ...], *names: str) -> None:

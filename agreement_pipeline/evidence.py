@@ -92,8 +92,8 @@ def gathered(points: Sequence[Point], statistic: Any, method: IntervalMethod, as
 def _with_raters(found: dict[str, Evidence], points: Sequence[Point], statistic: Any) -> dict[str, Evidence]:
     """The evidence with the values without each rater who rated an item that agreement is read on."""
     defined = [point for point in points if point.record.name in found]
-    others = [points_of([point.record for point in defined], other) for other in without_raters(statistic)]
-    values = zip(*([other.found.value for other in each] for each in others), strict=True)
+    records = [point.record for point in defined]
+    values = zip(*([other.found.value for other in points_of(records, each)] for each in without_raters(statistic)), strict=True)
     return {point.record.name: _without_each(found[point.record.name], point, each) for point, each in zip(defined, values, strict=True)}
 
 

@@ -3,23 +3,44 @@
 import argparse
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from agreement_pipeline import __version__
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.planning import N_ROUNDS
 from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.rules import SCOPE_KINDS
 from agreement_pipeline.scale import LEVELS
 
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 STORES = Path(".agreement/store")
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
+OF_TABLES = ("layout", "item", "rater", "label", "occurrence", "confidence", "cluster", "raters", "classifier", "level", "categories", "limit")
+SHORT = {"alpha": "krippendorff_alpha"}
 LIMITED = tuple(each.name for each in fields(Limits))
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses an option given twice where one value is read: the other would go without a word."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", None, _Once)
+
+
+class _Once(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        given = vars(namespace).setdefault("given", set())
+        if option_string and self.dest in given:
+            raise argparse.ArgumentError(self, "found twice; it is required once at most. Leave one of them out.")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
 
 
 def parser() -> argparse.ArgumentParser:
     """What reads the command line; the command named is `command`."""
-    whole = argparse.ArgumentParser(prog="agreement-pipeline", description="May this version of this dataset be trained on?")
+    whole = _Parser(prog="agreement-pipeline", description="May this version of this dataset be trained on?")
     whole.add_argument("--version", action="version", version=f"agreement-pipeline {__version__}")
     commands = whole.add_subparsers(required=True, dest="command", metavar="command")
     _demo_options(commands.add_parser("demo", help="run the projects and print what became of their rounds"))
@@ -41,7 +62,16 @@ def _demo_options(parser: argparse.ArgumentParser) -> None:
 def _measure_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser)
     _measure_names(parser, "all that the level allows")
-    parser.add_argument("--interval-method", choices=sorted(METHODS), metavar="NAME", default=DEFAULT_METHOD, help="see docs/intervals.md")
+    parser.add_argument(
+        "--scope", action="append", choices=SCOPE_KINDS, metavar="KIND", help=f"what to measure: {', '.join(SCOPE_KINDS)}; repeat for more (default: all)"
+    )
+    parser.add_argument(
+        "--interval-method",
+        choices=sorted(METHODS),
+        metavar="NAME",
+        default=DEFAULT_METHOD,
+        help=f"{', '.join(METHODS)}: see docs/intervals.md (default: {DEFAULT_METHOD})",
+    )
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +89,14 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
-    parser.add_argument("--measure", action="append", metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
+    parser.add_argument("--measure", action="append", type=full_name, metavar="NAME", help=f"a measure; repeat for more (default: {usual})")
     parser.add_argument("--confidence-level", type=_share, default=CONFIDENCE_LEVEL, metavar="SHARE", help="of the intervals (default: 0.95)")
     parser.add_argument("--n-resamples", type=_repetitions, default=N_RESAMPLES, metavar="N", help="draws an interval (default: 10000)")
+
+
+def full_name(text: str) -> str:
+    """The name of a measure that may be written in short."""
+    return SHORT.get(text, text)
 
 
 def _share(text: str) -> float:
@@ -102,7 +137,7 @@ def _verify_options(parser: argparse.ArgumentParser) -> None:
 def _plan_options(parser: argparse.ArgumentParser) -> None:
     _table_options(parser, required=False)
     parser.add_argument("--policy", type=Path, required=True, help="a policy's YAML file")
-    parser.add_argument("--expected", type=float, help="without a table: the value expected of each measure (default: 0.85)")
+    parser.add_argument("--expected", type=_expected, help="without a table: the value expected of each measure (default: 0.85)")
     parser.add_argument("--prevalence", type=_shares, help="without a table: the share of each category (default: 0.5,0.5)")
     parser.add_argument(
         "--labels-an-item",
@@ -114,7 +149,21 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--probability", type=_share, default=0.9, metavar="SHARE", help="how often a round is to decide (default: 0.9)")
     parser.add_argument("--rounds", type=_repetitions, default=N_ROUNDS, metavar="N", help=f"rounds simulated for each number of items (default: {N_ROUNDS})")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the curves as a PNG image")
+    parser.add_argument("--plot", type=_image, metavar="FILE", help="write the curves as a PNG image")
+
+
+def _expected(text: str) -> float:
+    value = _number(text)
+    if not value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} found; a value of 1 at most is required, which is perfect agreement. The help says which is usual.")
+    return value
+
+
+def _image(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".png" or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} found; a name ending in .png, in a folder that is there, is required. Correct it.")
+    return path
 
 
 def _shares(text: str) -> tuple[float, ...]:

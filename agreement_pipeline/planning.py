@@ -8,7 +8,7 @@ Where the population's items come in clusters, a round is a draw of whole cluste
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from math import ceil, factorial, isnan, nan, prod
+from math import ceil, comb, factorial, isnan, nan, prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ N_ROUNDS = 2_000
 N_RESAMPLES = 1_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 MOST_ROWS = 50_000
+MOST_LABELS = 1_000
 STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
 PLACES_OF_RATINGS = 3
@@ -202,11 +203,13 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
     Raises
     ------
     PolicyError
-        The prevalence is none, or no such population has the expected value.
+        The prevalence is none, no such population has the expected value, or an item may be labelled in too many ways.
     """
     shares = np.asarray(prevalence, dtype=float)
     if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
         raise PolicyError(f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category.")
+    if not 2 <= n_raters <= MOST_LABELS:
+        raise PolicyError(f"{n_raters} labels an item found; 2 to {MOST_LABELS} are required. Plan for as many as an item will have.")
     low, high = 0.0, 1.0
     for _ in range(STEPS_OF_AGREEMENT):
         middle = (low + high) / 2
@@ -270,8 +273,8 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
 
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
     """Every way in which an item's ratings fall on the categories, and how often."""
-    ways = [np.bincount(given, minlength=len(prevalence)) for given in combinations_with_replacement(range(len(prevalence)), n_raters)]
-    counts = np.array(_not_too_many(ways))
+    _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
+    counts = np.array([np.bincount(given, minlength=len(prevalence)) for given in combinations_with_replacement(range(len(prevalence)), n_raters)])
     orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
     guessed = orders * (prevalence**counts).prod(1)
     all_alike = (counts == n_raters) @ prevalence
@@ -280,7 +283,8 @@ def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> 
 
 def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
     """Every way in which the raters may label an item, and how often."""
-    codes = np.array(_not_too_many(list(product(range(len(prevalence)), repeat=n_raters))))
+    _refuse_too_many(len(prevalence) ** n_raters)
+    codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
     return RatingPatterns(codes, clear * all_alike + (1 - clear) * prevalence[codes].prod(1), scale=scale, raters=_names(n_raters))
 
@@ -293,10 +297,10 @@ def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale)
     return ReplicateCounts(counts.counts, places, np.zeros_like(places), first)
 
 
-def _not_too_many(rows: list[Any]) -> list[Any]:
-    if len(rows) > MOST_ROWS:
-        raise PolicyError(f"{len(rows)} ways to label an item found; at most {MOST_ROWS} are required. Plan for fewer raters or categories.")
-    return rows
+def _refuse_too_many(n_ways: int) -> None:
+    """Refuse before the ways are made: they may be more than the memory holds."""
+    if n_ways > MOST_ROWS:
+        raise PolicyError(f"more than {MOST_ROWS} ways to label an item found; at most as many are required. Plan for fewer raters or categories.")
 
 
 def _names(n_raters: int) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The raters of a statistic: how much of what is read each of them rated, and the statistic without each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,10 @@ from agreement_pipeline.rows import changed
 from agreement_pipeline.values import RatingValues
 
 
-def without_raters(statistic: Any) -> list[Any]:
+def without_raters(statistic: Any) -> Iterator[Any]:
     """The statistic without each of its raters; without each of the panel's where classifiers stand apart, of those with replicates where they count.
+
+    One at a time: of many raters each is nearly as large as the whole.
 
     Raises
     ------
@@ -30,16 +32,16 @@ def without_raters(statistic: Any) -> list[Any]:
     if isinstance(statistic, CategoryCounts):
         raise PolicyError("raters at large: category counts found; a statistic that names its raters is required. Give rating patterns.")
     if isinstance(statistic, (PanelPatterns, PanelValues)):
-        return [changed(statistic, panel=statistic.panel.without(rater)) for rater in statistic.panel.raters]
+        return (changed(statistic, panel=statistic.panel.without(rater)) for rater in statistic.panel.raters)
     if isinstance(statistic, GroupPatterns):
-        return [replace(statistic, patterns=statistic.patterns.without(rater)) for rater in statistic.first]
+        return (replace(statistic, patterns=statistic.patterns.without(rater)) for rater in statistic.first)
     if isinstance(statistic, ConfidentPatterns):
-        return [statistic.only([name for name in statistic.raters if name != rater]) for rater in statistic.raters]
+        return (statistic.only([name for name in statistic.raters if name != rater]) for rater in statistic.raters)
     if isinstance(statistic, ReplicateCounts):
-        return [_without_counts(statistic, int(rater)) for rater in np.unique(statistic.rater)]
+        return (_without_counts(statistic, int(rater)) for rater in np.unique(statistic.rater))
     if isinstance(statistic, ReplicateValues):
-        return [_without_values(statistic, int(rater)) for rater in np.unique(statistic.rater)]
-    return [statistic.without(rater) for rater in statistic.raters]
+        return (_without_values(statistic, int(rater)) for rater in np.unique(statistic.rater))
+    return (statistic.without(rater) for rater in statistic.raters)
 
 
 def _without_counts(replicates: ReplicateCounts, rater: int) -> ReplicateCounts:

@@ -185,7 +185,7 @@ def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
         f"{where.at(same.index, 'item', 'rater')}: rater {first['rater']!r} labelled item "
         f"{first['item']!r} {len(same)} times as occurrence {first['occurrence']} ({listed(same['label'].tolist())}; "
         f"{int(twice.sum())} such rows in all); one label for each (item, rater, occurrence) is required. "
-        "Keep one of them, or name the column that numbers the occurrences."
+        "Keep one of them, name the column that numbers the occurrences, or give each round a table of its own."
     )
 
 

@@ -75,7 +75,7 @@ class Scale:
         if len(self.categories) < 2:
             raise RatingsError(
                 f"scale: {len(self.categories)} category found, {listed(self.categories)}; at least two are required, since agreement on "
-                "the only possible label says nothing. Name every label that raters could have chosen."
+                "the only possible label says nothing. Name as categories every label that raters could have chosen (--categories yes,no)."
             )
 
     def _check_dimensions(self) -> None:

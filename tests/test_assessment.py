@@ -7,6 +7,7 @@ from scipy import stats
 
 from agreement_pipeline.assessment import assess, measure_ratings, survey
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
@@ -85,3 +86,16 @@ def test_numbers_have_intervals_for_raters_at_large_too():
     for found in measure_ratings(numbers, ["krippendorff_alpha", "icc_2_1", "berry_mielke_r"], scopes=("round",), method=AT_LARGE):
         assert found.method.endswith("raters at large")
         assert found.interval.low < found.value < found.interval.high
+
+
+def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
+    """Of hundreds of raters, the round without each of them takes minutes that a rule of the round has no use for."""
+
+    def made(*_):
+        raise AssertionError
+
+    for name in ("without", "only"):
+        monkeypatch.setattr(RatingPatterns, name, made)
+    rules = [{"measure": "krippendorff_alpha"}, {"measure": "shah_kappa_s"}]
+    found = assess(ratings, Policy.from_mapping({"policy": "p", "version": 1, "rules": rules}), Contract.default()).estimates
+    assert [(each.measure, str(each.scope), each.value is not None) for each in found] == [(rule["measure"], "round", True) for rule in rules]

@@ -146,14 +146,14 @@ def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
         said = capsys.readouterr().err
         assert f"{found} " in said
         assert f"at most {most} are required. Check that the export is what it should be, or raise the limit {name}." in said
-    assert main(["measure", path, "--n-resamples", "100", "--limit", "rows=31"]) == 0
+    assert main(["measure", path, "--n-resamples", "400", "--limit", "rows=31"]) == 0
 
 
 def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
     path = tmp_path / "table.csv"
     rows = [(item, rater, f"label {item}") for item in range(1001) for rater in "ab"]
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    command = ["measure", str(path), "--measure", "percent_agreement", "--n-resamples", "100", "--format", "json"]
+    command = ["measure", str(path), "--measure", "percent_agreement", "--n-resamples", "400", "--format", "json"]
     assert main(command) == 2
     assert "at most 1000 are required. Check that the export is what it should be, or raise the limit categories." in capsys.readouterr().err
     assert main([*command, "--limit", "categories=1001"]) == 0
@@ -167,6 +167,75 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     assert "a limit and a whole number are required, as rows=50000000" in capsys.readouterr().err
     assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
     assert "limits: rows 0 found; a whole number from 1 is required" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        ("judge", str(SEROLOGY), *WIDE, "--policy", "lax.yaml", "--policy", "strict.yaml"),
+        ("measure", str(SEROLOGY), *WIDE, "--n-resamples", "10000", "--n-resamples", "1000"),
+        ("measure", str(SEROLOGY), *WIDE, "--categories", "1,2", "--categories", "1,2"),
+        ("plan", "--policy", "p.yaml", "--expected", "0.85", "--expected", "0.9"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(capsys, twice):
+    with pytest.raises(SystemExit, match="2"):
+        main(list(twice))
+    assert f"argument {twice[-2]}: found twice; it is required once at most. Leave one of them out." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["measure"], ["compare", str(SEROLOGY)]])
+def test_limits_that_the_draws_cannot_tell_are_refused(capsys, command):
+    asked = [*command, str(SEROLOGY), *WIDE, "--confidence-level", "0.99", "--n-resamples", "1999"]
+    assert main(asked) == 2
+    assert "2000 or more is required, so that ten draws lie beyond each limit. Raise --n-resamples, or lower" in capsys.readouterr().err
+    assert main([*asked[:-1], "2000", "--measure", "fleiss_kappa"]) == 0
+
+
+def test_a_method_that_draws_nothing_needs_no_draws(capsys):
+    asked = ["measure", str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--interval-method", "jackknife_t"]
+    assert main([*asked, "--confidence-level", "0.9999", "--scope", "round"]) == 0
+
+
+def test_measure_prints_the_scopes_asked_for(capsys):
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--measure", "schouten_kappa")
+    asked = measured(capsys, str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--measure", "schouten_kappa", "--scope", "round", "--scope", "rater")
+    assert asked == [each for each in found if each["scope"].split()[0] in ("round", "rater")]
+    assert 0 < len(asked) < len(found)
+    with pytest.raises(SystemExit, match="2"):
+        main(["measure", str(SEROLOGY), *WIDE, "--scope", "raters"])
+    assert "argument --scope: invalid choice: 'raters'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("demand", ["self_agreement>=0.5", "alpha>=80", "alfa>=0.8"])
+def test_a_demand_that_is_none_is_refused_by_its_own_words(tmp_path, capsys, demand):
+    assert main(["verify", str(tmp_path), "--require", "alpha>=0.8", "--require", demand]) == 2
+    assert f"error: --require {demand}: " in capsys.readouterr().err
+
+
+def test_alpha_is_krippendorffs_wherever_a_measure_is_named(capsys):
+    long, short = (measured(capsys, str(SEROLOGY), *WIDE, "--measure", name, "--scope", "round") for name in ("krippendorff_alpha", "alpha"))
+    assert long == short
+
+
+def test_labels_that_print_alike_are_said_under_a_decision(tmp_path, capsys):
+    path, standard = tmp_path / "table.csv", ROOT / "configs/policies/standard.yaml"
+    path.write_text("item,rater,label\n" + "".join(f"{i},{rater},{'yes' if i else ' Yes'}\n{i + 9},{rater},no\n" for i in range(9) for rater in "ab"))
+    main(["judge", str(path), "--policy", str(standard)])
+    assert "  warning: labels_that_look_alike: ' Yes' and 'yes'\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("names", [("T", "Ref-1"), ("nobody", "T")])
+def test_a_classifier_is_not_compared_with_who_is_none(capsys, names):
+    assert main(["compare", str(SEROLOGY), *WIDE, "--classifier", "T", "--between", *names]) == 2
+    other = next(name for name in names if name != "T")
+    words = f"classifier ['T'] beside ['{other}'], which is none, found; two classifiers, or two raters of the panel, are required."
+    assert words in capsys.readouterr().err
+
+
+def test_who_compares_raters_by_a_measure_of_the_round_is_told_of_another(capsys):
+    assert main(["compare", str(SEROLOGY), *WIDE, "--between", "Ref-1", "Ref-2", "--measure", "alpha"]) == 2
+    assert "Choose another, such as schouten_kappa." in capsys.readouterr().err
 
 
 def test_a_measure_that_the_level_forbids_is_refused(capsys):

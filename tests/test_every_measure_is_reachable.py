@@ -35,7 +35,7 @@ def table(path, labels):
 
 
 def measured(path, level, capsys, *more):
-    command = ["measure", str(path), "--level", level, "--occurrence", "occurrence", "--confidence", "sure", "--format", "json", "--n-resamples", "100"]
+    command = ["measure", str(path), "--level", level, "--occurrence", "occurrence", "--confidence", "sure", "--format", "json", "--n-resamples", "400"]
     assert main([*command, *more]) == 0
     return {each["measure"] for each in json.loads(capsys.readouterr().out) if each["value"] is not None}
 

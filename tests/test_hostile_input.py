@@ -205,7 +205,7 @@ ESCAPES = "\x1b[2J\x9b1m\u202e\u2028caf\u00e9"
 def test_what_a_table_says_does_not_move_the_cursor_of_whoever_reads_the_estimates(tmp_path, capsys, format):
     rows = [(f"i{n}", rater, (ESCAPES, "no")[n % 2]) for n in range(20) for rater in (f"ana{ESCAPES}", "ben", "cleo")]
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(tmp_path / "r.csv", index=False)
-    path, few = str(tmp_path / "r.csv"), ["--n-resamples", "100", "--format", format]
+    path, few = str(tmp_path / "r.csv"), ["--n-resamples", "400", "--format", format]
     for command in (["measure", path, "--measure", "category_agreement"], ["compare", path, "--between", f"ana{ESCAPES}", "ben"]):
         assert main([*command, *few]) == 0
         printed = capsys.readouterr().out

@@ -129,11 +129,20 @@ def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
         ((ALPHA, -0.5, (0.5, 0.5), 3), "that raters who know or guess can have"),
         (("shah_s", 0.9, (0.5, 0.5), 3), "Plan from an earlier round"),
         (("shah_kappa_s", 0.9, tuple([0.1] * 10), 6), "Plan for fewer raters"),
+        (("shah_kappa_s", 0.9, (0.5, 0.5), 1000), "Plan for fewer raters"),
+        ((ALPHA, 0.9, tuple([0.01] * 100), 1000), "Plan for fewer raters"),
+        ((ALPHA, 0.9, (0.5, 0.5), 1001), "1001 labels an item found; 2 to 1000 are required"),
+        ((ALPHA, 0.9, (0.5, 0.5), 10**9), "2 to 1000 are required"),
     ],
 )
 def test_what_cannot_be_assumed_is_refused(arguments, words):
     with pytest.raises(PolicyError, match=words):
         assumed(*arguments)
+
+
+def test_as_many_labels_an_item_as_may_be_have_the_value_expected():
+    population = assumed(ALPHA, 0.9, (0.5, 0.5), 1000)
+    assert MEASURES[ALPHA](population.reweighted(population.weights * 1e9)).value == pytest.approx(0.9, abs=1e-6)
 
 
 @pytest.fixture
@@ -185,6 +194,27 @@ def test_what_is_expected_without_a_table_is_refused_beside_one(tmp_path, policy
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,n\n2,b,n\n")
     assert main(["plan", str(table), "--policy", str(policy), *option]) == 2
     assert f"with ['{option[0]}'] found; a table, or what to expect without one, is required" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--level", "ordinal"], ["--categories", "a,b,c"], ["--cluster", "doc"], ["--classifier", "m"], ["--limit", "rows=9"]])
+def test_what_reads_a_table_is_refused_where_there_is_none(policy, capsys, option):
+    assert main(["plan", "--policy", str(policy), "--expected", "0.9", *option]) == 2
+    assert f"plan without a table: ['{option[0]}'] found; a table to read with it is required" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["85", "nan", "0,85", "inf"])
+def test_a_value_that_no_agreement_has_is_not_planned_for(policy, capsys, value):
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "--policy", str(policy), "--expected", value])
+    assert "argument --expected: " in (said := capsys.readouterr().err)
+    assert "found; a" in said
+
+
+@pytest.mark.parametrize("name", ["plan.svg", "plan", "missing/plan.png"])
+def test_curves_are_drawn_as_png_into_a_folder_that_is_there(tmp_path, policy, capsys, name):
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "--policy", str(policy), "--plot", str(tmp_path / name)])
+    assert f"{name} found; a name ending in .png, in a folder that is there, is required" in capsys.readouterr().err
 
 
 def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys):

@@ -41,9 +41,19 @@ def test_each_rater_of_the_panel_is_left_out_where_classifiers_stand_apart():
     assert [(each.first, each.second) for each in groups] == [(("c",), ("b",)), (("a",), ("b",))]
 
 
+def test_raters_are_left_out_one_at_a_time(monkeypatch):
+    """Of 800 raters of 11,000 items, all the tables without one of them would be 58 GB."""
+    made = []
+    monkeypatch.setattr(RatingPatterns, "without", lambda patterns, rater: made.append(rater))
+    others = without_raters(PANEL)
+    assert made == []
+    next(others)
+    assert made == ["a"]
+
+
 def test_a_rater_left_out_takes_her_confidence_with_her():
     stated = np.where(PANEL.codes >= 0, [0.1, 0.2, 0.3], np.nan)
-    found = without_raters(ConfidentPatterns(PANEL, stated))
+    found = list(without_raters(ConfidentPatterns(PANEL, stated)))
     assert [each.raters for each in found] == [("b", "c"), ("a", "c"), ("a", "b")]
     assert np.array_equal(found[1].confidence, stated[:, [0, 2]], equal_nan=True)
 
@@ -92,7 +102,7 @@ def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one
     nowhere = np.zeros_like(statistic.readable)
     assert items_by_rater(statistic, statistic.readable).tolist() == expected
     assert raters_on(statistic, statistic.readable).tolist() == [items > 0 for items in expected]
-    assert len(without_raters(statistic)) == len(expected)
+    assert len(list(without_raters(statistic))) == len(expected)
     assert count_raters(statistic, statistic.readable) == sum(items > 0 for items in expected)
     assert effective_raters(statistic, statistic.readable) == pytest.approx(sum(expected) ** 2 / sum(items**2 for items in expected))
     assert not raters_on(statistic, nowhere).any()
