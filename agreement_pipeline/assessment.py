@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from agreement_pipeline import __version__
+from agreement_pipeline.confidence_distributions import fewest_draws
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, Estimate, Scope, estimates, registered
@@ -132,7 +133,8 @@ def survey(
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, min(n_resamples, DETAIL_RESAMPLES), None)):
+    fewer = min(n_resamples, max(DETAIL_RESAMPLES, fewest_draws((1 - confidence_level) / 2)))
+    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, fewer, None)):
         yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method, always_valid_at=at)
 
 

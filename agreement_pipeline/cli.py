@@ -116,8 +116,8 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
         found = "neither a second table nor --between" if options.other is None else "a second table and --between"
         raise AgreementError(f"compare: {found} found; one of them is required. Give another table, or two names in this one.")
     if options.other is not None:
-        other = _ratings(argparse.Namespace(**vars(options) | {"file": options.other}))
-        yield from (between_rounds(ratings, other, name, category=options.category, **settings) for name in options.measure or [OF_ROUNDS])
+        other, names = _ratings(argparse.Namespace(**vars(options) | {"file": options.other})), (str(options.file), str(options.other))
+        yield from (between_rounds(ratings, other, name, category=options.category, names=names, **settings) for name in options.measure or [OF_ROUNDS])
     elif len(models := set(options.between) & set(ratings.classifiers)) == 1 < len(set(options.between)):
         found = f"--between: classifier {listed(models)} beside {listed(set(options.between) - models)}, which is none, found"
         raise AgreementError(f"{found}; two classifiers, or two raters of the panel, are required. Name every model with --classifier.")
@@ -207,7 +207,7 @@ def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statisti
 def _refuse_options_of_tables(options: argparse.Namespace) -> None:
     """Refuse what says how to read a table where there is none: a plan that left out the level, say, would be another one."""
     usual = parser().parse_args(["plan", "--policy", str(options.policy)])
-    given = [f"--{name}" for name in OF_TABLES if getattr(options, name) != getattr(usual, name)]
+    given = [f"--{name.replace('_', '-')}" for name in OF_TABLES if getattr(options, name) != getattr(usual, name)]
     if given:
         need = "a table to read with it is required, since a plan without one takes categories without order, as many as --prevalence has shares"
         raise PolicyError(f"plan without a table: {listed(given)} found; {need}. Name an earlier round's file, or leave it out.")
@@ -272,7 +272,7 @@ def _ratings(options: argparse.Namespace) -> Ratings:
     named = {name: getattr(options, name) for name in ("item", "rater", "label", "occurrence", "confidence", "cluster")}
     columns = Columns(**named, raters=tuple(options.raters))
     scale = Scale(tuple(options.categories.split(",")), options.level) if options.categories else None
-    how = {"layout": options.layout, "scale": scale, "level": options.level, "limits": Limits(**dict(options.limit))}
+    how = {"layout": options.layout, "scale": scale, "level": options.level, "round_name": options.of_round, "limits": Limits(**dict(options.limit))}
     return read_ratings(options.file, columns, classifiers=tuple(options.classifier), **how)
 
 
@@ -292,7 +292,3 @@ def _say(text: str) -> None:
 
 
 COMMANDS = {each.__name__: each for each in (demo, measure, compare, judge, plan, history, verify)}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

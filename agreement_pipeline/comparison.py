@@ -29,6 +29,7 @@ def between_rounds(
     measure: str,
     *,
     category: str | None = None,
+    names: tuple[str, str] = ("one round", "the other round"),
     confidence_level: float = CONFIDENCE_LEVEL,
     n_resamples: int = N_RESAMPLES,
 ) -> Difference:
@@ -53,13 +54,16 @@ def between_rounds(
     paired = shared > 0 or clusters > 0
     if paired and (needs in ("replicates", "confidence", "groups") or one.scale.continuous or other.scale.continuous):
         found = f"{shared} shared items found" if shared else f"{clusters} shared clusters found"
-        raise AgreementError(f"{measure}: {found}; a measure of first labels on a list of categories is required. Choose another.")
+        raise AgreementError(
+            f"{measure}: {found}; one of first labels on a list of categories is required of a measure that is paired by them. "
+            "Choose another such as krippendorff_alpha, or rounds of other items."
+        )
     if paired and needs in FIRST_LABELS:
         statistics = [_of_patterns(needs, patterns) for patterns in memory.aligned_patterns(one, other)]
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
     what = _of_category(measure, category)
-    sides = [Side(f"{what} of {which} round", measure, statistic, category) for which, statistic in zip(("one", "the other"), statistics, strict=True)]
+    sides = [Side(f"{what} of {name}", measure, statistic, category) for name, statistic in zip(names, statistics, strict=True)]
     return difference(*sides, shared=shared if paired else None, seed=seed, confidence_level=confidence_level, n_resamples=n_resamples)
 
 

@@ -47,6 +47,8 @@ class Difference:
         Of the interval.
     n_shared
         Items that both rest on; None where they were drawn apart.
+    values
+        Of one, and of other; None where one of them is undefined.
     undefined
         Why there is no difference; None where there is one.
     draws
@@ -60,6 +62,7 @@ class Difference:
     confidence_level: float
     method: str
     n_shared: int | None = None
+    values: tuple[float, float] | None = None
     undefined: str | None = None
     draws: Array | None = field(default=None, repr=False, compare=False)
 
@@ -83,6 +86,7 @@ class Difference:
         return {
             "one": self.one,
             "other": self.other,
+            "values": None if self.values is None else list(self.values),
             "difference": self.value,
             "low": self.low,
             "high": self.high,
@@ -147,7 +151,8 @@ def difference(
     read, read_other = (_reader(record, side) for record, side in zip(records, (one, other), strict=True))
     blocks = _drawn(one, other, shared is not None, n, seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
-    value = float(read(one.statistic) - read_other(other.statistic))
+    values = float(read(one.statistic)), float(read_other(other.statistic))
+    value = values[0] - values[1]
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
     coarse = too_few(n, n_resamples, confidence_level)
     interval = Interval(*bounds) if coarse else percentile_interval(draws, confidence_level, bounds).including(value)
@@ -155,7 +160,7 @@ def difference(
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
     few = f"; too few draws for limits at {100 * confidence_level:g} %" if coarse else ""
     method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
-    return Difference(one.name, other.name, value, interval, confidence_level, method, shared, draws=draws)
+    return Difference(one.name, other.name, value, interval, confidence_level, method, shared, values, draws=draws)
 
 
 def _refuse_left_out(side: Side, record: Measure) -> None:

@@ -16,7 +16,7 @@ from agreement_pipeline.scale import LEVELS
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 STORES = Path(".agreement/store")
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
-OF_TABLES = ("layout", "item", "rater", "label", "occurrence", "confidence", "cluster", "raters", "classifier", "level", "categories", "limit")
+OF_TABLES = ("layout", "item", "rater", "label", "of_round", "occurrence", "confidence", "cluster", "raters", "classifier", "level", "categories", "limit")
 SHORT = {"alpha": "krippendorff_alpha"}
 LIMITED = tuple(each.name for each in fields(Limits))
 
@@ -182,6 +182,7 @@ def _table_options(parser: argparse.ArgumentParser, *, required: bool = True) ->
     parser.add_argument("--item", default="item", help="the column of items")
     parser.add_argument("--rater", default="rater", help="the column of raters (long)")
     parser.add_argument("--label", default="label", help="the column of labels (long)")
+    parser.add_argument("--of-round", metavar="NAME", help="the round to read, where the table's column `round` names several")
     parser.add_argument("--occurrence", help="the column that numbers a rater's meetings with an item")
     parser.add_argument("--confidence", help="the column of how sure a rater said she was, from 0 to 1")
     parser.add_argument("--cluster", help="the column of the document, conversation, patient or batch that an item is of; intervals then draw these whole")

@@ -56,6 +56,12 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] == pytest.approx(q)
 
 
+def test_details_have_ten_draws_beyond_each_limit(ratings):
+    details = [each for each in survey(ratings, ["cohen_kappa"], confidence_level=0.995) if each.scope.kind == "pair" and each.draws is not None]
+    assert details
+    assert all(len(each.draws) * 0.0025 >= 10 for each in details)
+
+
 def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_decide():
     """Five raters of whom one knows less: with ten times the items the interval is hardly narrower."""
     policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}], "interval_method": AT_LARGE})

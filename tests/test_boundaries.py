@@ -48,6 +48,7 @@ ORDER = (
     "release",
     "orchestration options",
     "cli",
+    "__main__",
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}
 ONLY_IN = {

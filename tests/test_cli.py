@@ -282,7 +282,7 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
 
 
 def test_a_reader_who_goes_away_is_told_nothing_more():
-    command = [sys.executable, "-m", "agreement_pipeline.cli", "measure", str(SEROLOGY), *WIDE, "--n-resamples", "1000"]
+    command = [sys.executable, "-m", "agreement_pipeline", "measure", str(SEROLOGY), *WIDE, "--n-resamples", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -300,6 +300,29 @@ def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert "refused (release_unfinished)" in capsys.readouterr().out
 
 
+def read_estimate(capsys, table):
+    """What `measure` says the value of the round is."""
+    assert main(["measure", str(table), "--measure", "krippendorff_alpha", "--scope", "round", "--n-resamples", "400", "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)[0]["value"]
+
+
+def test_one_of_several_rounds_of_a_table_is_chosen_by_name(tmp_path, capsys):
+    rows = [
+        (name, i, rater, "yes" if (i % 2) != (name == "w2" and rater == "b" and i < 3) else "no") for name in ("w1", "w2") for i in range(40) for rater in "ab"
+    ]
+    path = tmp_path / "table.csv"
+    pd.DataFrame(rows, columns=["round", "item", "rater", "label"]).to_csv(path, index=False)
+    arguments = ["measure", str(path), "--measure", "percent_agreement", "--scope", "round", "--n-resamples", "400", "--format", "json"]
+    assert main(arguments) == 2
+    assert "2 rounds found, ['w1', 'w2']; one is required" in capsys.readouterr().err
+    for name, agreed in (("w1", 40), ("w2", 37)):
+        assert main([*arguments, "--of-round", name]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["value"] == agreed / 40
+    policy = Path(__file__).parents[1] / "configs/policies/standard.yaml"
+    assert main(["plan", "--policy", str(policy), "--of-round", "w1"]) == 2
+    assert "['--of-round']" in capsys.readouterr().err
+
+
 def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
     tables = []
     for name, share in (("one", 10), ("other", 3)):
@@ -315,10 +338,13 @@ def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
     assert main(arguments) == 0
     header, _, row = capsys.readouterr().out.splitlines()
     assert header.split("  ")[0] == "one"
-    assert row.startswith("krippendorff_alpha of one round")
+    assert row.startswith(f"krippendorff_alpha of {tables[0]}  krippendorff_alpha of {tables[1]}  ")
+    values = [read_estimate(capsys, table) for table in tables]
+    assert found["values"] == values
+    assert f"{values[0]:.5f} and {values[1]:.5f}" in row
     arguments[4] = "specific_agreement"
     assert main([*arguments, "--category", "yes"]) == 0
-    assert "specific_agreement of category yes of one round" in capsys.readouterr().out
+    assert f"specific_agreement of category yes of {tables[0]}" in capsys.readouterr().out
     assert main([*arguments, "--category", "maybe"]) == 2
     assert "category 'maybe' found; one of no, yes is required" in capsys.readouterr().err
 

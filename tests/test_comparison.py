@@ -107,7 +107,7 @@ def test_categories_that_are_declared_stay_as_they_are():
     ("measure", "words"),
     [
         ("shah_s", "one of the whole round is required"),
-        ("self_agreement", "120 shared items found; a measure of first labels"),
+        ("self_agreement", "120 shared items found; one of first labels"),
         ("cross_kappa", "120 shared items"),
     ],
 )

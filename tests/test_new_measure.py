@@ -60,7 +60,7 @@ def test_a_measure_in_one_file_appears_on_the_command_line(environment):
     table = ROOT / "configs/rounds/serology/williams-1976.csv"
     raters = [f"--raters={name}" for name in ("T", "Ref-1", "Ref-2", "Ref-3")]
     arguments = ["measure", str(table), "--layout", "wide", "--item", "specimen", *raters, "--classifier", "T", "--measure", "unanimity", "--format", "json"]
-    found = json.loads(run(environment, "-m", "agreement_pipeline.cli", *arguments))
+    found = json.loads(run(environment, "-m", "agreement_pipeline", *arguments))
 
     # The three laboratories differ on specimens 12, 14, 16, 17, 20, 23 and 24 of the 28.
     assert found[0]["value"] == pytest.approx(21 / 28)

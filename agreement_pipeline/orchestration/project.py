@@ -21,7 +21,7 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.rating_checks import KEY
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.table import Columns, read_rounds, read_table, refuse_unusable
+from agreement_pipeline.readers.table import Columns, of_round, read_rounds, read_table, refuse_unusable
 from agreement_pipeline.scale import Level, Scale, category_text
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.waivers import Waiver
@@ -307,8 +307,8 @@ class Project:
     def read(self, delivery: Delivery) -> Ratings:
         """The checked ratings of a delivered round, with what earlier rounds say of the same raters and items."""
         frame = read_table(delivery.path, self.columns, layout=self.settings.layout, limits=self.limits)
-        if self.columns.round:
-            frame = frame[frame["round"] == delivery.round]
+        column = self.columns.round
+        frame = of_round(frame, delivery.round if column else None, f"{delivery.path.name}: column {column or 'round'!r}")
         names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
         ratings = Ratings.from_frame(frame, self.scale, classifiers=self._classifiers(frame, delivery.path.name), source=delivery.path.name, columns=names)
         refuse_unusable(ratings, delivery.path.name)

@@ -27,6 +27,7 @@ def read_ratings(
     level: Level = "nominal",
     classifiers: Sequence[str] = (),
     usable: bool = True,
+    round_name: str | None = None,
     limits: Limits = LIMITS,
 ) -> Ratings:
     """Read a table and check it.
@@ -41,15 +42,18 @@ def read_ratings(
         Names of raters that are models.
     usable
         Refuse ratings in which no two raters meet.
+    round_name
+        The round to read, of a table with a column of them; it may be omitted where that names one.
     limits
         How large the table may be.
 
     Raises
     ------
     RatingsError
-        The file or the ratings in it are not what they must be.
+        The file or the ratings in it are not what they must be, or are of several rounds.
     """
     frame, chosen = _read(path, columns, layout, limits)
+    frame = of_round(frame, round_name, f"{path.name}: column {chosen.get('round', 'round')!r}")
     where = f"{path.name}: {f'column {columns.label!r}' if layout == 'long' else 'the columns of raters'}"
     if scale is None and level in ("nominal", "ordinal"):
         limits.refuse_beyond("categories", frame["label"].map(category_text, na_action="ignore").nunique(), where, "different labels")
@@ -91,6 +95,27 @@ def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long
         Columns of raters are named for a long table, or one of raters or labels for a wide one.
     """
     return _read(path, columns, layout, limits)[0]
+
+
+def of_round(frame: pd.DataFrame, name: str | None, where: str) -> pd.DataFrame:
+    """The rows of one round; all of them where none is named, and the table names no more than one.
+
+    Raises
+    ------
+    RatingsError
+        The table names several rounds and nobody one of them, or not the one that is named.
+    """
+    found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()
+    if name is None and len(found) <= 1:
+        return frame
+    if name is None:
+        raise RatingsError(
+            f"{where}: {len(found)} rounds found, {listed(found)}; one is required of ratings that are read as one. Choose one (--of-round NAME, or "
+            "columns: {round: …} in a project for a round each), or rename the column to read them together."
+        )
+    if name not in found:
+        raise RatingsError(f"{where}: no round {name!r} among {listed(found)}; one that is there is required. Correct its name.")
+    return frame[frame["round"] == name]
 
 
 def read_rounds(path: Path, columns: Columns, limits: Limits = LIMITS) -> tuple[str, ...]:
@@ -212,4 +237,4 @@ def _no_single_value(value: object) -> bool:
     return isinstance(value, (list, dict, np.ndarray)) or (isinstance(value, float) and math.isnan(value))
 
 
-__all__ = ["COLUMNS", "UNFINISHED", "Columns", "Layout", "read_ratings", "read_rounds", "read_table", "refuse_unusable"]
+__all__ = ["COLUMNS", "UNFINISHED", "Columns", "Layout", "of_round", "read_ratings", "read_rounds", "read_table", "refuse_unusable"]

@@ -80,6 +80,7 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
         {
             "one": found.one,
             "other": found.other,
+            "values": "" if found.values is None else " and ".join(map(shown, found.values)),
             "difference": shown(found.value),
             "interval": interval_text(found),
             "shared items": "none" if found.n_shared is None else str(found.n_shared),

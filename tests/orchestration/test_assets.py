@@ -263,6 +263,12 @@ def test_one_table_may_hold_many_rounds(make_line):
     assert not line.run("w2").success
 
 
+def test_a_file_of_several_rounds_is_not_one_round(line):
+    pd.concat([GOOD.assign(round="w1"), BAD.assign(round="w2")]).to_csv(line.root / "inbox" / "all.csv", index=False)
+    with pytest.raises(RatingsError, match=r"all\.csv: column 'round': 2 rounds found"):
+        line.project.delivered("all")
+
+
 def test_a_waiver_in_the_configuration_lets_the_round_it_is_bound_to_through_and_shows(line):
     line.deliver("w1", BAD)
     line.run("w1")

@@ -51,6 +51,28 @@ def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
         read_rounds(saved(tmp_path, "all.csv", content), Columns(round="week"))
 
 
+def test_several_rounds_are_not_read_as_one(saved, tmp_path):
+    path, columns = saved(tmp_path, "all.csv", ROUNDS + "w1,i2,ana,no\nw1,i2,ben,no\n"), Columns(round="week")
+    with pytest.raises(RatingsError, match=r"all.csv: column 'week': 2 rounds found, \['w2', 'w1'\]; one is required of ratings that are read as one"):
+        read_ratings(path, columns)
+    assert read_ratings(path, columns, round_name="w1").table["item"].tolist() == ["i1", "i1", "i2", "i2"]
+    with pytest.raises(RatingsError, match=r"column 'week': no round 'w3' among \['w2', 'w1'\]; one that is there is required"):
+        read_ratings(path, columns, round_name="w3")
+    with pytest.raises(RatingsError, match=r"column 'round': no round 'w1' among \[\]"):
+        read_ratings(saved(tmp_path, "none.csv", GOOD), round_name="w1")
+
+
+def test_rows_without_a_round_are_not_read_with_those_of_one(saved, tmp_path):
+    path = saved(tmp_path, "all.csv", "round,item,rater,label\nw1,i,a,l\n,i,b,m\n")
+    with pytest.raises(RatingsError, match="2 rounds found"):
+        read_ratings(path)
+
+
+def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
+    path = saved(tmp_path, "one.csv", "round,item,rater,label\nw1,i,a,l\nw1,i,b,m\n")
+    assert len(read_ratings(path).table) == 2
+
+
 def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "post,rater,answer\ni1,ana,yes\ni1,ben,maybe\ni2,ana,perhaps\n")
     words = refusal(path, Columns(item="post", label="answer"), scale=YES_NO)
