@@ -21,7 +21,7 @@ from agreement_pipeline.interval_methods import interval_method
 from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.options import OF_NAMES, OF_ROUNDS, OF_TABLES, STORES, full_name, parser
 from agreement_pipeline.patterns import Statistic
-from agreement_pipeline.planning import N_RESAMPLES, assumed
+from agreement_pipeline.planning import N_RESAMPLES, Plan, assumed
 from agreement_pipeline.planning import plan as planned
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -154,15 +154,23 @@ def plan(options: argparse.Namespace) -> int:
     """Print how many items a policy's rules need before they decide."""
     policy = load_policy(options.policy)
     rules = [rule for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"]
-    asked = [(rule, population) for rule in rules for population in _populations(options, rule.measure)]
+    asked = [(rule, population) for rule in rules for population in _populations(options, rule)]
     settings = {"probability": options.probability, "n_rounds": options.rounds, "confidence_level": policy.confidence_level, **_manner(policy)}
     found = [planned(rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings) for rule, population in asked]
     if not found:
         raise PolicyError(f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy.")
     _say(_as_json([each.to_mapping() for each in found]) if options.format == "json" else text_table(plan_rows(found)))
-    if options.plot and (figure := plan_figure(found)):
-        options.plot.write_bytes(figure)
+    if options.plot:
+        _draw(options.plot, found)
     return ADMITTED
+
+
+def _draw(path: Path, plans: Sequence[Plan]) -> None:
+    figure = plan_figure(plans)
+    if figure is None:
+        print(f"{path}: not written, since no rounds were simulated", file=sys.stderr)  # noqa: T201 - the command line's own voice
+    else:
+        path.write_bytes(figure)
 
 
 def _manner(policy: Policy) -> dict[str, Any]:
@@ -187,21 +195,30 @@ def _manner(policy: Policy) -> dict[str, Any]:
     return {"n_together": n_together, "always_valid_at": policy.always_valid_at, "n_resamples": policy.n_resamples}
 
 
-def _populations(options: argparse.Namespace, measure: str) -> Iterator[Statistic]:
+def _populations(options: argparse.Namespace, rule: Rule) -> Iterator[Statistic]:
     """What rounds will be like: as an earlier one was, or as is expected of so many raters."""
     assumptions = {"--expected": options.expected, "--prevalence": options.prevalence, "--labels-an-item": options.labels_an_item or None}
     given = [name for name, value in assumptions.items() if value is not None]
     if options.file is None:
         _refuse_options_of_tables(options)
         expected, prevalence = (EXPECTED if options.expected is None else options.expected), options.prevalence or PREVALENCE
-        yield from (assumed(measure, expected, prevalence, raters) for raters in options.labels_an_item or (3,))
+        yield from (assumed(rule.measure, expected, prevalence, raters) for raters in options.labels_an_item or (3,))
         return
     if given:
         raise PolicyError(f"{options.file} with {listed(given)} found; a table, or what to expect without one, is required. Leave one of them out.")
-    statistic = basis_of(_ratings(options), measure)
-    if statistic is None or registered(measure).why_undefined(statistic):
-        raise PolicyError(f"{options.file}: {measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
+    statistic, record = basis_of(_ratings(options), rule.measure), registered(rule.measure)
+    if statistic is None or record.why_undefined(statistic):
+        raise PolicyError(f"{options.file}: {rule.measure} has no value on it; one is required to plan from. Plan from another round, or with --expected.")
+    _refuse_never_evaluated(options, rule, record.rests_on.raters(statistic), record.raters_left_out(statistic))
     yield statistic
+
+
+def _refuse_never_evaluated(options: argparse.Namespace, rule: Rule, n_raters: int, left_out: Sequence[str]) -> None:
+    """Refuse a round whose raters the rule does not read: no number of items of theirs would decide."""
+    too_few = f"{n_raters} raters found; {rule.min_raters} are" if n_raters < rule.min_raters else ""
+    missing = f"nothing to read of raters {listed(left_out)} found; every rater is" if rule.every_rater and left_out else ""
+    if why := too_few or missing:
+        raise PolicyError(f"{options.file}: {rule.measure}: {why} required by {options.policy}, whatever the items. Plan from a round in which they are.")
 
 
 def _refuse_options_of_tables(options: argparse.Namespace) -> None:

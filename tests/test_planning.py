@@ -175,7 +175,9 @@ def test_a_plan_needs_two_labels_an_item(policy, capsys, labels):
 
 def test_no_empty_file_is_left_where_nothing_can_be_drawn(tmp_path, policy, capsys):
     assert main(["plan", "--policy", str(policy), "--expected", "0.6", "--rounds", "100", "--plot", str(tmp_path / "plan.png")]) == 0
-    assert "none would do" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "none would do" in said.out
+    assert "plan.png: not written, since no rounds were simulated" in said.err
     assert not (tmp_path / "plan.png").exists()
 
 
@@ -222,6 +224,26 @@ def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,y\n2,b,y\n3,a,n\n")
     assert main(["plan", str(table), "--policy", str(policy)]) == 2
     assert "has no value on it" in capsys.readouterr().err
+
+
+REPLICATES = "item,rater,label,occurrence\n" + "".join(
+    f"{i},{rater},{'yn'[i % 2]},{meeting}\n" for i in range(10) for rater in "abc" for meeting in range(1, 1 + (1 if rater == "c" else 2))
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("{measure: krippendorff_alpha, min_raters: 4}", "krippendorff_alpha: 3 raters found; 4 are required by"),
+        ("{measure: self_agreement_unbiased, every_rater: true}", "nothing to read of raters ['c'] found; every rater is required by"),
+    ],
+)
+def test_a_plan_from_a_round_whose_raters_the_rule_does_not_read_is_refused(tmp_path, capsys, rule, words):
+    policy, table = tmp_path / "policy.yaml", tmp_path / "round.csv"
+    policy.write_text(f"policy: p\nversion: 1\nrules:\n  - {rule}\n")
+    table.write_text(REPLICATES)
+    assert main(["plan", str(table), "--policy", str(policy), "--occurrence", "occurrence"]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items():
