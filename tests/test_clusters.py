@@ -405,7 +405,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(RatingsError, match=r"items \['000-0'\] in different clusters of the two rounds found; one is required of each item"):
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
-    with pytest.raises(AgreementError, match="4 shared clusters found; a measure of first labels on a list of categories is required"):
+    with pytest.raises(AgreementError, match="4 shared clusters found; one of first labels on a list of categories is required"):
         between_rounds(ratings(frame[frame["item"].str[-1] < "4"]), ratings(frame[frame["item"].str[-1] >= "4"]), "self_agreement")
 
 
