@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.clusters import Clusters
+from agreement_pipeline.confidence_distributions import too_few
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered, too_few
+from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
 from agreement_pipeline.evidence import affordable, split_for, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
 from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.always_valid import AlwaysValid, mixture
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import Anything, ConfidenceDistribution, OfDraws, fewest_draws
+from agreement_pipeline.confidence_distributions import Anything, ConfidenceDistribution, OfDraws, too_few
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import FEWEST_CLUSTERS, Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, Population, interval_method
@@ -268,11 +268,6 @@ def refuse_impossible(confidence_level: float, n_resamples: int) -> None:
         raise PolicyError(f"confidence_level {confidence_level!r} found; more than 0 and less than 1 is required. 0.95 is usual.")
     if n_resamples < 1:
         raise PolicyError(f"n_resamples {n_resamples!r} found; a whole number from 1 is required. 10000 is usual.")
-
-
-def too_few(n_draws: int, n_resamples: int, confidence_level: float) -> bool:
-    """Are draws so dear that fewer were made than limits so far out ask for?"""
-    return 0 < n_draws < min(n_resamples, fewest_draws((1 - confidence_level) / 2))
 
 
 def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
