@@ -6,7 +6,7 @@ the Dagster component is loaded when it is first asked for.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import (

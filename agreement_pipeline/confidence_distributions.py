@@ -20,6 +20,7 @@ from agreement_pipeline.measures._student import lower_tail, quantile
 from agreement_pipeline.patterns import Array
 
 FEWEST_TAIL_DRAWS = 10
+FEWEST_UNITS = 2
 FINEST_TAIL = 1e-9
 HALVINGS = 60
 MOST_POWER = 700.0
@@ -29,7 +30,7 @@ Bounds = tuple[float, float]
 
 
 def fewest_draws(tail: float) -> int:
-    """The fewest draws of which ten lie beyond a limit at the tail.
+    """The fewest draws of which ten lie beyond a limit at the tail; on few items, where limits lie further out, fewer do.
 
     >>> fewest_draws(0.025)
     400
@@ -116,6 +117,58 @@ class Corrected(OfDraws):
         moved = NORMAL.inv_cdf(share) - self.bias
         scale = 1 + self.acceleration * moved
         return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Expanded(OfDraws):
+    r"""The same with tails for few items: the quantile at :math:`\Phi(t \sqrt{(n + 1) / (n - 1)})`, Student's t with n - 1 degrees of freedom.
+
+    Draws of Dirichlet weights vary by 1 / (n + 1) of the items' variance about their own mean, where an error's is 1 / (n - 1) of it; and it is
+    estimated, which quantiles of draws do not know. Where no draw lies so far out, the limits are the bounds.
+
+    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap: resampling in the undergraduate statistics curriculum. The
+    American Statistician 69(4), 371-386. https://doi.org/10.1080/00031305.2015.1089789
+    """
+
+    n: int
+
+    def limits(self, tail: float) -> Interval:
+        """Quantiles of the draws."""
+        return super().limits(tail) if self._share(tail) >= self._of_one_draw else Interval(*self.bounds)
+
+    def under(self, cutoff: float) -> float:
+        """The tail at which the lower limit would touch it."""
+        return 0.0 if cutoff <= self.bounds[0] else max(super().under(cutoff), self._tail(self._of_one_draw))
+
+    def over(self, cutoff: float) -> float:
+        """The tail at which the upper limit would touch it."""
+        return 0.0 if cutoff > self.bounds[1] else max(super().over(cutoff), self._tail(self._of_one_draw))
+
+    def kept(self, tail: float, times: float) -> float:
+        """How much of that reach is left on so many times the items."""
+        n = round(self.n * times)
+        return _stretch(n) * quantile(tail, n - 1) / (_stretch(self.n) * quantile(tail, self.n - 1))
+
+    @property
+    def _of_one_draw(self) -> float:
+        return 1 / len(self.draws)
+
+    def _share(self, tail: float) -> float:
+        return NORMAL.cdf(_stretch(self.n) * quantile(tail, self.n - 1))
+
+    def _tail(self, share: float) -> float:
+        return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1) if 0 < share < 1 else share
+
+
+def _stretch(n: int) -> float:
+    """By how much draws vary too little on n items."""
+    return math.sqrt((n + 1) / (n - 1))
+
+
+def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
+    """What draws that rest on n items, or on as many clusters as say as much, know of the true value; of fewer than two nothing."""
+    units = round(n)
+    return Expanded(draws, value, bounds, units) if units >= FEWEST_UNITS else Anything(bounds)
 
 
 @dataclass(frozen=True)

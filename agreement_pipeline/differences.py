@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import too_few
+from agreement_pipeline.confidence_distributions import expanded, too_few
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
 from agreement_pipeline.evidence import affordable, split_for, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, percentile_interval, resampled, row_weights
+from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, resampled, row_weights
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -156,7 +156,8 @@ def difference(
     value = values[0] - values[1]
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
     coarse = too_few(n, n_resamples, confidence_level)
-    interval = Interval(*bounds) if coarse else percentile_interval(draws, confidence_level, bounds).including(value)
+    known = expanded(draws, value, bounds, min(_units(one), _units(other)))
+    interval = Interval(*bounds) if coarse else known.limits((1 - confidence_level) / 2)
     clustered = one.statistic.clusters or other.statistic.clusters
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
     few = f"; too few draws for limits at {100 * confidence_level:g} %" if coarse else ""
@@ -237,8 +238,13 @@ def _as_split(side: Side) -> Any:
 
 def _unseen_masses(*sides: Side) -> list[float]:
     """The mass of what was not seen, the usual one on the smaller side: in proportion to the items (or clusters) that agreement is read on."""
-    units = [max(registered(side.measure).rests_on.units(side.statistic), 1) for side in sides]
+    units = [max(_units(side), 1) for side in sides]
     return [PRIOR_MASS * (n / min(units)) for n in units]
+
+
+def _units(side: Side) -> float:
+    """How many items, or clusters, decide how much is known of it."""
+    return registered(side.measure).rests_on.units(side.statistic)
 
 
 def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:

@@ -345,9 +345,10 @@ class _Maker:
 
     def _known(self, evidence: Evidence) -> ConfidenceDistribution:
         """What is known of the true value: if the round is judged once, or at any time."""
-        once = self.how.knows(evidence, self.record.bounds)
         if self.always_valid_at is None:
-            return Anything(self.record.bounds) if too_few(len(evidence.draws), self.n_resamples, self.confidence_level) else once
+            coarse = too_few(len(evidence.draws), self.n_resamples, self.confidence_level)
+            return Anything(self.record.bounds) if coarse else self.how.knows(evidence, self.record.bounds)
+        once = (self.how.knows_of_many or self.how.knows)(evidence, self.record.bounds)
         return AlwaysValid(once, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds)
 
     def _method(self, point: Coefficient, n_draws: int) -> str:

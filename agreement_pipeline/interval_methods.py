@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student, Wider
+from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student, Wider, expanded
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.jackknife import acceleration, variance
@@ -75,6 +75,8 @@ class IntervalMethod:
         What policies call it, and what estimates say of it.
     knows
         From evidence and the measure's bounds to what is known of the true value: its limits, and the probability q that it is under a cut-off.
+    knows_of_many
+        The same without what few items ask for, from where limits that hold at any time are moved out; None where `knows` is that.
     population
         Does it speak of these raters on other items, or of raters at large?
     scheme
@@ -88,6 +90,7 @@ class IntervalMethod:
     name: str
     description: str
     knows: Knows
+    knows_of_many: Knows | None = None
     population: Population = "these raters"
     scheme: Scheme | None = None
     leaves_out: bool = False
@@ -96,6 +99,10 @@ class IntervalMethod:
 
 def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     return OfDraws(evidence.draws, float(evidence.value), bounds)
+
+
+def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+    return expanded(evidence.draws, float(evidence.value), bounds, evidence.n)
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -166,7 +173,14 @@ DEFAULT_METHOD = "smoothed_bayesian_bootstrap"
 METHODS: dict[str, IntervalMethod] = {
     method.name: method
     for method in (
-        IntervalMethod(DEFAULT_METHOD, f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}", _percentile, scheme=SMOOTHED, decides=True),
+        IntervalMethod(
+            DEFAULT_METHOD,
+            f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}",
+            _expanded_percentile,
+            knows_of_many=_percentile,
+            scheme=SMOOTHED,
+            decides=True,
+        ),
         IntervalMethod("bayesian_bootstrap", "Dirichlet draws over item patterns", _percentile, scheme=BAYESIAN),
         IntervalMethod("item_bootstrap", "items drawn with replacement, percentiles", _percentile, scheme=ITEMS),
         IntervalMethod("bca_bootstrap", "items drawn with replacement, BCa", _bca, scheme=ITEMS, leaves_out=True),

@@ -130,18 +130,12 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
     return drawn
 
 
-def percentile_interval(draws: Array, confidence_level: float, bounds: tuple[float, float]) -> Interval:
-    """The central interval of the draws, which holds `confidence_level` of them.
+def quantile_interval(draws: Array, lower: float, upper: float, bounds: tuple[float, float]) -> Interval:
+    """The interval between two quantiles of the draws.
 
     A draw in which the measure is undefined counts as its least value for the lower limit and as its greatest for the upper one,
     so that it never narrows the interval.
     """
-    tail = (1 - confidence_level) / 2
-    return quantile_interval(draws, tail, 1 - tail, bounds)
-
-
-def quantile_interval(draws: Array, lower: float, upper: float, bounds: tuple[float, float]) -> Interval:
-    """The interval between two quantiles of the draws, undefined ones counted against it on either side."""
     low, high = (_quantile(np.where(np.isnan(draws), bound, draws), share) for bound, share in zip(bounds, (lower, upper), strict=True))
     return Interval(low, high)
 

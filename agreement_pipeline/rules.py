@@ -5,16 +5,19 @@ relied upon when it reaches under 0.667.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
+from agreement_pipeline.confidence_distributions import Expanded
 from agreement_pipeline.errors import PolicyError, listed
 from agreement_pipeline.estimates import Estimate, Scope, registered
 from agreement_pipeline.intervals import Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 DIGITS = 9
+STEPS = 20
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 Effect = Literal["hold", "warn"]
@@ -146,23 +149,34 @@ class Rule:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
         if estimate.population == "raters at large":
             return "; for raters at large more items alone may never decide, and more raters would narrow the interval"
-        times = times_as_many(value, interval, self.reliable)
+        tail, known = (1 - estimate.confidence_level) / 2, estimate.known
+        kept = partial(known.kept, tail) if isinstance(known, Expanded) else _all
+        times = times_as_many(value, interval, self.reliable, kept)
         return f"; about {max(1, round(n * (times - 1)))} more {what} at this agreement would decide"
 
 
-def times_as_many(value: float, interval: Interval, cutoff: float) -> float:
+def _all(times: float) -> float:
+    """Limits that reach as far on few items as on many."""
+    return 1.0
+
+
+def times_as_many(value: float, interval: Interval, cutoff: float, kept: Callable[[float], float] = _all) -> float:
     r"""How many times the items, at the same agreement, would bring the lower limit to a cut-off between the two.
 
     The half-width h of the interval shrinks with the root of their number. How far its middle lies under the value shrinks with the number itself,
-    since it comes of what was not seen and of the skewness of what was: :math:`\theta - c = h / \sqrt{t} + (\theta - low - h) / t`.
+    since it comes of what was not seen and of the skewness of what was: :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`,
+    where k is what is `kept` of the reach that limits have because the items are few.
 
     >>> round(times_as_many(0.9, Interval(0.7, 1.1), 0.8), 6), round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
     (4.0, 2.618034)
     """
     above, below = round(value - cutoff, DIGITS), round(value - interval.low, DIGITS)
     half = min(round((interval.high - interval.low) / 2, DIGITS), below)
-    root = 2 * above / (half + math.sqrt(half**2 + 4 * (below - half) * above))
-    return root**-2
+    times = 1.0
+    for _ in range(STEPS):
+        within = above / kept(times)
+        times = ((half + math.sqrt(half**2 + 4 * (below - half) * within)) / (2 * within)) ** 2
+    return times
 
 
 @dataclass(frozen=True)

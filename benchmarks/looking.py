@@ -54,7 +54,8 @@ def _above(sample: Sample, draws: int, confidence_level: float, seed: int) -> It
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
         evidence = gathered(points_of([record], counts), counts, method, Asked(draws, seed))[MEASURE]
         once = method.knows(evidence, record.bounds)
-        always = AlwaysValid(once, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds)
+        of_many = (method.knows_of_many or method.knows)(evidence, record.bounds)
+        always = AlwaysValid(of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds)
         yield once.limits(tail).low > TRUTH, always.limits(tail).low > TRUTH
 
 

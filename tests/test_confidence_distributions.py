@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.confidence_distributions import Anything, Corrected, Exact, OfDraws, Student
+from agreement_pipeline.confidence_distributions import Anything, Corrected, Exact, Expanded, OfDraws, Student, expanded
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.interval_methods import METHODS
 from agreement_pipeline.patterns import RatingPatterns
@@ -117,6 +117,37 @@ def test_a_draw_without_a_value_is_a_miss_on_either_side():
 def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
     lopsided = OfDraws(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
     assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (0.78, 0.5, 0.0)
+
+
+@pytest.mark.parametrize("n", [5, 12, 30, 300])
+def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students(n):
+    x = np.random.default_rng(n).gamma(2.0, size=n)
+    draws = stats.norm.ppf((np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1))
+    known = Expanded(draws, x.mean(), (-math.inf, math.inf), n)
+    for level in (0.8, 0.9, 0.95):
+        exact = stats.ttest_1samp(x, 0).confidence_interval(level)
+        assert tuple(known.limits((1 - level) / 2)) == pytest.approx((exact.low, exact.high), rel=1e-3)
+    for cutoff in x.mean() + np.array([-2.0, -0.7, 0.4]) * x.std(ddof=1) / math.sqrt(n):
+        p = stats.ttest_1samp(x, cutoff, alternative="greater").pvalue
+        assert (known.under(cutoff), known.over(cutoff)) == pytest.approx((max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3)
+
+
+def test_dirichlet_means_vary_as_that_takes_them_to():
+    x = np.random.default_rng(0).normal(size=9)
+    drawn = np.random.default_rng(1).dirichlet(np.ones(9), size=200_000) @ x
+    assert drawn.std() == pytest.approx(x.std() / math.sqrt(9 + 1), rel=0.01)
+
+
+def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
+    draws = np.linspace(0.5, 0.9, 1000)
+    few, more = (Expanded(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
+    assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == ((-1.0, 1.0), few.under(0.5), 0.0, 0.0)
+    assert few.under(0.3) > 0.025 > more.under(0.3) > 0
+    assert 0.5 < more.limits(0.025).low < 0.51
+
+
+def test_one_item_tells_nothing():
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything((0.0, 1.0))
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():

@@ -1,16 +1,19 @@
 """A value with its interval, or a reason: exactly one of them."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.differences import Side, difference
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimates, registered
-from agreement_pipeline.intervals import Interval, percentile_interval, resampled
+from agreement_pipeline.intervals import Interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
@@ -95,15 +98,29 @@ def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
     assert list(found.dropped) == ["fewer than two ratings of raters whose replicates show guessing"]
 
 
+def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_met_again_tell():
+    """Twelve items that two raters rated; of them 8, 7 or all were met again, one by one or as documents of 6, 4 and 2 items."""
+    scale, rests_on = Scale(("no", "yes")), MEASURES["campagner_cabitza_rho"].rests_on
+    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=scale, raters="xy")
+    for again, n in (([0, 2], 8), ([1, 2], 7), ([0, 1, 2], 12), ([0, 1, 2, 3], 12)):
+        cells = ReplicateCounts([[3, 1]] * len(again), again, [0, 1, 0, 1][: len(again)], first)
+        assert rests_on.units(cells) == n if len(again) < 4 else rests_on.units(cells) <= n
+    documents = first.in_clusters(Clusters(np.array([0, 1, 2, 3]), np.ones(4)))
+    cells = ReplicateCounts([[3, 1], [1, 3]], [0, 2], [0, 1], documents)
+    assert rests_on.units(cells) == pytest.approx((5 + 3) ** 2 / (5**2 + 3**2))
+
+
 def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
     found = estimate("alpha_influence", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
     assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
 
 
-def test_the_interval_is_that_of_the_measure_over_the_draws():
+def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_many_items():
     draws = np.concatenate([MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)])
     found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
-    assert found.interval == percentile_interval(draws, 0.9, MEASURES["fleiss_kappa"].bounds)
+    n = found.n_used
+    lower = stats.norm.cdf(stats.t.ppf(0.05, n - 1) * math.sqrt((n + 1) / (n - 1)))
+    assert found.interval == tuple(np.quantile(draws, (lower, 1 - lower), method="inverted_cdf"))
 
 
 def test_patterns_will_do_for_a_measure_that_forgets_raters():

@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline import intervals
 from agreement_pipeline.estimates import estimate, estimates
-from agreement_pipeline.intervals import Interval, in_order, percentile_interval, quantile_interval, resampled
+from agreement_pipeline.intervals import Interval, in_order, quantile_interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged
 from agreement_pipeline.scale import Scale
@@ -76,7 +76,7 @@ def test_every_draw_weighs_as_much_as_the_items_and_on_average_as_they_were_seen
 
 def test_limits_are_the_quantiles_that_hold_the_level_between_them():
     draws = np.random.default_rng(0).permutation(np.arange(1, 1001) / 1000)
-    low, high = percentile_interval(draws, 0.95, (0, 1))
+    low, high = quantile_interval(draws, 0.025, 0.975, (0, 1))
     assert np.mean(draws < low) <= 0.025 < np.mean(draws <= low) + 1e-3
     assert np.mean(draws > high) <= 0.025 < np.mean(draws >= high) + 1e-3
 
@@ -95,13 +95,13 @@ def test_limits_are_those_of_numpys_quantile_whatever_the_draws(n):
 
 def test_undefined_draws_count_against_both_limits():
     draws = np.linspace(0.5, 0.9, 1000)
-    plain = percentile_interval(draws, 0.95, (-1.0, 1.0))
+    plain = quantile_interval(draws, 0.025, 0.975, (-1.0, 1.0))
     for share in (0.01, 0.1):
         holed = np.where(np.arange(1000) % round(1 / share) == 0, np.nan, draws)
-        low, high = percentile_interval(holed, 0.95, (-1.0, 1.0))
+        low, high = quantile_interval(holed, 0.025, 0.975, (-1.0, 1.0))
         assert low <= plain.low
         assert high >= plain.high
-    assert percentile_interval(np.where(np.arange(1000) < 30, np.nan, draws), 0.95, (-1.0, 1.0)) == Interval(-1.0, 1.0)
+    assert quantile_interval(np.where(np.arange(1000) < 30, np.nan, draws), 0.025, 0.975, (-1.0, 1.0)) == Interval(-1.0, 1.0)
 
 
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "category_agreement", "specific_agreement"])

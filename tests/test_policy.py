@@ -1,6 +1,7 @@
 """Rules as data: what is refused, in words, and which verdict an interval gets."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
 from agreement_pipeline.confidence_distributions import OfDraws
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
-from agreement_pipeline.intervals import Interval, percentile_interval
+from agreement_pipeline.intervals import Interval, quantile_interval
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.rules import Rule, times_as_many
 
@@ -167,7 +168,7 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
 
     once = of(1.0)
     cutoff = round((once.low + 2 * once.value) / 3, 3)
-    times = times_as_many(once.value, once.interval, cutoff)
+    times = times_as_many(once.value, once.interval, cutoff, partial(once.known.kept, 0.025))
     assert of(0.75 * times).low < cutoff < of(1.3 * times).low
 
 
@@ -181,7 +182,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
     of_kind = {}
     for centre, spread in product(np.linspace(0.5, 0.98, 25), (0.01, 0.05, 0.15)):
         draws = np.where(rng.random(2000) < 0.005, np.nan, np.minimum(rng.normal(centre, spread, 2000), 1.0))
-        interval = percentile_interval(draws, 0.95, (-1.0, 1.0))
+        interval = quantile_interval(draws, 0.025, 0.975, (-1.0, 1.0))
         said = verdict(ALPHA, found(*interval, draws=draws)).to_mapping()
         of_kind.setdefault(said["verdict"], []).append((said["q_reliable"], said["q_tentative"]))
     assert set(of_kind) == {"reliable", "tentative", "inconclusive", "unreliable"}

@@ -52,13 +52,17 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose."""
+    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose.
+
+    Where other rows say as much of it, as replicates do of guessing, `also` tells which: what is known is then what the fewer of the two tell.
+    """
 
     rows: Callable[[Any], NDArray[np.bool_]]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
     by_rater: ByRater = items_by_rater
+    also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
         """How many items agreement is read on."""
@@ -74,9 +78,12 @@ class RestsOn(NamedTuple):
         return None if clusters is None else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
 
     def units(self, statistic: Any) -> float:
-        """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
+        """How many items decide how much is known, or as many clusters of one size as say as much as theirs."""
+        rows = [self.rows(statistic)] if self.also is None else [self.rows(statistic), self.also(statistic)]
         clusters = statistic.clusters
-        return self.items(statistic) if clusters is None else float(clusters.effective(statistic.weights, self.rows(statistic)))
+        if clusters is None:
+            return min(round(float(statistic.weights[each].sum())) for each in rows)
+        return min(float(clusters.effective(statistic.weights, each)) for each in rows)
 
 
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")

@@ -90,6 +90,7 @@ PAIRED_ITEMS = RestsOn(
     "fewer than two ratings of raters whose replicates show guessing",
     lambda replicates: replicates.patterns.n_items,
     by_rater=_paired_by_rater,
+    also=lambda replicates: replicates.readable,
 )
 
 
