@@ -146,15 +146,14 @@ class Expanded(OfDraws):
 
     def kept(self, tail: float, times: float) -> float:
         """How much of that reach is left on so many times the items."""
-        n = round(self.n * times)
-        return _stretch(n) * quantile(tail, n - 1) / (_stretch(self.n) * quantile(tail, self.n - 1))
+        return _reach(tail, round(self.n * times)) / _reach(tail, self.n)
 
     @property
     def _of_one_draw(self) -> float:
         return 1 / len(self.draws)
 
     def _share(self, tail: float) -> float:
-        return NORMAL.cdf(_stretch(self.n) * quantile(tail, self.n - 1))
+        return NORMAL.cdf(_reach(tail, self.n))
 
     def _tail(self, share: float) -> float:
         return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1) if 0 < share < 1 else share
@@ -163,6 +162,11 @@ class Expanded(OfDraws):
 def _stretch(n: int) -> float:
     """By how much draws vary too little on n items."""
     return math.sqrt((n + 1) / (n - 1))
+
+
+def _reach(tail: float, n: int) -> float:
+    """How many of the draws' own errors the limit lies out on n items."""
+    return _stretch(n) * quantile(tail, n - 1)
 
 
 def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:

@@ -42,7 +42,7 @@ class Evidence:
     without_rater
         With one rater left out, shape (R, ...).
     n
-        How many items agreement was read on, or as many clusters of one size as say as much.
+        How many items decide how much is known, those that agreement was read on or fewer, or as many clusters of one size as say as much.
     n_raters
         How many raters they were read by, or as many of equally many items as say as much.
     """

@@ -175,7 +175,7 @@ def times_as_many(value: float, interval: Interval, cutoff: float, kept: Callabl
     times = 1.0
     for _ in range(STEPS):
         within = above / kept(times)
-        times = ((half + math.sqrt(half**2 + 4 * (below - half) * within)) / (2 * within)) ** 2
+        times = max(1.0, ((half + math.sqrt(half**2 + 4 * (below - half) * within)) / (2 * within)) ** 2)
     return times
 
 

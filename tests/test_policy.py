@@ -153,6 +153,7 @@ def test_a_verdict_says_in_words_and_numbers_what_was_found_and_what_would_help(
 @pytest.mark.parametrize(
     ("counts", "weights"),
     [
+        ([[3, 0], [0, 3]], [3, 2]),
         ([[3, 0], [0, 3]], [6, 6]),
         ([[3, 0], [2, 1], [0, 3]], [15, 1, 9]),
         ([[2, 0], [1, 1], [0, 2]], [60, 6, 34]),
