@@ -132,9 +132,18 @@ class Expanded(OfDraws):
 
     n: int
 
+    @property
+    def finest(self) -> float:
+        """The tail beyond which ten draws of many items lie, or where the items are so few that none does, that of the least draw."""
+        return max(super().finest, self._tail(self._of_one_draw))
+
     def limits(self, tail: float) -> Interval:
         """Quantiles of the draws."""
-        return super().limits(tail) if self._share(tail) >= self._of_one_draw else Interval(*self.bounds)
+        return super().limits(tail) if self.tells(tail) else Interval(*self.bounds)
+
+    def tells(self, tail: float) -> bool:
+        """Does any draw lie as far out as the limits at this tail?"""
+        return self._share(tail) >= self._of_one_draw
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""

@@ -79,7 +79,10 @@ class Difference:
 
     @property
     def probability_greater(self) -> float | None:
-        """The probability that one is truly greater than other: the share of draws in which it is, undefined ones not."""
+        """The probability that one is truly greater than other: the share of draws in which it is, undefined ones not.
+
+        On few items the interval lies further out than these draws by themselves, and may hold 0 where this is beyond its level.
+        """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
     def to_mapping(self) -> dict[str, Any]:
@@ -237,14 +240,14 @@ def _as_split(side: Side) -> Any:
 
 
 def _unseen_masses(*sides: Side) -> list[float]:
-    """The mass of what was not seen, the usual one on the smaller side: in proportion to the items (or clusters) that agreement is read on."""
+    """The mass of what was not seen, the usual one on the smaller side: in proportion to the items (or clusters) that decide how much is known."""
     units = [max(_units(side), 1) for side in sides]
     return [PRIOR_MASS * (n / min(units)) for n in units]
 
 
 def _units(side: Side) -> float:
     """How many items, or clusters, decide how much is known of it."""
-    return registered(side.measure).rests_on.units(side.statistic)
+    return registered(side.measure).rests_on.deciding(side.statistic)
 
 
 def _same_clusters(one: Clusters | None, other: Clusters | None) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.always_valid import AlwaysValid, mixture
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import Anything, ConfidenceDistribution, OfDraws, too_few
+from agreement_pipeline.confidence_distributions import Anything, ConfidenceDistribution, Expanded, OfDraws, Wider, too_few
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import FEWEST_CLUSTERS, Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, Population, interval_method
@@ -226,8 +226,9 @@ def estimates(
 
     Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 400: its limits are then uncertain by about
     a seventh of a standard error, and `miss_probability` comes in steps of 1/400. A statistic of more than 20,000 rows, as of real-valued ratings,
-    is given as many as 200,000,000 weights make, but 1,000 at the least. Limits beyond which fewer than ten of these draws would lie are the measure's bounds:
-    400 are enough at 95 %, and 1,000 at 98 %. A measure of items that every rater rated rests on those alone, and
+    is given as many as 200,000,000 weights make, but 1,000 at the least. Limits beyond which fewer than ten of these draws would lie, were
+    the items many, are the measure's bounds: 400 are enough at 95 %, and 1,000 at 98 %. So are limits that lie further out than any draw, since the items
+    are few. A measure of items that every rater rated rests on those alone, and
     `method` says how many are left out.
 
     Raises
@@ -325,7 +326,7 @@ class _Maker:
             value=None if known is None else float(point.value),
             interval=None if known is None else known.limits((1 - self.confidence_level) / 2),
             confidence_level=self.confidence_level,
-            method=self._method(point, 0 if evidence is None else len(evidence.draws)),
+            method=self._method(point, known, 0 if evidence is None else len(evidence.draws)),
             n_items=rests_on.among(self.statistic),
             n_raters=rests_on.raters(self.statistic),
             n_ratings=rests_on.ratings(self.statistic),
@@ -348,10 +349,10 @@ class _Maker:
         if self.always_valid_at is None:
             coarse = too_few(len(evidence.draws), self.n_resamples, self.confidence_level)
             return Anything(self.record.bounds) if coarse else self.how.knows(evidence, self.record.bounds)
-        once = (self.how.knows_of_many or self.how.knows)(evidence, self.record.bounds)
-        return AlwaysValid(once, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds)
+        once, of_many = (knows(evidence, self.record.bounds) for knows in (self.how.knows, self.how.knows_of_many or self.how.knows))
+        return Wider(AlwaysValid(of_many, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds), once)
 
-    def _method(self, point: Coefficient, n_draws: int) -> str:
+    def _method(self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
         units = "clusters" if self.statistic.clusters else "items"
@@ -360,6 +361,8 @@ class _Maker:
         said = [f"{fewer}{self.how.description}", *whole, *always, self.how.population]
         if too_few(n_draws, self.n_resamples, self.confidence_level) and self.always_valid_at is None:
             said.append(f"too few draws for limits at {100 * self.confidence_level:g} %")
+        elif isinstance(known, Expanded) and not known.tells((1 - self.confidence_level) / 2):
+            said.append(f"too few items for limits at {100 * self.confidence_level:g} %, or draws")
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:

@@ -127,8 +127,9 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
         times = np.concatenate(behind)
     found = {}
     for point in group:
-        name, n = point.record.name, point.record.rests_on.units(point.statistic)
-        found[name] = Evidence(point.found.value, drawn[name], left[name], times, _unlike(point.record, base, split, n), nothing[name], n)
+        name, rests_on = point.record.name, point.record.rests_on
+        n, deciding = rests_on.units(point.statistic), rests_on.deciding(point.statistic)
+        found[name] = Evidence(point.found.value, drawn[name], left[name], times, _unlike(point.record, base, split, n), nothing[name], n, deciding)
     return found
 
 

@@ -7,8 +7,8 @@ It can only widen an interval, and only raise q.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,9 @@ class Evidence:
     without_rater
         With one rater left out, shape (R, ...).
     n
-        How many items decide how much is known, those that agreement was read on or fewer, or as many clusters of one size as say as much.
+        How many items agreement was read on, or as many clusters of one size as say as much.
+    n_deciding
+        The same of those that decide how much is known: fewer where the measure rests on others too.
     n_raters
         How many raters they were read by, or as many of equally many items as say as much.
     """
@@ -54,12 +56,13 @@ class Evidence:
     unlike: Callable[[float], Array]
     without_rater: Array
     n: float
+    n_deciding: float
     n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         """The evidence on one category, or on the lowest of some."""
-        arrays = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "without_rater")}
-        return Evidence(**arrays, unlike=lambda tail: part(self.unlike(tail)), times=self.times, n=self.n, n_raters=self.n_raters)
+        arrays: dict[str, Any] = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "without_rater")}
+        return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
 
 Knows = Callable[[Evidence, Bounds], ConfidenceDistribution]
@@ -102,7 +105,7 @@ def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return expanded(evidence.draws, float(evidence.value), bounds, evidence.n)
+    return expanded(evidence.draws, float(evidence.value), bounds, evidence.n_deciding)
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:

@@ -17,7 +17,7 @@ from agreement_pipeline.intervals import Interval
 
 RELIABLE, TENTATIVE = 0.800, 0.667
 DIGITS = 9
-STEPS = 20
+HALVINGS = 50
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 Effect = Literal["hold", "warn"]
@@ -172,11 +172,12 @@ def times_as_many(value: float, interval: Interval, cutoff: float, kept: Callabl
     """
     above, below = round(value - cutoff, DIGITS), round(value - interval.low, DIGITS)
     half = min(round((interval.high - interval.low) / 2, DIGITS), below)
-    times = 1.0
-    for _ in range(STEPS):
-        within = above / kept(times)
-        times = max(1.0, ((half + math.sqrt(half**2 + 4 * (below - half) * within)) / (2 * within)) ** 2)
-    return times
+    lean = below - half
+    low, high = 1.0, ((half + math.sqrt(half**2 + 4 * lean * above)) / (2 * above)) ** 2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(middle) * (half / math.sqrt(middle) + lean / middle) <= above else (middle, high)
+    return high
 
 
 @dataclass(frozen=True)

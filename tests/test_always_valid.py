@@ -72,14 +72,23 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     assert found.interval.low < estimate("krippendorff_alpha", counts).interval.low
 
 
+@pytest.mark.parametrize(("n", "level"), [(5, 0.95), (6, 0.95), (10, 0.99), (40, 0.95)])
+def test_no_round_is_known_better_for_being_looked_at_many_times(n, level):
+    counts = CategoryCounts([[2, 0], [0, 2]], [n - 2, 2], scale=TWO)
+    settings = {"n_resamples": 200_000, "confidence_level": level}
+    once, always = (estimate("krippendorff_alpha", counts, always_valid_at=at, **settings) for at in (None, 10))
+    assert always.interval.low <= once.interval.low
+    assert all(always.miss_probability(cutoff) >= once.miss_probability(cutoff) for cutoff in (-0.5, 0.0, 0.5, 0.8, 0.95))
+
+
 def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in_them():
     singles = CategoryCounts([[2, 0], [1, 1], [0, 2], [1, 0]], [40, 8, 40, 300], scale=TWO)
     alike = CategoryCounts([[2, 0], [1, 1], [0, 2]], [40, 8, 40], scale=TWO)
-    informed = [estimate("krippendorff_alpha", each, n_resamples=1000, always_valid_at=500).known.information for each in (singles, alike)]
+    informed = [estimate("krippendorff_alpha", each, n_resamples=1000, always_valid_at=500).known.one.information for each in (singles, alike)]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], [1, 1, 1, 1], scale=TWO)
     clustered = estimate("krippendorff_alpha", rows, n_resamples=1000, clusters=[0, 0, 1, 1], always_valid_at=500)
-    assert clustered.known.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.known.one.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_the_limits_know_nothing_of_how_often_anybody_looked():
@@ -111,8 +120,8 @@ def test_an_expensive_measure_has_the_bounds():
     vectors = rng.normal(size=(30, 1, 2)) + rng.normal(scale=0.01, size=(30, 3, 2))
     values = RatingValues(vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc")
     found = estimate("berry_mielke_r", values, always_valid_at=500)
-    assert len(found.known.once.draws) == 400
-    assert tuple(found.interval) == found.known.bounds
+    assert len(found.known.one.once.draws) == 400
+    assert tuple(found.interval) == found.known.one.bounds
     assert found.miss_probability(0.8) > 0.025
 
 
@@ -196,6 +205,6 @@ def test_each_rater_has_a_time_of_her_own(ratings):
     fewer = Ratings.from_frame(ratings.table.drop(again.index[(again["rater"] == "ana") & again["item"].isin(once)]), Scale(CATEGORIES))
     met = fewer.table[fewer.table["occurrence"] > 1].groupby("rater")["item"].nunique()
     found = measure_ratings(fewer, ["self_agreement"], scopes=("round", "rater"), n_resamples=1000, always_valid_at=300)
-    information = {str(each.scope): each.known.information / mixture(300, ALPHA) for each in found}
+    information = {str(each.scope): each.known.one.information / mixture(300, ALPHA) for each in found}
     assert information == pytest.approx({"round": again["item"].nunique(), **{f"rater {name}": items for name, items in met.items()}})
     assert met["ana"] == met["ben"] - 10

@@ -144,6 +144,14 @@ def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
     assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == ((-1.0, 1.0), few.under(0.5), 0.0, 0.0)
     assert few.under(0.3) > 0.025 > more.under(0.3) > 0
     assert 0.5 < more.limits(0.025).low < 0.51
+    assert (more.finest, few.finest) == (0.01, few.under(0.3))
+
+
+def test_an_estimate_says_that_its_items_are_too_few_for_limits():
+    few, more = (estimate("percent_agreement", RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"), n_resamples=1000) for n in (4, 12))
+    assert "too few items for limits at 95 %, or draws" in few.method
+    assert "too few" not in more.method
+    assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
 
 
 def test_one_item_tells_nothing():

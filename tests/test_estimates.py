@@ -98,16 +98,25 @@ def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
     assert list(found.dropped) == ["fewer than two ratings of raters whose replicates show guessing"]
 
 
-def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_met_again_tell():
-    """Twelve items that two raters rated; of them 8, 7 or all were met again, one by one or as documents of 6, 4 and 2 items."""
-    scale, rests_on = Scale(("no", "yes")), MEASURES["campagner_cabitza_rho"].rests_on
-    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=scale, raters="xy")
-    for again, n in (([0, 2], 8), ([1, 2], 7), ([0, 1, 2], 12), ([0, 1, 2, 3], 12)):
-        cells = ReplicateCounts([[3, 1]] * len(again), again, [0, 1, 0, 1][: len(again)], first)
-        assert rests_on.units(cells) == n if len(again) < 4 else rests_on.units(cells) <= n
-    documents = first.in_clusters(Clusters(np.array([0, 1, 2, 3]), np.ones(4)))
-    cells = ReplicateCounts([[3, 1], [1, 3]], [0, 2], [0, 1], documents)
-    assert rests_on.units(cells) == pytest.approx((5 + 3) ** 2 / (5**2 + 3**2))
+@pytest.mark.parametrize(("again", "labels", "n"), [([0, 2], 4, 8), ([1, 2], 4, 7), ([0, 1, 2], 4, 12), ([0, 1, 2, 3], 4, 12), ([0, 2], 2, 8)])
+def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_met_again_tell(again, labels, n):
+    """Of 5, 4 and 3 items that two raters rated and 20 that one did, some were met again; where the categories are two, two labels are enough."""
+    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=Scale(("no", "yes")), raters="xy")
+    cells = ReplicateCounts([[labels - 1, 1]] * len(again), again, [0, 1, 0, 0][: len(again)], first)
+    rests_on = MEASURES["campagner_cabitza_rho"].rests_on
+    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, n)
+
+
+def test_cells_too_short_to_show_guessing_decide_nothing():
+    """Three categories: the 5 and 4 items were met three times, the 3 items twice; the first two come in one document."""
+    first = RatingPatterns([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
+    cells = ReplicateCounts([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
+    rests_on = MEASURES["campagner_cabitza_rho"].rests_on
+    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, 9)
+    documents = cells.in_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
+    assert rests_on.deciding(documents) == pytest.approx((5 + 4) ** 2 / (5**2 + 4**2))
+    few, more = (estimate("campagner_cabitza_rho_robust", each, n_resamples=1000) for each in (cells, cells.reweighted(10 * cells.weights)))
+    assert [each.known.n for each in (few, more)] == [9, 90]
 
 
 def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():

@@ -54,7 +54,7 @@ class Coefficient(NamedTuple):
 class RestsOn(NamedTuple):
     """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose.
 
-    Where other rows say as much of it, as replicates do of guessing, `also` tells which: what is known is then what the fewer of the two tell.
+    Where it rests on other rows too, as on replicates that show guessing, `also` tells which.
     """
 
     rows: Callable[[Any], NDArray[np.bool_]]
@@ -78,12 +78,18 @@ class RestsOn(NamedTuple):
         return None if clusters is None else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
 
     def units(self, statistic: Any) -> float:
-        """How many items decide how much is known, or as many clusters of one size as say as much as theirs."""
-        rows = [self.rows(statistic)] if self.also is None else [self.rows(statistic), self.also(statistic)]
-        clusters = statistic.clusters
-        if clusters is None:
-            return min(round(float(statistic.weights[each].sum())) for each in rows)
-        return min(float(clusters.effective(statistic.weights, each)) for each in rows)
+        """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
+        return _units(statistic, self.rows(statistic))
+
+    def deciding(self, statistic: Any) -> float:
+        """The same of the rows that decide how much is known: the fewer of these and those that it rests on too."""
+        units = self.units(statistic)
+        return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
+
+
+def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
+    clusters = statistic.clusters
+    return round(float(statistic.weights[rows].sum())) if clusters is None else float(clusters.effective(statistic.weights, rows))
 
 
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")

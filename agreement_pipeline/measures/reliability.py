@@ -67,6 +67,12 @@ def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Ar
     return np.asarray(known * (replicates.weights[rows] @ (replicates.patterns.codes[np.ix_(rows, raters)] >= 0)))
 
 
+def _showing_guessing(replicates: ReplicateCounts) -> NDArray[np.bool_]:
+    """The items that some rater met as often as there are categories in use."""
+    long = replicates.sizes >= (replicates.patterns.used > 0).sum(-1)
+    return np.isin(np.arange(len(replicates.patterns.codes)), replicates.item[long])
+
+
 def _never_given(replicates: ReplicateCounts) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
@@ -90,7 +96,7 @@ PAIRED_ITEMS = RestsOn(
     "fewer than two ratings of raters whose replicates show guessing",
     lambda replicates: replicates.patterns.n_items,
     by_rater=_paired_by_rater,
-    also=lambda replicates: replicates.readable,
+    also=_showing_guessing,
 )
 
 
