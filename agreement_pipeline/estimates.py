@@ -143,6 +143,13 @@ class Estimate:
         """The resampled values; None where there are none."""
         return self.known.draws if isinstance(self.known, OfDraws) else None
 
+    @property
+    def without_limits(self) -> str | None:
+        """Why these raters' limits are the measure's bounds, where no draw lies as far out as others would; None where they are limits of its own."""
+        tail, known = (1 - self.confidence_level) / 2, self.known
+        beyond = isinstance(known, Anything) or (isinstance(known, Expanded) and not known.tells(tail))
+        return "too few items, or draws, for them" if beyond and self.population == "these raters" else None
+
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it; None where there is no value.
 

@@ -143,6 +143,8 @@ class Rule:
         That of raters at large is not brought there: as far as it comes of the raters, it is the same on any number of items.
         """
         n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
+        if kind == "inconclusive" and estimate.without_limits:
+            return f"; no limits: {estimate.without_limits}"
         if kind not in ("tentative", "inconclusive") or interval.low <= registered(self.measure).bounds[0]:
             return ""
         if round(value - self.reliable, DIGITS) <= 0:

@@ -11,6 +11,8 @@ from agreement_pipeline.confidence_distributions import Anything, Corrected, Exa
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.interval_methods import METHODS
 from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.report.tables import note
+from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))
@@ -152,6 +154,9 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
     assert "too few items for limits at 95 %, or draws" in few.method
     assert "too few" not in more.method
     assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
+    assert (few.without_limits, more.without_limits, note(more)) == ("too few items, or draws, for them", None, "")
+    assert note(few) == "no limits: too few items, or draws, for them"
+    assert Rule("percent_agreement", effect="warn").judge([few])[0].reason.endswith("; no limits: too few items, or draws, for them")
 
 
 def test_one_item_tells_nothing():

@@ -31,9 +31,15 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
 
 
 def note(found: Estimate) -> str:
-    """What else its reader must know: why it has no value, the lowest category, the raters it leaves out, the clusters its items stand in."""
+    """What else its reader must know: why it has no value or no limits, the lowest category, the raters it leaves out, the clusters its items stand in."""
     clusters = None if found.n_clusters is None else str(found.n_clusters)
-    said = {"undefined": found.undefined, "lowest": found.lowest, "leaves out": ", ".join(found.raters_left_out), "clusters": clusters}
+    said = {
+        "undefined": found.undefined,
+        "no limits": found.without_limits,
+        "lowest": found.lowest,
+        "leaves out": ", ".join(found.raters_left_out),
+        "clusters": clusters,
+    }
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
 
 
