@@ -18,7 +18,7 @@ https://doi.org/10.1214/aoms/1177696786
 import math
 from dataclasses import dataclass
 
-from agreement_pipeline.confidence_distributions import NORMAL, Bounds, ConfidenceDistribution, fewest_draws
+from agreement_pipeline.confidence_distributions import NORMAL, TOO_FEW_ITEMS, Bounds, ConfidenceDistribution, fewest_draws
 from agreement_pipeline.intervals import Interval
 
 STEPS = 60
@@ -86,8 +86,11 @@ class AlwaysValid:
 
     def limits(self, tail: float) -> Interval:
         """The other distribution's limits at the tail beyond the critical value."""
-        beyond = NORMAL.cdf(-critical_value(self.information, 2 * tail))
-        return Interval(*self.bounds) if beyond < self.once.finest else self.once.limits(beyond)
+        return Interval(*self.bounds) if self.why_without(tail) else self.once.limits(self._beyond(tail))
+
+    def why_without(self, tail: float) -> str | None:
+        """The other distribution is too coarse for limits so far out."""
+        return TOO_FEW_ITEMS if self._beyond(tail) < self.once.finest else self.once.why_without(self._beyond(tail))
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""
@@ -96,6 +99,10 @@ class AlwaysValid:
     def over(self, cutoff: float) -> float:
         """The tail at which the upper limit would touch it."""
         return 0.0 if cutoff > self.bounds[1] else self._always(max(self.once.over(cutoff), self.once.finest))
+
+    def _beyond(self, tail: float) -> float:
+        """The other distribution's tail, of limits as many standard errors out as are needed at any time."""
+        return NORMAL.cdf(-critical_value(self.information, 2 * tail))
 
     def _always(self, tail: float) -> float:
         """The tail whose always valid limits are the others' at `tail`; a half where that is none."""

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from agreement_pipeline.errors import RatingsError, listed
+from agreement_pipeline.errors import PolicyError, RatingsError, listed
 from agreement_pipeline.unseen import Array, Codes
+
+FEWEST_CLUSTERS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,23 @@ class Clusters:
             raise RatingsError(f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row.")
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
+
+    @classmethod
+    def of_rows(cls, names: ArrayLike, n_rows: int) -> "Clusters":
+        """The same for a statistic of so many rows.
+
+        Raises
+        ------
+        PolicyError
+            There is not one name for each row, or but one cluster, which cannot show how clusters differ.
+        RatingsError
+            A name is missing.
+        """
+        clusters = cls.named(names)
+        if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
+            found = f"{clusters.places.size} clusters of {clusters.n} names found"
+            raise PolicyError(f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is required.")
+        return clusters
 
     @property
     def n(self) -> int:

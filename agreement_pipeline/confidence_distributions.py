@@ -21,6 +21,7 @@ from agreement_pipeline.patterns import Array
 
 FEWEST_TAIL_DRAWS = 10
 FEWEST_UNITS = 2
+TOO_FEW_DRAWS, TOO_FEW_ITEMS = "too few draws", "too few items or draws"
 FINEST_TAIL = 1e-9
 HALVINGS = 60
 MOST_POWER = 700.0
@@ -53,6 +54,9 @@ class ConfidenceDistribution(Protocol):
     def limits(self, tail: float) -> Interval:
         """The limits beyond each of which lies a share of `tail`."""
 
+    def why_without(self, tail: float) -> str | None:
+        """Of what there is too little for limits at `tail`, so that they are the bounds; None where they are limits of its own."""
+
     def under(self, cutoff: float) -> float:
         """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it."""
 
@@ -80,6 +84,10 @@ class OfDraws:
     def limits(self, tail: float) -> Interval:
         """Quantiles of the draws."""
         return quantile_interval(self.draws, self._share(tail), self._share(1 - tail), self.bounds).including(self.value)
+
+    def why_without(self, tail: float) -> str | None:
+        """They are its own at every tail."""
+        return None
 
     def under(self, cutoff: float) -> float:
         """The share of draws under it."""
@@ -139,11 +147,11 @@ class Expanded(OfDraws):
 
     def limits(self, tail: float) -> Interval:
         """Quantiles of the draws."""
-        return super().limits(tail) if self.tells(tail) else Interval(*self.bounds)
+        return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
 
-    def tells(self, tail: float) -> bool:
-        """Does any draw lie as far out as the limits at this tail?"""
-        return self._share(tail) >= self._of_one_draw
+    def why_without(self, tail: float) -> str | None:
+        """No draw lies as far out as the limits at this tail."""
+        return None if self._share(tail) >= self._of_one_draw else TOO_FEW_ITEMS
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""
@@ -181,7 +189,7 @@ def _reach(tail: float, n: int) -> float:
 def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
     """What draws that rest on n items, or on as many clusters as say as much, know of the true value; of fewer than two nothing."""
     units = round(n)
-    return Expanded(draws, value, bounds, units) if units >= FEWEST_UNITS else Anything(bounds)
+    return Expanded(draws, value, bounds, units) if units >= FEWEST_UNITS else Anything(bounds, TOO_FEW_ITEMS)
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,10 @@ class Student:
             return Interval(max(self.value - reach, self.bounds[0]), min(self.value + reach, self.bounds[1]))
         factor = math.exp(min(reach / apart, MOST_POWER))
         return Interval(max(self.bounds[1] - apart * factor, self.bounds[0]), self.bounds[1] - apart / factor)
+
+    def why_without(self, tail: float) -> str | None:
+        """They are its own at every tail."""
+        return None
 
     def under(self, cutoff: float) -> float:
         """Student's lower tail at the cut-off."""
@@ -255,6 +267,10 @@ class Exact:
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
+    def why_without(self, tail: float) -> str | None:
+        """They are its own at every tail."""
+        return None
+
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""
         return 1.0 if cutoff > self.value else _least(lambda tail: self.limits(tail).low >= cutoff)
@@ -266,9 +282,10 @@ class Exact:
 
 @dataclass(frozen=True)
 class Anything:
-    """Nothing is known but the measure's bounds."""
+    """Nothing is known but the measure's bounds, and of what there is too little to know more."""
 
     bounds: Bounds
+    why: str
 
     @property
     def finest(self) -> float:
@@ -278,6 +295,10 @@ class Anything:
     def limits(self, tail: float) -> Interval:
         """The bounds."""
         return Interval(*self.bounds)
+
+    def why_without(self, tail: float) -> str | None:
+        """The same at every tail."""
+        return self.why
 
     def under(self, cutoff: float) -> float:
         """1, unless the measure is never under it."""
@@ -304,6 +325,10 @@ class Wider:
         """The lower of the lower limits, and the higher of the upper ones."""
         one, other = self.one.limits(tail), self.other.limits(tail)
         return Interval(min(one.low, other.low), max(one.high, other.high))
+
+    def why_without(self, tail: float) -> str | None:
+        """That of either."""
+        return self.one.why_without(tail) or self.other.why_without(tail)
 
     def under(self, cutoff: float) -> float:
         """The larger q; that of the second is looked for only where its lower limit there does not reach the cut-off too."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import expanded, too_few
+from agreement_pipeline.confidence_distributions import TOO_FEW_DRAWS, Anything, expanded, too_few
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
 from agreement_pipeline.evidence import affordable, split_for, why_without
@@ -158,14 +158,13 @@ def difference(
     values = float(read(one.statistic)), float(read_other(other.statistic))
     value = values[0] - values[1]
     bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
-    coarse = too_few(n, n_resamples, confidence_level)
-    known = expanded(draws, value, bounds, min(_units(one), _units(other)))
-    interval = Interval(*bounds) if coarse else known.limits((1 - confidence_level) / 2)
+    coarse, tail = too_few(n, n_resamples, confidence_level), (1 - confidence_level) / 2
+    known = Anything(bounds, TOO_FEW_DRAWS) if coarse else expanded(draws, value, bounds, min(_units(one), _units(other)))
     clustered = one.statistic.clusters or other.statistic.clusters
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
-    few = f"; too few draws for limits at {100 * confidence_level:g} %" if coarse else ""
+    few = f"; {why} for limits at {100 * confidence_level:g} %" if (why := known.why_without(tail)) else ""
     method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
-    return Difference(one.name, other.name, value, interval, confidence_level, method, shared, values, draws=draws)
+    return Difference(one.name, other.name, value, known.limits(tail), confidence_level, method, shared, values, draws=draws)
 
 
 def _refuse_left_out(side: Side, record: Measure) -> None:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.always_valid import AlwaysValid, mixture
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import Anything, ConfidenceDistribution, Expanded, OfDraws, Wider, too_few
+from agreement_pipeline.confidence_distributions import TOO_FEW_DRAWS, Anything, ConfidenceDistribution, OfDraws, Wider, too_few
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.evidence import FEWEST_CLUSTERS, Asked, gathered, points_of
+from agreement_pipeline.evidence import Asked, gathered, points_of
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, Population, interval_method
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
@@ -145,10 +145,8 @@ class Estimate:
 
     @property
     def without_limits(self) -> str | None:
-        """Why these raters' limits are the measure's bounds, where no draw lies as far out as others would; None where they are limits of its own."""
-        tail, known = (1 - self.confidence_level) / 2, self.known
-        beyond = isinstance(known, Anything) or (isinstance(known, Expanded) and not known.tells(tail))
-        return "too few items, or draws, for them" if beyond and self.population == "these raters" else None
+        """Of what there is too little, where the limits are no more than the measure's bounds; None where they are limits of its own, or there are none."""
+        return None if self.known is None else self.known.why_without((1 - self.confidence_level) / 2)
 
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it; None where there is no value.
@@ -250,7 +248,7 @@ def estimates(
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     how = _method(method, always_valid_at)
-    basis = statistic if clusters is None else statistic.in_clusters(_named(clusters, statistic))
+    basis = statistic if clusters is None else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
     points = points_of(records, basis)
     evidence = gathered(points, basis, how, Asked(n_resamples, seed))
     found: dict[str, list[Estimate]] = {}
@@ -285,14 +283,6 @@ def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
     if always_valid_at is not None and how.population == "raters at large":
         raise PolicyError(f"always valid limits by {name} found; a method that speaks of these raters is required, since a round gains items and not raters.")
     return how
-
-
-def _named(names: ArrayLike, statistic: Statistic) -> Clusters:
-    clusters = Clusters.named(names)
-    if clusters.places.shape != statistic.weights.shape[-1:] or clusters.n < FEWEST_CLUSTERS:
-        found = f"{clusters.places.size} clusters of {clusters.n} names found"
-        raise PolicyError(f"clusters: {found}; one for each of {statistic.weights.shape[-1]} rows, of two names or more, is required.")
-    return clusters
 
 
 def registered(name: str) -> Measure:
@@ -355,7 +345,7 @@ class _Maker:
         """What is known of the true value: if the round is judged once, or at any time."""
         if self.always_valid_at is None:
             coarse = too_few(len(evidence.draws), self.n_resamples, self.confidence_level)
-            return Anything(self.record.bounds) if coarse else self.how.knows(evidence, self.record.bounds)
+            return Anything(self.record.bounds, TOO_FEW_DRAWS) if coarse else self.how.knows(evidence, self.record.bounds)
         once, of_many = (knows(evidence, self.record.bounds) for knows in (self.how.knows, self.how.knows_of_many or self.how.knows))
         return Wider(AlwaysValid(of_many, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds), once)
 
@@ -366,10 +356,8 @@ class _Maker:
         whole = ["whole clusters"] if self.statistic.clusters else []
         always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {units}"]
         said = [f"{fewer}{self.how.description}", *whole, *always, self.how.population]
-        if too_few(n_draws, self.n_resamples, self.confidence_level) and self.always_valid_at is None:
-            said.append(f"too few draws for limits at {100 * self.confidence_level:g} %")
-        elif isinstance(known, Expanded) and not known.tells((1 - self.confidence_level) / 2):
-            said.append(f"too few items for limits at {100 * self.confidence_level:g} %, or draws")
+        if known is not None and (why := known.why_without((1 - self.confidence_level) / 2)):
+            said.append(f"{why} for limits at {100 * self.confidence_level:g} %")
         if self.record.crossed and self.statistic.left_out:
             said.append(f"items with missing ratings left out: {self.statistic.left_out}")
         if point.monte_carlo_error is not None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.clusters import FEWEST_CLUSTERS
 from agreement_pipeline.interval_methods import Evidence, IntervalMethod
 from agreement_pipeline.intervals import PRIOR_MASS, resampled
 from agreement_pipeline.jackknife import without_items
@@ -17,7 +18,6 @@ from agreement_pipeline.raters import effective_raters, raters_on, without_rater
 N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
-FEWEST_CLUSTERS = 2
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))  # what is not computed, since a condition is declared to hold
 

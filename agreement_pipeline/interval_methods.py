@@ -115,7 +115,7 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
         return _exact(evidence, bounds)
     under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
     if np.isnan(evidence.left_out).any() or not 0 < under < 1:
-        return Anything(bounds)
+        return Anything(bounds, "too few defined values")
     return Corrected(draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times))
 
 
@@ -139,7 +139,7 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
-        return Anything(bounds)
+        return Anything(bounds, "too few raters")
     squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(len(evidence.without_rater)))
     df = min(raters, _independent(evidence)) - 1
     exact = _exact(evidence, bounds)
@@ -168,7 +168,7 @@ def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 def _student(evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool) -> ConfidenceDistribution:
     """Student's t about the value; anything where its error is not known."""
     known = df >= 1 and not math.isnan(squared)
-    return Student(float(evidence.value), math.sqrt(squared), df, bounds, log) if known else Anything(bounds)
+    return Student(float(evidence.value), math.sqrt(squared), df, bounds, log) if known else Anything(bounds, "too few defined values")
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"

@@ -250,9 +250,7 @@ def _limit(limit: float) -> str:
 def _at_any_time(estimate: Estimate) -> str:
     if estimate.always_valid_at is None:
         return ""
-    coarse = estimate.known is not None and estimate.known.finest > (1 - estimate.confidence_level) / 2
-    units = "items" if estimate.n_clusters is None else "clusters"
-    return f" (always valid{f', tightest at {estimate.always_valid_at}; for it there are too few {units}, or draws' if coarse else ''})"
+    return f" (always valid{f', tightest at {estimate.always_valid_at}' if estimate.without_limits else ''})"
 
 
 def _items(estimate: Estimate) -> str:

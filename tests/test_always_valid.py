@@ -195,7 +195,8 @@ def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
     policy = Policy.from_mapping({**MADE, "always_valid_at": 5000})
     (verdict,) = assess(ratings, policy, Contract.default()).decision.verdicts
     assert verdict.kind == "inconclusive"
-    assert "(always valid, tightest at 5000; for it there are too few items, or draws)" in verdict.reason
+    assert " (always valid, tightest at 5000) on " in verdict.reason
+    assert verdict.reason.endswith("; no limits: too few items or draws")
     assert "more items at this agreement" not in verdict.reason
 
 

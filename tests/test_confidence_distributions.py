@@ -107,7 +107,7 @@ def test_where_nothing_is_known_q_is_1():
     found = estimate("krippendorff_alpha", two, method="two_way_jackknife_log")
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
-    assert found.known == Anything((-1.0, 1.0))
+    assert (found.known, found.without_limits) == (Anything((-1.0, 1.0), "too few raters"), "too few raters")
 
 
 def test_a_draw_without_a_value_is_a_miss_on_either_side():
@@ -151,16 +151,16 @@ def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
 
 def test_an_estimate_says_that_its_items_are_too_few_for_limits():
     few, more = (estimate("percent_agreement", RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"), n_resamples=1000) for n in (4, 12))
-    assert "too few items for limits at 95 %, or draws" in few.method
+    assert "too few items or draws for limits at 95 %" in few.method
     assert "too few" not in more.method
     assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
-    assert (few.without_limits, more.without_limits, note(more)) == ("too few items, or draws, for them", None, "")
-    assert note(few) == "no limits: too few items, or draws, for them"
-    assert Rule("percent_agreement", effect="warn").judge([few])[0].reason.endswith("; no limits: too few items, or draws, for them")
+    assert (few.without_limits, more.without_limits, note(more)) == ("too few items or draws", None, "")
+    assert note(few) == "no limits: too few items or draws"
+    assert Rule("percent_agreement", effect="warn").judge([few])[0].reason.endswith("; no limits: too few items or draws")
 
 
 def test_one_item_tells_nothing():
-    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything((0.0, 1.0))
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything((0.0, 1.0), "too few items or draws")
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():

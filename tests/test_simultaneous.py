@@ -100,7 +100,7 @@ def test_draws_that_cannot_tell_the_level_reach_nothing():
 
 
 def test_an_estimate_of_which_nothing_is_known_reaches_nothing():
-    assert kinds([replace(found(0.99), known=Anything((0.0, 1.0)))]) == ["inconclusive"]
+    assert kinds([replace(found(0.99), known=Anything((0.0, 1.0), "too few raters"))]) == ["inconclusive"]
     assert kinds([replace(found(0.99), known=None)]) == ["inconclusive"]
 
 
