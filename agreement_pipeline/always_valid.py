@@ -18,7 +18,13 @@ https://doi.org/10.1214/aoms/1177696786
 import math
 from dataclasses import dataclass
 
-from agreement_pipeline.confidence_distributions import NORMAL, TOO_FEW_ITEMS, Bounds, ConfidenceDistribution, fewest_draws
+from agreement_pipeline.confidence_distributions import (
+    NORMAL,
+    TOO_FEW_ITEMS,
+    Bounds,
+    ConfidenceDistribution,
+    fewest_draws,
+)
 from agreement_pipeline.intervals import Interval
 
 STEPS = 60
@@ -44,7 +50,9 @@ def critical_value(information: float, alpha: float) -> float:
     >>> round(critical_value(500 * mixture(500, 0.05), 0.05), 3), round(critical_value(100 * mixture(500, 0.05), 0.05), 3)
     (3.035, 3.347)
     """
-    return math.sqrt((information + 1) / information * (math.log1p(information) - 2 * math.log(alpha)))
+    return math.sqrt(
+        (information + 1) / information * (math.log1p(information) - 2 * math.log(alpha))
+    )
 
 
 def draws_needed(confidence_level: float) -> int:
@@ -86,19 +94,35 @@ class AlwaysValid:
 
     def limits(self, tail: float) -> Interval:
         """The other distribution's limits at the tail beyond the critical value."""
-        return Interval(*self.bounds) if self.why_without(tail) else self.once.limits(self._beyond(tail))
+        return (
+            Interval(*self.bounds)
+            if self.why_without(tail)
+            else self.once.limits(self._beyond(tail))
+        )
 
     def why_without(self, tail: float) -> str | None:
         """The other distribution is too coarse for limits so far out."""
-        return TOO_FEW_ITEMS if self._beyond(tail) < self.once.finest else self.once.why_without(self._beyond(tail))
+        return (
+            TOO_FEW_ITEMS
+            if self._beyond(tail) < self.once.finest
+            else self.once.why_without(self._beyond(tail))
+        )
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""
-        return 0.0 if cutoff <= self.bounds[0] else self._always(max(self.once.under(cutoff), self.once.finest))
+        return (
+            0.0
+            if cutoff <= self.bounds[0]
+            else self._always(max(self.once.under(cutoff), self.once.finest))
+        )
 
     def over(self, cutoff: float) -> float:
         """The tail at which the upper limit would touch it."""
-        return 0.0 if cutoff > self.bounds[1] else self._always(max(self.once.over(cutoff), self.once.finest))
+        return (
+            0.0
+            if cutoff > self.bounds[1]
+            else self._always(max(self.once.over(cutoff), self.once.finest))
+        )
 
     def _beyond(self, tail: float) -> float:
         """The other distribution's tail, of limits as many standard errors out as are needed at any time."""

@@ -10,7 +10,15 @@ from agreement_pipeline import __version__
 from agreement_pipeline.confidence_distributions import fewest_draws
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import memory
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, ROUND, Estimate, Scope, estimates, registered
+from agreement_pipeline.estimates import (
+    CONFIDENCE_LEVEL,
+    N_RESAMPLES,
+    ROUND,
+    Estimate,
+    Scope,
+    estimates,
+    registered,
+)
 from agreement_pipeline.gate import Decision, decide
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, interval_method
 from agreement_pipeline.measures import MEASURES
@@ -38,7 +46,9 @@ class Assessment:
     decision: Decision
 
 
-def assess(ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE) -> Assessment:
+def assess(
+    ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE
+) -> Assessment:
     """Estimate what the policy asks for, and decide.
 
     Reads nothing but its arguments: the same ratings, policy, contract, waivers and version of this package give the same decision.
@@ -71,12 +81,19 @@ def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
     """The registered measures defined on the ratings' scale, of one question or of all."""
-    return tuple(name for name, record in MEASURES.items() if record.defined_on(ratings.scale) and question in (None, record.question))
+    return tuple(
+        name
+        for name, record in MEASURES.items()
+        if record.defined_on(ratings.scale) and question in (None, record.question)
+    )
 
 
 def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
     """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
-    return next((made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND), None)
+    return next(
+        (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
+        None,
+    )
 
 
 def measure_ratings(
@@ -94,17 +111,35 @@ def measure_ratings(
     Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
     estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
     """
-    settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "always_valid_at": always_valid_at}
-    records = [record for record in map(registered, dict.fromkeys(measures)) if record.defined_on(ratings.scale)]
+    settings: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "always_valid_at": always_valid_at,
+    }
+    records = [
+        record
+        for record in map(registered, dict.fromkeys(measures))
+        if record.defined_on(ratings.scale)
+    ]
     seed = int(ratings.digest[:16], 16)
     at_large = interval_method(method).population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
-        for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(ratings):
+        for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
+            ratings
+        ):
             of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
-            group = [record.name for record in records if record.needs == needs and (scope == ROUND or not record.expensive)]
+            group = [
+                record.name
+                for record in records
+                if record.needs == needs and (scope == ROUND or not record.expensive)
+            ]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimates(group, made(), seed=seed, scope=scope, method=of_scope, **settings)
-                yield from (_naming_gold(each, ratings) for each in found if each.scope.kind in scopes)
+                found = estimates(
+                    group, made(), seed=seed, scope=scope, method=of_scope, **settings
+                )
+                yield from (
+                    _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
+                )
 
 
 def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
@@ -135,7 +170,15 @@ def survey(
     others = [kind for kind in asked if kind not in details]
     fewer = min(n_resamples, max(DETAIL_RESAMPLES, fewest_draws((1 - confidence_level) / 2)))
     for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, fewer, None)):
-        yield from measure_ratings(ratings, measures, scopes=kinds, confidence_level=confidence_level, n_resamples=draws, method=method, always_valid_at=at)
+        yield from measure_ratings(
+            ratings,
+            measures,
+            scopes=kinds,
+            confidence_level=confidence_level,
+            n_resamples=draws,
+            method=method,
+            always_valid_at=at,
+        )
 
 
 def _of_counts(ratings: Ratings) -> Scoped:
@@ -198,7 +241,11 @@ def _of_panel_values(ratings: Ratings) -> Scoped:
 
 
 def _of_replicates(ratings: Ratings) -> Scoped:
-    replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
+    replicates = (
+        memory.replicate_values(ratings)
+        if ratings.scale.continuous
+        else memory.replicate_counts(ratings)
+    )
     yield ROUND, partial(_itself, replicates)
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), partial(replicates.of, rater)

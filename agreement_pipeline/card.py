@@ -23,7 +23,13 @@ TENTATIVE = (
 )
 
 
-def card(project: str, decisions: Mapping[str, Mapping[str, Any]], report: Mapping[str, Any], policy: Policy, scale: Scale) -> str:
+def card(
+    project: str,
+    decisions: Mapping[str, Mapping[str, Any]],
+    report: Mapping[str, Any],
+    policy: Policy,
+    scale: Scale,
+) -> str:
     """The text of the card."""
     rounds = ", ".join(_safe(name) for name in decisions)
     tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
@@ -54,11 +60,17 @@ def _waived(waiver: Mapping[str, str]) -> str:
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
     """What Hugging Face `datasets` loads; it refuses a configuration without rows."""
     configs = [
-        {"config_name": name, **({"default": True} if name == "default" else {}), "data_files": [{"split": split, "path": path}]}
+        {
+            "config_name": name,
+            **({"default": True} if name == "default" else {}),
+            "data_files": [{"split": split, "path": path}],
+        }
         for name, (split, path) in CONFIGS.items()
         if name != "unresolved" or has_unresolved
     ]
-    return yaml.safe_dump({"pretty_name": project, "configs": configs}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(
+        {"pretty_name": project, "configs": configs}, sort_keys=False, allow_unicode=True
+    )
 
 
 def _admission(policy: Policy) -> str:
@@ -72,15 +84,33 @@ def _admission(policy: Policy) -> str:
 
 def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
     header = ("round", "measure", "of", "value", "interval", "items", "verdict", "in words")
-    return _table(header, ((name, *_verdict(verdict)) for name, decision in decisions.items() for verdict in decision["verdicts"]))
+    return _table(
+        header,
+        (
+            (name, *_verdict(verdict))
+            for name, decision in decisions.items()
+            for verdict in decision["verdicts"]
+        ),
+    )
 
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = ("undefined", "undefined") if value is None else (in_words(value), f"{_limit(low)} to {_limit(high)}")
+    found = (
+        ("undefined", "undefined")
+        if value is None
+        else (in_words(value), f"{_limit(low)} to {_limit(high)}")
+    )
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
-    return (verdict["measure"], verdict["scope"], *found, items, f"{verdict['verdict']}{effect}", verdict["reason"])
+    return (
+        verdict["measure"],
+        verdict["scope"],
+        *found,
+        items,
+        f"{verdict['verdict']}{effect}",
+        verdict["reason"],
+    )
 
 
 def _limit(limit: float | None) -> str:
@@ -90,12 +120,20 @@ def _limit(limit: float | None) -> str:
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
     names = list(next(iter(rounds.values()))["counts"])
     return _table(
-        ("round", *(name.replace("_", " ") for name in names)), ((name, *(str(found["counts"][count]) for count in names)) for name, found in rounds.items())
+        ("round", *(name.replace("_", " ") for name in names)),
+        (
+            (name, *(str(found["counts"][count]) for count in names))
+            for name, found in rounds.items()
+        ),
     )
 
 
 def _columns(scale: Scale) -> str:
-    label = f"a number on the {scale.level} scale" if scale.numeric else f"one of {', '.join(_safe(name) for name in scale.names)}, in this order"
+    label = (
+        f"a number on the {scale.level} scale"
+        if scale.numeric
+        else f"one of {', '.join(_safe(name) for name in scale.names)}, in this order"
+    )
     return "\n".join(
         [
             f"- `default`: one row an item. `label`: {label}; `soft_label` and `votes` follow the same order.",
@@ -108,7 +146,10 @@ def _columns(scale: Scale) -> str:
 def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     lines = [list(header), *(list(row) for row in rows)]
     lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(cell if cell == '---' else _safe(cell) for cell in line)} |" for line in lines)
+    return "\n".join(
+        f"| {' | '.join(cell if cell == '---' else _safe(cell) for cell in line)} |"
+        for line in lines
+    )
 
 
 def _safe(text: str) -> str:

@@ -42,7 +42,9 @@ class Clusters:
         """
         missing = sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
         if missing:
-            raise RatingsError(f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row.")
+            raise RatingsError(
+                f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row."
+            )
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
 
@@ -60,7 +62,9 @@ class Clusters:
         clusters = cls.named(names)
         if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
             found = f"{clusters.places.size} clusters of {clusters.n} names found"
-            raise PolicyError(f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is required.")
+            raise PolicyError(
+                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is required."
+            )
         return clusters
 
     @property
@@ -79,7 +83,10 @@ class Clusters:
 
     def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
         """How many items of some of the rows each cluster holds, shape (C,)."""
-        return np.asarray(np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)), dtype=float)
+        return np.asarray(
+            np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
+            dtype=float,
+        )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
         """How many items of those rows the cluster of an item holds, on average over items: the larger ones carry the value."""
@@ -101,7 +108,9 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
         They are of another number of rows.
     """
     if clusters is not None and clusters.places.shape != (rows,):
-        raise RatingsError(f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is required. Name the cluster of each row.")
+        raise RatingsError(
+            f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is required. Name the cluster of each row."
+        )
     return clusters
 
 
@@ -115,7 +124,9 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
     """
     if any(each is not None for each in clusters):
         found = listed([0 if each is None else each.n for each in clusters])
-        raise RatingsError(f"{what}: {found} clusters found; statistics without clusters are required of a sum. Put the ratings into one table first.")
+        raise RatingsError(
+            f"{what}: {found} clusters found; statistics without clusters are required of a sum. Put the ratings into one table first."
+        )
 
 
 def _is_name(value: object) -> bool:

@@ -52,19 +52,34 @@ def between_rounds(
     shared = len(set(one.without_gold.current["item"]) & set(other.without_gold.current["item"]))
     clusters = len(_cluster_names(one) & _cluster_names(other))
     paired = shared > 0 or clusters > 0
-    if paired and (needs in ("replicates", "confidence", "groups") or one.scale.continuous or other.scale.continuous):
+    if paired and (
+        needs in ("replicates", "confidence", "groups")
+        or one.scale.continuous
+        or other.scale.continuous
+    ):
         found = f"{shared} shared items found" if shared else f"{clusters} shared clusters found"
         raise AgreementError(
             f"{measure}: {found}; one of first labels on a list of categories is required of a measure that is paired by them. "
             "Choose another such as krippendorff_alpha, or rounds of other items."
         )
     if paired and needs in FIRST_LABELS:
-        statistics = [_of_patterns(needs, patterns) for patterns in memory.aligned_patterns(one, other)]
+        statistics = [
+            _of_patterns(needs, patterns) for patterns in memory.aligned_patterns(one, other)
+        ]
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
     what = _of_category(measure, category)
-    sides = [Side(f"{what} of {name}", measure, statistic, category) for name, statistic in zip(names, statistics, strict=True)]
-    return difference(*sides, shared=shared if paired else None, seed=seed, confidence_level=confidence_level, n_resamples=n_resamples)
+    sides = [
+        Side(f"{what} of {name}", measure, statistic, category)
+        for name, statistic in zip(names, statistics, strict=True)
+    ]
+    return difference(
+        *sides,
+        shared=shared if paired else None,
+        seed=seed,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+    )
 
 
 def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratings]:
@@ -86,7 +101,13 @@ def _cluster_names(ratings: Ratings) -> set[str]:
 
 
 def between_classifiers(
-    ratings: Ratings, measure: str, one: str, other: str, *, confidence_level: float = CONFIDENCE_LEVEL, n_resamples: int = N_RESAMPLES
+    ratings: Ratings,
+    measure: str,
+    one: str,
+    other: str,
+    *,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
 ) -> Difference:
     """How much greater a classifier's agreement with the panel is than another's.
 
@@ -99,9 +120,14 @@ def between_classifiers(
     _require_defined(ratings, measure)
     _require_names(ratings.classifiers, one, other)
     panel = memory.current_panel(ratings)
-    joint = memory.joint_values(ratings) if ratings.scale.continuous else memory.joint_patterns(ratings)
+    joint = (
+        memory.joint_values(ratings) if ratings.scale.continuous else memory.joint_patterns(ratings)
+    )
     statistics = [_apart(joint, panel, name) for name in (one, other)]
-    sides = [Side(f"{measure} of classifier {name}", measure, statistic) for name, statistic in zip((one, other), statistics, strict=True)]
+    sides = [
+        Side(f"{measure} of classifier {name}", measure, statistic)
+        for name, statistic in zip((one, other), statistics, strict=True)
+    ]
     return _difference(ratings, sides, _shared(joint, one, other), confidence_level, n_resamples)
 
 
@@ -128,21 +154,39 @@ def between_raters(
     _require_defined(ratings, measure)
     statistics: list[Any]
     if registered(measure).needs == "panel":
-        everybody = memory.rating_values(ratings) if ratings.scale.continuous else memory.rating_patterns(ratings)
+        everybody = (
+            memory.rating_values(ratings)
+            if ratings.scale.continuous
+            else memory.rating_patterns(ratings)
+        )
         _require_names(everybody.raters, one, other)
         statistics = [_against_the_rest(everybody, name) for name in (one, other)]
         shared = _shared(everybody, one, other)
     else:
-        replicates = memory.replicate_values(ratings) if ratings.scale.continuous else memory.replicate_counts(ratings)
+        replicates = (
+            memory.replicate_values(ratings)
+            if ratings.scale.continuous
+            else memory.replicate_counts(ratings)
+        )
         _require_names(replicates.raters, one, other)
         statistics = [replicates.of(name) for name in (one, other)]
         shared = len(np.intersect1d(*(each.item for each in statistics)))
     what = _of_category(measure, category)
-    sides = [Side(f"{what} of rater {name}", measure, statistic, category) for name, statistic in zip((one, other), statistics, strict=True)]
+    sides = [
+        Side(f"{what} of rater {name}", measure, statistic, category)
+        for name, statistic in zip((one, other), statistics, strict=True)
+    ]
     return _difference(ratings, sides, shared, confidence_level, n_resamples)
 
 
-def between_measures(ratings: Ratings, one: str, other: str, *, confidence_level: float = CONFIDENCE_LEVEL, n_resamples: int = N_RESAMPLES) -> Difference:
+def between_measures(
+    ratings: Ratings,
+    one: str,
+    other: str,
+    *,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+) -> Difference:
     """How much greater one measure of the round is than another; between raters and of raters with themselves included.
 
     Raises
@@ -154,13 +198,32 @@ def between_measures(ratings: Ratings, one: str, other: str, *, confidence_level
         _require(name, *FIRST_LABELS, "replicates")
         _require_defined(ratings, name)
     needs = [registered(name).needs for name in (one, other)]
-    statistics = _of_numbers(ratings, needs) if ratings.scale.continuous else _of_labels(ratings, needs)
-    sides = [Side(name, name, statistic) for name, statistic in zip((one, other), statistics, strict=True)]
-    return _difference(ratings, sides, min(statistic.n_items for statistic in statistics), confidence_level, n_resamples)
+    statistics = (
+        _of_numbers(ratings, needs) if ratings.scale.continuous else _of_labels(ratings, needs)
+    )
+    sides = [
+        Side(name, name, statistic)
+        for name, statistic in zip((one, other), statistics, strict=True)
+    ]
+    return _difference(
+        ratings,
+        sides,
+        min(statistic.n_items for statistic in statistics),
+        confidence_level,
+        n_resamples,
+    )
 
 
-def _difference(ratings: Ratings, sides: list[Side], shared: int, confidence_level: float, n_resamples: int) -> Difference:
-    return difference(*sides, shared=shared, seed=int(ratings.digest[:16], 16), confidence_level=confidence_level, n_resamples=n_resamples)
+def _difference(
+    ratings: Ratings, sides: list[Side], shared: int, confidence_level: float, n_resamples: int
+) -> Difference:
+    return difference(
+        *sides,
+        shared=shared,
+        seed=int(ratings.digest[:16], 16),
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+    )
 
 
 def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
@@ -168,7 +231,9 @@ def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
     again = [need == "replicates" for need in needs]
     if any(again) and not all(again):
         found = f"measures of {' and of '.join(needs)} on numbers without categories found"
-        raise AgreementError(f"comparison: {found}; both of replicates, or neither, is required. Choose another measure.")
+        raise AgreementError(
+            f"comparison: {found}; both of replicates, or neither, is required. Choose another measure."
+        )
     return [memory.replicate_values(ratings) if all(again) else memory.rating_values(ratings)] * 2
 
 
@@ -177,7 +242,9 @@ def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
     replicates = memory.replicate_counts(ratings) if "replicates" in needs else None
     patterns = memory.rating_patterns(ratings) if replicates is None else replicates.patterns
     of_need = {"patterns": patterns, "counts": patterns, "replicates": replicates}
-    return [of_need[need] if need in of_need else RatingValues.of_patterns(patterns) for need in needs]
+    return [
+        of_need[need] if need in of_need else RatingValues.of_patterns(patterns) for need in needs
+    ]
 
 
 def _of_patterns(needs: str, patterns: RatingPatterns) -> Statistic:
@@ -187,7 +254,9 @@ def _of_patterns(needs: str, patterns: RatingPatterns) -> Statistic:
     return patterns.counts() if needs == "counts" else patterns
 
 
-def _apart(joint: RatingPatterns | RatingValues, panel: tuple[str, ...], classifier: str) -> Statistic:
+def _apart(
+    joint: RatingPatterns | RatingValues, panel: tuple[str, ...], classifier: str
+) -> Statistic:
     """The panel and a classifier on the rows of all, as many and in their order."""
     column = joint.raters.index(classifier)
     if isinstance(joint, RatingValues):
@@ -196,7 +265,11 @@ def _apart(joint: RatingPatterns | RatingValues, panel: tuple[str, ...], classif
 
 
 def _against_the_rest(everybody: RatingPatterns | RatingValues, rater: str) -> Statistic:
-    return value_against_the_rest(everybody, rater) if isinstance(everybody, RatingValues) else against_the_rest(everybody, rater)
+    return (
+        value_against_the_rest(everybody, rater)
+        if isinstance(everybody, RatingValues)
+        else against_the_rest(everybody, rater)
+    )
 
 
 def _of_round(ratings: Ratings, measure: str) -> Statistic:
@@ -204,7 +277,9 @@ def _of_round(ratings: Ratings, measure: str) -> Statistic:
     if statistic is None:
         need = registered(measure).needs
         found = f"a measure of {'classifiers' if need == 'panel' else need}, and {len(ratings.classifiers)} classifiers, found"
-        raise AgreementError(f"{measure}: {found}; one of the whole round is required. Compare classifiers within a round.")
+        raise AgreementError(
+            f"{measure}: {found}; one of the whole round is required. Compare classifiers within a round."
+        )
     return statistic
 
 
@@ -218,16 +293,22 @@ def _require_defined(ratings: Ratings, measure: str) -> None:
     record = registered(measure)
     if not record.defined_on(ratings.scale):
         found = f"{ratings.scale.level}{' without categories' if ratings.scale.continuous else ''}"
-        raise AgreementError(f"{measure}: level {found} found; one of {', '.join(sorted(record.levels))} is required. Choose another measure.")
+        raise AgreementError(
+            f"{measure}: level {found} found; one of {', '.join(sorted(record.levels))} is required. Choose another measure."
+        )
 
 
 def _require(measure: str, *needs: str) -> None:
     found = registered(measure).needs
     if found not in needs:
-        raise AgreementError(f"{measure}: a measure of {found} found; one of {', '.join(needs)} is required here. Choose another, such as {SUCH_AS[needs[0]]}.")
+        raise AgreementError(
+            f"{measure}: a measure of {found} found; one of {', '.join(needs)} is required here. Choose another, such as {SUCH_AS[needs[0]]}."
+        )
 
 
 def _require_names(among: tuple[str, ...], *names: str) -> None:
     unknown = [name for name in names if name not in among]
     if unknown or len(set(names)) < len(names):
-        raise AgreementError(f"comparison: {', '.join(names)} found; two different names of {', '.join(sorted(among))} are required. Correct them.")
+        raise AgreementError(
+            f"comparison: {', '.join(names)} found; two different names of {', '.join(sorted(among))} are required. Correct them."
+        )

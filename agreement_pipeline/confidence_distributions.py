@@ -83,7 +83,9 @@ class OfDraws:
 
     def limits(self, tail: float) -> Interval:
         """Quantiles of the draws."""
-        return quantile_interval(self.draws, self._share(tail), self._share(1 - tail), self.bounds).including(self.value)
+        return quantile_interval(
+            self.draws, self._share(tail), self._share(1 - tail), self.bounds
+        ).including(self.value)
 
     def why_without(self, tail: float) -> str | None:
         """They are its own at every tail."""
@@ -155,11 +157,19 @@ class Expanded(OfDraws):
 
     def under(self, cutoff: float) -> float:
         """The tail at which the lower limit would touch it."""
-        return 0.0 if cutoff <= self.bounds[0] else max(super().under(cutoff), self._tail(self._of_one_draw))
+        return (
+            0.0
+            if cutoff <= self.bounds[0]
+            else max(super().under(cutoff), self._tail(self._of_one_draw))
+        )
 
     def over(self, cutoff: float) -> float:
         """The tail at which the upper limit would touch it."""
-        return 0.0 if cutoff > self.bounds[1] else max(super().over(cutoff), self._tail(self._of_one_draw))
+        return (
+            0.0
+            if cutoff > self.bounds[1]
+            else max(super().over(cutoff), self._tail(self._of_one_draw))
+        )
 
     def kept(self, tail: float, times: float) -> float:
         """How much of that reach is left on so many times the items."""
@@ -173,7 +183,11 @@ class Expanded(OfDraws):
         return NORMAL.cdf(_reach(tail, self.n))
 
     def _tail(self, share: float) -> float:
-        return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1) if 0 < share < 1 else share
+        return (
+            lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1)
+            if 0 < share < 1
+            else share
+        )
 
 
 def _stretch(n: int) -> float:
@@ -189,7 +203,11 @@ def _reach(tail: float, n: int) -> float:
 def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
     """What draws that rest on n items, or on as many clusters as say as much, know of the true value; of fewer than two nothing."""
     units = round(n)
-    return Expanded(draws, value, bounds, units) if units >= FEWEST_UNITS else Anything(bounds, TOO_FEW_ITEMS)
+    return (
+        Expanded(draws, value, bounds, units)
+        if units >= FEWEST_UNITS
+        else Anything(bounds, TOO_FEW_ITEMS)
+    )
 
 
 @dataclass(frozen=True)
@@ -220,9 +238,13 @@ class Student:
         """As far to either side."""
         reach, apart = -quantile(tail, self.df) * self.error, self._apart
         if apart is None:
-            return Interval(max(self.value - reach, self.bounds[0]), min(self.value + reach, self.bounds[1]))
+            return Interval(
+                max(self.value - reach, self.bounds[0]), min(self.value + reach, self.bounds[1])
+            )
         factor = math.exp(min(reach / apart, MOST_POWER))
-        return Interval(max(self.bounds[1] - apart * factor, self.bounds[0]), self.bounds[1] - apart / factor)
+        return Interval(
+            max(self.bounds[1] - apart * factor, self.bounds[0]), self.bounds[1] - apart / factor
+        )
 
     def why_without(self, tail: float) -> str | None:
         """They are its own at every tail."""
@@ -241,7 +263,11 @@ class Student:
         apart = self._apart
         if apart is None:
             return (cutoff - self.value) / self.error
-        return math.inf if cutoff >= self.bounds[1] else math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+        return (
+            math.inf
+            if cutoff >= self.bounds[1]
+            else math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,12 +359,20 @@ class Wider:
     def under(self, cutoff: float) -> float:
         """The larger q; that of the second is looked for only where its lower limit there does not reach the cut-off too."""
         tail = self.one.under(cutoff)
-        return tail if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff else max(tail, self.other.under(cutoff))
+        return (
+            tail
+            if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff
+            else max(tail, self.other.under(cutoff))
+        )
 
     def over(self, cutoff: float) -> float:
         """The larger probability, in the same way."""
         tail = self.one.over(cutoff)
-        return tail if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff else max(tail, self.other.over(cutoff))
+        return (
+            tail
+            if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff
+            else max(tail, self.other.over(cutoff))
+        )
 
 
 def _least(met: Callable[[float], bool]) -> float:

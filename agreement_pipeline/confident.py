@@ -34,9 +34,13 @@ class ConfidentPatterns:
     def __init__(self, patterns: RatingPatterns, confidence: ArrayLike) -> None:
         stated = np.asarray(confidence, dtype=float)
         if stated.shape != patterns.codes.shape:
-            raise RatingsError(f"confident patterns: confidence of shape {stated.shape} found; {patterns.codes.shape} is required. Give one for each rating.")
+            raise RatingsError(
+                f"confident patterns: confidence of shape {stated.shape} found; {patterns.codes.shape} is required. Give one for each rating."
+            )
         if not (np.isnan(stated) | ((stated >= 0) & (stated <= 1))).all():
-            raise RatingsError("confident patterns: a confidence under 0 or above 1 found; 0 to 1, or nan where none was stated, is required. Correct it.")
+            raise RatingsError(
+                "confident patterns: a confidence under 0 or above 1 found; 0 to 1, or nan where none was stated, is required. Correct it."
+            )
         object.__setattr__(self, "patterns", patterns)
         object.__setattr__(self, "confidence", np.where(patterns.codes >= 0, stated, np.nan))
 
@@ -97,13 +101,27 @@ class ConfidentPatterns:
         """Add the patterns' unseen rows, with as much confidence as each rater stated in the mean."""
         rows = self.patterns.unseen(split_between(self.patterns.used, self.scale, category))
         total = np.nansum(self.confidence, axis=0)
-        mean = np.divide(total, self.stated.sum(0), out=np.full(total.shape, np.nan), where=self.stated.any(0))
-        patterns = changed(self.patterns, codes=np.vstack([self.patterns.codes, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
-        return changed(self, patterns=patterns, confidence=np.vstack([self.confidence, np.where(rows >= 0, mean, np.nan)]))
+        mean = np.divide(
+            total, self.stated.sum(0), out=np.full(total.shape, np.nan), where=self.stated.any(0)
+        )
+        patterns = changed(
+            self.patterns,
+            codes=np.vstack([self.patterns.codes, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+        )
+        return changed(
+            self,
+            patterns=patterns,
+            confidence=np.vstack([self.confidence, np.where(rows >= 0, mean, np.nan)]),
+        )
 
     def only(self, raters: Sequence[str]) -> "ConfidentPatterns":
         """The columns of some raters."""
-        return ConfidentPatterns(self.patterns.only(raters), self.confidence[:, [self.raters.index(rater) for rater in raters]])
+        return ConfidentPatterns(
+            self.patterns.only(raters),
+            self.confidence[:, [self.raters.index(rater) for rater in raters]],
+        )
 
     def __add__(self, other: "ConfidentPatterns") -> "ConfidentPatterns":
         patterns = stacked(self.patterns, other.patterns)

@@ -50,10 +50,14 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """
     try:
         if path.stat().st_size > LARGEST:
-            raise error(f"{path}: {path.stat().st_size} bytes found; at most {LARGEST} are required. Keep data out of this file.")
+            raise error(
+                f"{path}: {path.stat().st_size} bytes found; at most {LARGEST} are required. Keep data out of this file."
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as cause:
-        raise error(f"{path}: cannot be read ({cause}); a UTF-8 text file is required. Check its name and encoding.") from None
+        raise error(
+            f"{path}: cannot be read ({cause}); a UTF-8 text file is required. Check its name and encoding."
+        ) from None
     lines: dict[tuple[object, ...], int] = {}
     try:
         _refuse_hidden(text, path, error)
@@ -73,17 +77,31 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
     """Refuse what lets a value be another than the one written at its place."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         line = event.start_mark.line + 1 if event.start_mark else 1
         if depth > DEEPEST:
-            raise error(f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat.")
+            raise error(
+                f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat."
+            )
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise error(f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself.")
+            raise error(
+                f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself."
+            )
         if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag:
-            raise error(f"{path}:{line}: tag {event.tag!r} found; values without a tag are required. Leave the tag out, and put texts in quotes.")
+            raise error(
+                f"{path}:{line}: tag {event.tag!r} found; values without a tag are required. Leave the tag out, and put texts in quotes."
+            )
 
 
-def _note_lines(node: yaml.Node | None, at: tuple[object, ...], lines: dict[tuple[object, ...], int], path: Path, error: type[AgreementError]) -> None:
+def _note_lines(
+    node: yaml.Node | None,
+    at: tuple[object, ...],
+    lines: dict[tuple[object, ...], int],
+    path: Path,
+    error: type[AgreementError],
+) -> None:
     if node is None:
         return
     lines[at] = node.start_mark.line + 1
@@ -93,6 +111,8 @@ def _note_lines(node: yaml.Node | None, at: tuple[object, ...], lines: dict[tupl
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if (*at, key.value) in lines:
-                raise error(f"{path}:{key.start_mark.line + 1}: key {key.value!r} found twice; each is required once. Remove one.")
+                raise error(
+                    f"{path}:{key.start_mark.line + 1}: key {key.value!r} found twice; each is required once. Remove one."
+                )
             _note_lines(value, (*at, key.value), lines, path, error)
             lines[(*at, key.value)] = key.start_mark.line + 1

@@ -64,13 +64,27 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
     item, items = pd.factorize(rated["item"], sort=True)
     n_raters = np.bincount(item, minlength=len(items))
     votes = _votes(rated["label"], item, len(items), ratings.scale)
-    labels, resolution = _means(rated["label"], item, n_raters) if ratings.scale.numeric else _leaders(votes, ratings.scale)
+    labels, resolution = (
+        _means(rated["label"], item, n_raters)
+        if ratings.scale.numeric
+        else _leaders(votes, ratings.scale)
+    )
     columns = {
         "id": list(items),
         "round": round_name,
         **_texts(ratings, items),
-        "label": pd.Series([None if how in UNRESOLVED else label for label, how in zip(labels, resolution, strict=True)], dtype=object),
-        **({} if ratings.scale.continuous else {"soft_label": _soft(votes).tolist(), "votes": votes.tolist()}),
+        "label": pd.Series(
+            [
+                None if how in UNRESOLVED else label
+                for label, how in zip(labels, resolution, strict=True)
+            ],
+            dtype=object,
+        ),
+        **(
+            {}
+            if ratings.scale.continuous
+            else {"soft_label": _soft(votes).tolist(), "votes": votes.tolist()}
+        ),
         "n_raters": n_raters,
         **({} if ratings.scale.continuous else {"entropy_bits": _entropy(_soft(votes))}),
         "resolution": resolution,
@@ -95,7 +109,15 @@ def _panel_ratings(ratings: Ratings) -> pd.DataFrame:
 
 def _texts(ratings: Ratings, items: Any) -> dict[str, list[object]]:
     known = ratings.contents
-    return {"text": list(known["text"].reindex(items).astype(object).where(lambda text: text.notna(), None))} if "text" in known else {}
+    return (
+        {
+            "text": list(
+                known["text"].reindex(items).astype(object).where(lambda text: text.notna(), None)
+            )
+        }
+        if "text" in known
+        else {}
+    )
 
 
 def _votes(labels: pd.Series, item: Codes, n_items: int, scale: Scale) -> Codes:
@@ -110,15 +132,26 @@ def _leaders(votes: Codes, scale: Scale) -> tuple[list[str], list[str]]:
     """The first category with most votes, and how it came by them."""
     most, total = votes.max(1), votes.sum(1)
     leading = (votes == most[:, None]).sum(1)
-    resolution = np.select([total == 1, most == total, leading > 1], ["single", "unanimous", "tie"], "plurality")
+    resolution = np.select(
+        [total == 1, most == total, leading > 1], ["single", "unanimous", "tie"], "plurality"
+    )
     return np.array(scale.names, dtype=object)[votes.argmax(1)].tolist(), resolution.tolist()
 
 
 def _means(labels: pd.Series, item: Codes, n_raters: Codes) -> tuple[list[float], list[str]]:
     """The mean label of each item, exact to the last digit in whatever order the raters stand, and how it came about."""
-    given = np.split(labels.to_numpy(dtype=float)[np.argsort(item, kind="stable")], np.cumsum(n_raters)[:-1]) if len(n_raters) else []
+    given = (
+        np.split(
+            labels.to_numpy(dtype=float)[np.argsort(item, kind="stable")], np.cumsum(n_raters)[:-1]
+        )
+        if len(n_raters)
+        else []
+    )
     means = [math.fsum(values) / len(values) for values in given]
-    return means, ["single" if len(values) == 1 else "unanimous" if np.ptp(values) == 0 else "mean" for values in given]
+    return means, [
+        "single" if len(values) == 1 else "unanimous" if np.ptp(values) == 0 else "mean"
+        for values in given
+    ]
 
 
 def _soft(votes: Codes) -> Array:

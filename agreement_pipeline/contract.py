@@ -73,7 +73,9 @@ class Contract:
             A file cannot be read, or an entry is no expectation; the message names file and line.
         """
         read = {table: read_yaml(folder / f"{table}.yaml", ContractError) for table in TABLES}
-        return cls({table: _expectations(data, table, place) for table, (data, place) in read.items()})
+        return cls(
+            {table: _expectations(data, table, place) for table, (data, place) in read.items()}
+        )
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
@@ -90,7 +92,10 @@ class Contract:
 
     def to_mapping(self) -> dict[str, Any]:
         """The contract as plain data."""
-        return {table: [expectation.to_mapping() for expectation in expectations] for table, expectations in self.tables.items()}
+        return {
+            table: [expectation.to_mapping() for expectation in expectations]
+            for table, expectations in self.tables.items()
+        }
 
     @property
     def digest(self) -> str:
@@ -104,7 +109,9 @@ class Contract:
 
     @property
     def _expectations(self) -> tuple[Expectation, ...]:
-        return tuple(expectation for expectations in self.tables.values() for expectation in expectations)
+        return tuple(
+            expectation for expectations in self.tables.values() for expectation in expectations
+        )
 
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:
         """One finding for each check, in order.
@@ -116,34 +123,61 @@ class Contract:
         ContractError
             Great Expectations does not know an expectation, or not its keyword arguments; the message names file and line.
         """
-        personal = [expectation.kwargs["regex"] for expectation in self._expectations if expectation.redact]
-        return tuple(finding for table, expectations in self.tables.items() for finding in validate(expectations, ratings, _FRAMES[table], personal))
+        personal = [
+            expectation.kwargs["regex"] for expectation in self._expectations if expectation.redact
+        ]
+        return tuple(
+            finding
+            for table, expectations in self.tables.items()
+            for finding in validate(expectations, ratings, _FRAMES[table], personal)
+        )
 
 
 def _expectations(data: object, table: str, place: Place) -> tuple[Expectation, ...]:
     if not isinstance(data, list) or not data:
         found = "an empty list" if data == [] else type(data).__name__
-        raise ContractError(f"{place}: {found} found; a list of at least one expectation on table {table} is required. Write each as a list entry.")
-    return tuple(Expectation.from_mapping(entry, table, place / number) for number, entry in enumerate(data))
+        raise ContractError(
+            f"{place}: {found} found; a list of at least one expectation on table {table} is required. Write each as a list entry."
+        )
+    return tuple(
+        Expectation.from_mapping(entry, table, place / number) for number, entry in enumerate(data)
+    )
 
 
 def _rows(ratings: Ratings) -> pd.DataFrame:
     """The ratings as delivered: text as categories, which is read faster, and confidence as numbers where their text was delivered."""
     table = ratings.table.reset_index(drop=True)
-    texts = [name for name in ("item", "rater", "label") if name in table and table[name].dtype == object]
+    texts = [
+        name for name in ("item", "rater", "label") if name in table and table[name].dtype == object
+    ]
     table = table.astype(dict.fromkeys(texts, "category"))
     with suppress(ValueError, TypeError):
-        return table.assign(confidence=pd.to_numeric(table["confidence"])) if "confidence" in table else table
+        return (
+            table.assign(confidence=pd.to_numeric(table["confidence"]))
+            if "confidence" in table
+            else table
+        )
     return table
 
 
 def _items(ratings: Ratings) -> pd.DataFrame:
     """One row an item of the round's own ratings by the panel."""
-    met, current = (table[~table["rater"].isin(ratings.classifiers)] for table in (ratings.table, ratings.current))
+    met, current = (
+        table[~table["rater"].isin(ratings.classifiers)]
+        for table in (ratings.table, ratings.current)
+    )
     again = met.loc[met.duplicated(["item", "rater"]), "item"]
-    frame = current.groupby("item").agg(n_raters=("rater", "count"), n_labels=("label", "nunique")).reset_index()
+    frame = (
+        current.groupby("item")
+        .agg(n_raters=("rater", "count"), n_labels=("label", "nunique"))
+        .reset_index()
+    )
     frame = frame.assign(replicated=frame["item"].isin(again))
-    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list()) if "cluster" in ratings.contents else frame
+    return (
+        frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
+        if "cluster" in ratings.contents
+        else frame
+    )
 
 
 _FRAMES: dict[str, Callable[[Ratings], pd.DataFrame]] = {"rows": _rows, "items": _items}

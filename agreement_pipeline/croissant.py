@@ -85,20 +85,38 @@ def croissant(
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
         "rai:dataAnnotationProtocol": "The label of an item is the one that more raters gave than any other, or the mean on an interval or ratio scale; "
         "ties are not broken.",
-        "rai:dataAnnotationAnalysis": [f"{name}: {verdict['reason']}" for name, decision in decisions.items() for verdict in decision["verdicts"]],
-        "rai:machineAnnotationTools": [f"{name}: compared with the raters, and not part of any label" for name in classifiers],
+        "rai:dataAnnotationAnalysis": [
+            f"{name}: {verdict['reason']}"
+            for name, decision in decisions.items()
+            for verdict in decision["verdicts"]
+        ],
+        "rai:machineAnnotationTools": [
+            f"{name}: compared with the raters, and not part of any label" for name in classifiers
+        ],
         "distribution": [_file_object(name, digest) for name, (_, digest) in tables.items()],
         "recordSet": [_record_set(name, schema) for name, (schema, _) in tables.items()],
     }
 
 
 def _file_object(name: str, digest: str) -> dict[str, Any]:
-    return {"@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": name, "encodingFormat": PARQUET, "sha256": digest}
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": PARQUET,
+        "sha256": digest,
+    }
 
 
 def _record_set(name: str, schema: pa.Schema) -> dict[str, Any]:
     of = name.rsplit("-", 3)[0].replace("/", "_")
-    return {"@type": "cr:RecordSet", "@id": of, "name": of, "field": list(_fields(of, name, schema))}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": of,
+        "name": of,
+        "field": list(_fields(of, name, schema)),
+    }
 
 
 def _fields(of: str, name: str, schema: pa.Schema) -> Iterator[dict[str, Any]]:

@@ -15,10 +15,23 @@ import numpy as np
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confidence_distributions import TOO_FEW_DRAWS, Anything, expanded, too_few
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, UNUSED, refuse_impossible, registered
+from agreement_pipeline.estimates import (
+    CONFIDENCE_LEVEL,
+    N_RESAMPLES,
+    UNUSED,
+    refuse_impossible,
+    registered,
+)
 from agreement_pipeline.evidence import affordable, split_for, why_without
 from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.intervals import PRIOR_MASS, Interval, drawn_masses, in_blocks, resampled, row_weights
+from agreement_pipeline.intervals import (
+    PRIOR_MASS,
+    Interval,
+    drawn_masses,
+    in_blocks,
+    resampled,
+    row_weights,
+)
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.patterns import Array, RatingPatterns
 
@@ -148,29 +161,73 @@ def difference(
     records = registered(one.measure), registered(other.measure)
     for side, record in zip((one, other), records, strict=True):
         _refuse_left_out(side, record)
-    undefined = [f"{side.name}: {why}" for side, record in zip((one, other), records, strict=True) if (why := _why_without(side, record))]
+    undefined = [
+        f"{side.name}: {why}"
+        for side, record in zip((one, other), records, strict=True)
+        if (why := _why_without(side, record))
+    ]
     if undefined:
-        return Difference(one.name, other.name, None, None, confidence_level, METHOD, shared, undefined="; ".join(undefined))
-    n = min(n_resamples, *(affordable(record, side.statistic) for record, side in zip(records, (one, other), strict=True)))
-    read, read_other = (_reader(record, side) for record, side in zip(records, (one, other), strict=True))
+        return Difference(
+            one.name,
+            other.name,
+            None,
+            None,
+            confidence_level,
+            METHOD,
+            shared,
+            undefined="; ".join(undefined),
+        )
+    n = min(
+        n_resamples,
+        *(
+            affordable(record, side.statistic)
+            for record, side in zip(records, (one, other), strict=True)
+        ),
+    )
+    read, read_other = (
+        _reader(record, side) for record, side in zip(records, (one, other), strict=True)
+    )
     blocks = _drawn(one, other, shared is not None, n, seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
     values = float(read(one.statistic)), float(read_other(other.statistic))
     value = values[0] - values[1]
-    bounds = records[0].bounds[0] - records[1].bounds[1], records[0].bounds[1] - records[1].bounds[0]
+    bounds = (
+        records[0].bounds[0] - records[1].bounds[1],
+        records[0].bounds[1] - records[1].bounds[0],
+    )
     coarse, tail = too_few(n, n_resamples, confidence_level), (1 - confidence_level) / 2
-    known = Anything(bounds, TOO_FEW_DRAWS) if coarse else expanded(draws, value, bounds, min(_units(one), _units(other)))
+    known = (
+        Anything(bounds, TOO_FEW_DRAWS)
+        if coarse
+        else expanded(draws, value, bounds, min(_units(one), _units(other)))
+    )
     clustered = one.statistic.clusters or other.statistic.clusters
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
-    few = f"; {why} for limits at {100 * confidence_level:g} %" if (why := known.why_without(tail)) else ""
+    few = (
+        f"; {why} for limits at {100 * confidence_level:g} %"
+        if (why := known.why_without(tail))
+        else ""
+    )
     method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
-    return Difference(one.name, other.name, value, known.limits(tail), confidence_level, method, shared, values, draws=draws)
+    return Difference(
+        one.name,
+        other.name,
+        value,
+        known.limits(tail),
+        confidence_level,
+        method,
+        shared,
+        values,
+        draws=draws,
+    )
 
 
 def _refuse_left_out(side: Side, record: Measure) -> None:
     """Items that one side leaves out have no row to be paired with."""
     if record.crossed and side.statistic.crossed() is not side.statistic:
-        raise AgreementError(f"{side.name}: items with missing ratings found; none is required of a measure of items that every rater rated. Leave them out.")
+        raise AgreementError(
+            f"{side.name}: items with missing ratings found; none is required of a measure of items that every rater rated. Leave them out."
+        )
 
 
 def _place(side: Side, record: Measure) -> int | None:
@@ -179,15 +236,25 @@ def _place(side: Side, record: Measure) -> int | None:
         return None
     names: tuple[str, ...] = side.statistic.scale.names
     if not record.per_category or side.category not in names:
-        need = f"one of {', '.join(names)}" if record.per_category else "a measure that has a value for each category"
-        raise AgreementError(f"{side.name}: category {side.category!r} found; {need} is required. Choose another.")
+        need = (
+            f"one of {', '.join(names)}"
+            if record.per_category
+            else "a measure that has a value for each category"
+        )
+        raise AgreementError(
+            f"{side.name}: category {side.category!r} found; {need} is required. Choose another."
+        )
     return names.index(side.category)
 
 
 def _why_without(side: Side, record: Measure) -> str | None:
     basis, place = _basis(record, side.statistic), _place(side, record)
     why = why_without(record, basis)
-    return UNUSED if why is None and place is not None and np.isnan(record(basis).value[place]) else why
+    return (
+        UNUSED
+        if why is None and place is not None and np.isnan(record(basis).value[place])
+        else why
+    )
 
 
 def _reader(record: Measure, side: Side) -> Callable[[Any], Array]:
@@ -206,36 +273,67 @@ def _reader(record: Measure, side: Side) -> Callable[[Any], Array]:
 
 def _basis(record: Measure, statistic: Any) -> Any:
     """The statistic with its raters forgotten, where the measure asks for that."""
-    return statistic.counts() if record.needs == "counts" and isinstance(statistic, RatingPatterns) else statistic
+    return (
+        statistic.counts()
+        if record.needs == "counts" and isinstance(statistic, RatingPatterns)
+        else statistic
+    )
 
 
-def _drawn(one_side: Side, other_side: Side, paired: bool, n: int, seed: int | Sequence[int]) -> Iterator[tuple[Any, Any]]:
+def _drawn(
+    one_side: Side, other_side: Side, paired: bool, n: int, seed: int | Sequence[int]
+) -> Iterator[tuple[Any, Any]]:
     """Both sides under draws, in blocks; where they are paired, what was seen has the same shares on both. A named category has unseen items of its own."""
     one, other = one_side.statistic, other_side.statistic
-    masses, bases = _unseen_masses(one_side, other_side), [_as_split(side) for side in (one_side, other_side)]
+    masses, bases = (
+        _unseen_masses(one_side, other_side),
+        [_as_split(side) for side in (one_side, other_side)],
+    )
     possible = [
-        basis.with_unseen(mass, _place(side, registered(side.measure))) for basis, mass, side in zip(bases, masses, (one_side, other_side), strict=True)
+        basis.with_unseen(mass, _place(side, registered(side.measure)))
+        for basis, mass, side in zip(bases, masses, (one_side, other_side), strict=True)
     ]
-    if paired and one is other and masses[0] == masses[1] and possible[0].weights.shape == possible[1].weights.shape:
-        yield from ((possible[0].reweighted(block.weights), possible[1].reweighted(block.weights)) for block in resampled(bases[0], n, seed))
+    if (
+        paired
+        and one is other
+        and masses[0] == masses[1]
+        and possible[0].weights.shape == possible[1].weights.shape
+    ):
+        yield from (
+            (possible[0].reweighted(block.weights), possible[1].reweighted(block.weights))
+            for block in resampled(bases[0], n, seed)
+        )
         return
-    if paired and not (np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)):
+    if paired and not (
+        np.array_equal(one.weights, other.weights) and _same_clusters(one.clusters, other.clusters)
+    ):
         found = f"{one.weights.shape[-1]} and {other.weights.shape[-1]} rows"
-        raise AgreementError(f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them.")
+        raise AgreementError(
+            f"comparison: {found} that differ found; the same items row by row are required of sides that share some. Align them."
+        )
 
     def weights(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
         shares = _shares(rng, one, size)
         others = shares if paired else _shares(rng, other, size)
-        return _completed(rng, shares, possible[0], one), _completed(rng, others, possible[1], other)
+        return _completed(rng, shares, possible[0], one), _completed(
+            rng, others, possible[1], other
+        )
 
     rows = max(side.weights.shape[-1] for side in possible)
-    yield from ((possible[0].reweighted(first), possible[1].reweighted(second)) for first, second in in_blocks(weights, n, rows, seed))
+    yield from (
+        (possible[0].reweighted(first), possible[1].reweighted(second))
+        for first, second in in_blocks(weights, n, rows, seed)
+    )
 
 
 def _as_split(side: Side) -> Any:
     """Its statistic, row for row, with items that were not seen as its measure would have them."""
     record = registered(side.measure)
-    return side.statistic if record.split is None else split_for(record, _basis(record, side.statistic))
+    return (
+        side.statistic
+        if record.split is None
+        else split_for(record, _basis(record, side.statistic))
+    )
 
 
 def _unseen_masses(*sides: Side) -> list[float]:

@@ -86,7 +86,9 @@ class MissingExtraError(AgreementError, ImportError):
     @classmethod
     def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
         """Word the error for `what`, which needs `library` from the extra named `extra`."""
-        return cls(f"{what}: {library} is not installed; it is required here. Install agreement-pipeline[{extra}].")
+        return cls(
+            f"{what}: {library} is not installed; it is required here. Install agreement-pipeline[{extra}]."
+        )
 
 
 def listed(values: object, limit: int = 5) -> str:
@@ -119,5 +121,9 @@ class Place:
         return replace(self, path=(*self.path, key))
 
     def __str__(self) -> str:
-        known = [self.lines[self.path[:n]] for n in range(len(self.path), -1, -1) if self.path[:n] in self.lines]
+        known = [
+            self.lines[self.path[:n]]
+            for n in range(len(self.path), -1, -1)
+            if self.path[:n] in self.lines
+        ]
         return f"{self.file}:{known[0]}" if known else self.file

@@ -10,10 +10,23 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.always_valid import AlwaysValid, mixture
 from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confidence_distributions import TOO_FEW_DRAWS, Anything, ConfidenceDistribution, OfDraws, Wider, too_few
+from agreement_pipeline.confidence_distributions import (
+    TOO_FEW_DRAWS,
+    Anything,
+    ConfidenceDistribution,
+    OfDraws,
+    Wider,
+    too_few,
+)
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import Asked, gathered, points_of
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, Evidence, IntervalMethod, Population, interval_method
+from agreement_pipeline.interval_methods import (
+    DEFAULT_METHOD,
+    Evidence,
+    IntervalMethod,
+    Population,
+    interval_method,
+)
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.patterns import Array, Statistic
@@ -42,9 +55,22 @@ class Scope(NamedTuple):
         """The same scope under other rater names; whoever has none keeps hers."""
         if self.kind == "pair":
             words = self.name.split(" and ")
-            splits = ((" and ".join(words[:n]), " and ".join(words[n:])) for n in range(1, len(words)))
-            return next((Scope.of_pair(names[one], names[other]) for one, other in splits if one in names and other in names), self)
-        return self._replace(name=names.get(self.name, self.name)) if self.kind in ("rater", "without") else self
+            splits = (
+                (" and ".join(words[:n]), " and ".join(words[n:])) for n in range(1, len(words))
+            )
+            return next(
+                (
+                    Scope.of_pair(names[one], names[other])
+                    for one, other in splits
+                    if one in names and other in names
+                ),
+                self,
+            )
+        return (
+            self._replace(name=names.get(self.name, self.name))
+            if self.kind in ("rater", "without")
+            else self
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".strip()
@@ -113,10 +139,16 @@ class Estimate:
     known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if (self.value is None) == (self.undefined is None) or (self.value is None) != (self.interval is None):
-            raise ValueError(f"estimate of {self.measure}: a value with an interval, or a reason why it is undefined, is required; exactly one of them.")
+        if (self.value is None) == (self.undefined is None) or (self.value is None) != (
+            self.interval is None
+        ):
+            raise ValueError(
+                f"estimate of {self.measure}: a value with an interval, or a reason why it is undefined, is required; exactly one of them."
+            )
         if self.value is not None and not math.isfinite(self.value):
-            raise ValueError(f"estimate of {self.measure}: value {self.value} found; a finite number is required.")
+            raise ValueError(
+                f"estimate of {self.measure}: value {self.value} found; a finite number is required."
+            )
 
     @property
     def n_dropped(self) -> int:
@@ -146,7 +178,9 @@ class Estimate:
     @property
     def without_limits(self) -> str | None:
         """Of what there is too little, where the limits are no more than the measure's bounds; None where they are limits of its own, or there are none."""
-        return None if self.known is None else self.known.why_without((1 - self.confidence_level) / 2)
+        return (
+            None if self.known is None else self.known.why_without((1 - self.confidence_level) / 2)
+        )
 
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it; None where there is no value.
@@ -203,7 +237,14 @@ def estimate(
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
     (1.0, True, True)
     """
-    options = {"seed": seed, "scope": scope, "confidence_level": confidence_level, "n_resamples": n_resamples, "method": method, "clusters": clusters}
+    options = {
+        "seed": seed,
+        "scope": scope,
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "method": method,
+        "clusters": clusters,
+    }
     return estimates([measure], statistic, always_valid_at=always_valid_at, **options)[0]  # type: ignore[arg-type]
 
 
@@ -248,18 +289,28 @@ def estimates(
     asked = [registered(name) for name in measures]
     records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
     how = _method(method, always_valid_at)
-    basis = statistic if clusters is None else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
+    basis = (
+        statistic
+        if clusters is None
+        else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
+    )
     points = points_of(records, basis)
     evidence = gathered(points, basis, how, Asked(n_resamples, seed))
     found: dict[str, list[Estimate]] = {}
     for point in points:
-        make = _Maker(point.record, point.statistic, how, confidence_level, n_resamples, always_valid_at)
+        make = _Maker(
+            point.record, point.statistic, how, confidence_level, n_resamples, always_valid_at
+        )
         if point.undefined is not None:
             found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
         else:
             of_record = _by_category if point.record.per_category else _of_scope
-            found[point.record.name] = of_record(make, scope, point.found, evidence[point.record.name])
-    return [replace(each, measure=record.name) for record in asked for each in found[record.computed_as]]
+            found[point.record.name] = of_record(
+                make, scope, point.found, evidence[point.record.name]
+            )
+    return [
+        replace(each, measure=record.name) for record in asked for each in found[record.computed_as]
+    ]
 
 
 def refuse_impossible(confidence_level: float, n_resamples: int) -> None:
@@ -271,17 +322,25 @@ def refuse_impossible(confidence_level: float, n_resamples: int) -> None:
         One of them is impossible.
     """
     if not 0 < confidence_level < 1:
-        raise PolicyError(f"confidence_level {confidence_level!r} found; more than 0 and less than 1 is required. 0.95 is usual.")
+        raise PolicyError(
+            f"confidence_level {confidence_level!r} found; more than 0 and less than 1 is required. 0.95 is usual."
+        )
     if n_resamples < 1:
-        raise PolicyError(f"n_resamples {n_resamples!r} found; a whole number from 1 is required. 10000 is usual.")
+        raise PolicyError(
+            f"n_resamples {n_resamples!r} found; a whole number from 1 is required. 10000 is usual."
+        )
 
 
 def _method(name: str, always_valid_at: int | None) -> IntervalMethod:
     how = interval_method(name)
     if always_valid_at is not None and always_valid_at < 1:
-        raise PolicyError(f"always_valid_at {always_valid_at!r} found; a number of items (or clusters) from 1 is required. Correct it.")
+        raise PolicyError(
+            f"always_valid_at {always_valid_at!r} found; a number of items (or clusters) from 1 is required. Correct it."
+        )
     if always_valid_at is not None and how.population == "raters at large":
-        raise PolicyError(f"always valid limits by {name} found; a method that speaks of these raters is required, since a round gains items and not raters.")
+        raise PolicyError(
+            f"always valid limits by {name} found; a method that speaks of these raters is required, since a round gains items and not raters."
+        )
     return how
 
 
@@ -298,7 +357,9 @@ def registered(name: str) -> Measure:
 
         near = get_close_matches(str(name), MEASURES, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
-        raise PolicyError(f"measure {name!r} found; one of the {len(MEASURES)} registered measures is required. {hint}")
+        raise PolicyError(
+            f"measure {name!r} found; one of the {len(MEASURES)} registered measures is required. {hint}"
+        )
     return MEASURES[name]
 
 
@@ -313,7 +374,15 @@ class _Maker:
     n_resamples: int
     always_valid_at: int | None
 
-    def __call__(self, scope: Scope, point: Coefficient, evidence: Evidence | None, *, lowest: str | None = None, undefined: str | None = None) -> Estimate:
+    def __call__(
+        self,
+        scope: Scope,
+        point: Coefficient,
+        evidence: Evidence | None,
+        *,
+        lowest: str | None = None,
+        undefined: str | None = None,
+    ) -> Estimate:
         rests_on = self.record.rests_on
         dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
         known = self._known(evidence) if evidence is not None and undefined is None else None
@@ -334,7 +403,9 @@ class _Maker:
             dropped={rests_on.others: dropped} if dropped else {},
             convention=self.record.convention,
             categories=self.statistic.scale.names,
-            raters_left_out=self.record.raters_left_out(self.statistic) if scope.kind in ("round", "category") else (),
+            raters_left_out=self.record.raters_left_out(self.statistic)
+            if scope.kind in ("round", "category")
+            else (),
             n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.always_valid_at,
             population=self.how.population,
@@ -345,16 +416,36 @@ class _Maker:
         """What is known of the true value: if the round is judged once, or at any time."""
         if self.always_valid_at is None:
             coarse = too_few(len(evidence.draws), self.n_resamples, self.confidence_level)
-            return Anything(self.record.bounds, TOO_FEW_DRAWS) if coarse else self.how.knows(evidence, self.record.bounds)
-        once, of_many = (knows(evidence, self.record.bounds) for knows in (self.how.knows, self.how.knows_of_many or self.how.knows))
-        return Wider(AlwaysValid(of_many, evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level), self.record.bounds), once)
+            return (
+                Anything(self.record.bounds, TOO_FEW_DRAWS)
+                if coarse
+                else self.how.knows(evidence, self.record.bounds)
+            )
+        once, of_many = (
+            knows(evidence, self.record.bounds)
+            for knows in (self.how.knows, self.how.knows_of_many or self.how.knows)
+        )
+        return Wider(
+            AlwaysValid(
+                of_many,
+                evidence.n * mixture(self.always_valid_at, 1 - self.confidence_level),
+                self.record.bounds,
+            ),
+            once,
+        )
 
-    def _method(self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int) -> str:
+    def _method(
+        self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int
+    ) -> str:
         """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.n_resamples else ""
         units = "clusters" if self.statistic.clusters else "items"
         whole = ["whole clusters"] if self.statistic.clusters else []
-        always = [] if self.always_valid_at is None else [f"always valid, tightest at {self.always_valid_at} {units}"]
+        always = (
+            []
+            if self.always_valid_at is None
+            else [f"always valid, tightest at {self.always_valid_at} {units}"]
+        )
         said = [f"{fewer}{self.how.description}", *whole, *always, self.how.population]
         if known is not None and (why := known.why_without((1 - self.confidence_level) / 2)):
             said.append(f"{why} for limits at {100 * self.confidence_level:g} %")
@@ -365,20 +456,37 @@ class _Maker:
         return "; ".join(said)
 
 
-def _by_category(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
+def _by_category(
+    make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence
+) -> list[Estimate]:
     """The lowest over the categories that have a value; then, of the round, each category."""
     names = make.statistic.scale.names
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))
-    of_all = make(scope, _category(point, lowest), evidence.at(lambda values: values[..., used].min(-1)), lowest=names[lowest])
+    of_all = make(
+        scope,
+        _category(point, lowest),
+        evidence.at(lambda values: values[..., used].min(-1)),
+        lowest=names[lowest],
+    )
     if scope != ROUND:
         return [of_all]
-    return [of_all, *(_of_category(make, point, evidence, k, None if used[k] else UNUSED) for k in range(len(names)))]
+    return [
+        of_all,
+        *(
+            _of_category(make, point, evidence, k, None if used[k] else UNUSED)
+            for k in range(len(names))
+        ),
+    ]
 
 
-def _of_category(make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None) -> Estimate:
+def _of_category(
+    make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None
+) -> Estimate:
     scope = Scope("category", make.statistic.scale.names[k])
-    return make(scope, _category(point, k), evidence.at(lambda values: values[..., k]), undefined=undefined)
+    return make(
+        scope, _category(point, k), evidence.at(lambda values: values[..., k]), undefined=undefined
+    )
 
 
 def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:

@@ -21,7 +21,18 @@ _WORDS = re.compile(r".*\S.*", re.DOTALL)
 # These reach beyond the table: to a database, or to an address that a schema names.
 _TYPE = re.compile(r"expect_(?!query_|\w*other_table|\w*json_schema)\w+")
 # Conditions are evaluated as code; how a check runs is one way for all; what describes it stands beside the keyword arguments.
-_REFUSED = ("row_condition", "condition_parser", "result_format", "catch_exceptions", "windows", "batch_id", "meta", "severity", "description", "notes")
+_REFUSED = (
+    "row_condition",
+    "condition_parser",
+    "result_format",
+    "catch_exceptions",
+    "windows",
+    "batch_id",
+    "meta",
+    "severity",
+    "description",
+    "notes",
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,9 @@ class Expectation:
         for name, (met, required) in self._demands().items():
             if not met:
                 place = self.where / "meta" / name if name in META else self.where / name
-                raise ContractError(f"{place}: {name} {getattr(self, name)!r} found; {required} is required. Correct it: nothing is ignored.")
+                raise ContractError(
+                    f"{place}: {name} {getattr(self, name)!r} found; {required} is required. Correct it: nothing is ignored."
+                )
 
     def _demands(self) -> dict[str, tuple[bool, str]]:
         optional = DELIVERED.get(self.table, ())
@@ -86,12 +99,30 @@ class Expectation:
             "check": (_matches(_NAME, self.check), "a name of letters, digits and _"),
             "table": (self.table in TABLES, f"one of {', '.join(TABLES)}"),
             "type": (_matches(_TYPE, self.type), "an expectation on a table or its columns"),
-            "kwargs": (isinstance(self.kwargs, Mapping) and not set(_REFUSED) & set(self.kwargs), f"a mapping without {', '.join(_REFUSED)}"),
-            "parameters": (set(self.parameters) <= set(PARAMETERS), f"no other than {', '.join(PARAMETERS)}"),
-            "description": (_matches(_WORDS, self.description), "a sentence that says what must hold"),
-            "severity": (isinstance(self.severity, str) and self.severity in SEVERITIES, f"one of {', '.join(SEVERITIES)}"),
-            "when": (self.when in (None, *optional), "confidence or timestamp, in table rows, or cluster, in table items,"),
-            "redact": (self.redact is False or (self.redact is True and self._hides), f"false, or true with {REDACTING} and a valid regex,"),
+            "kwargs": (
+                isinstance(self.kwargs, Mapping) and not set(_REFUSED) & set(self.kwargs),
+                f"a mapping without {', '.join(_REFUSED)}",
+            ),
+            "parameters": (
+                set(self.parameters) <= set(PARAMETERS),
+                f"no other than {', '.join(PARAMETERS)}",
+            ),
+            "description": (
+                _matches(_WORDS, self.description),
+                "a sentence that says what must hold",
+            ),
+            "severity": (
+                isinstance(self.severity, str) and self.severity in SEVERITIES,
+                f"one of {', '.join(SEVERITIES)}",
+            ),
+            "when": (
+                self.when in (None, *optional),
+                "confidence or timestamp, in table rows, or cluster, in table items,",
+            ),
+            "redact": (
+                self.redact is False or (self.redact is True and self._hides),
+                f"false, or true with {REDACTING} and a valid regex,",
+            ),
         }
 
     @property
@@ -110,15 +141,34 @@ class Expectation:
         ContractError
             A key is unknown or missing, or a value is impossible; the message names file and line.
         """
-        entry = keyed(data, place, known=("type", "kwargs", "severity", "description", "meta"), required=("type", "kwargs", "description", "meta"))
+        entry = keyed(
+            data,
+            place,
+            known=("type", "kwargs", "severity", "description", "meta"),
+            required=("type", "kwargs", "description", "meta"),
+        )
         meta = keyed(entry["meta"], place / "meta", known=META, required=("check",))
         rest = {key: value for key, value in entry.items() if key != "meta"}
-        return cls(**{**rest, **meta, "kwargs": _plain(entry["kwargs"], place / "kwargs")}, table=table, where=place)
+        return cls(
+            **{**rest, **meta, "kwargs": _plain(entry["kwargs"], place / "kwargs")},
+            table=table,
+            where=place,
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The entry, from which `from_mapping` makes the expectation again."""
-        meta = {"check": self.check, **({"when": self.when} if self.when else {}), **({"redact": True} if self.redact else {})}
-        return {"type": self.type, "kwargs": _plain(self.kwargs, self.where), "severity": self.severity, "description": self.description, "meta": meta}
+        meta = {
+            "check": self.check,
+            **({"when": self.when} if self.when else {}),
+            **({"redact": True} if self.redact else {}),
+        }
+        return {
+            "type": self.type,
+            "kwargs": _plain(self.kwargs, self.where),
+            "severity": self.severity,
+            "description": self.description,
+            "meta": meta,
+        }
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -139,10 +189,14 @@ class Expectation:
         return None
 
 
-def keyed(data: object, place: Place, *, known: tuple[str, ...], required: tuple[str, ...]) -> Mapping[str, Any]:
+def keyed(
+    data: object, place: Place, *, known: tuple[str, ...], required: tuple[str, ...]
+) -> Mapping[str, Any]:
     """`data`, if it is a mapping with the known keys only and the required ones all."""
     if not isinstance(data, Mapping):
-        raise ContractError(f"{place}: {type(data).__name__} found; a mapping with {', '.join(required)} is required. Write it as keys and values.")
+        raise ContractError(
+            f"{place}: {type(data).__name__} found; a mapping with {', '.join(required)} is required. Write it as keys and values."
+        )
     unknown = [key for key in data if key not in known]
     if unknown:
         raise ContractError(
@@ -150,7 +204,9 @@ def keyed(data: object, place: Place, *, known: tuple[str, ...], required: tuple
         )
     missing = [key for key in required if key not in data]
     if missing:
-        raise ContractError(f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing.")
+        raise ContractError(
+            f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing."
+        )
     return data
 
 
@@ -163,7 +219,9 @@ def _plain(value: Any, place: Place) -> Any:
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError) as cause:
-        raise ContractError(f"{place}: {value!r} found ({cause}); text, finite numbers, lists and mappings are required. Put dates in quotes.") from None
+        raise ContractError(
+            f"{place}: {value!r} found ({cause}); text, finite numbers, lists and mappings are required. Put dates in quotes."
+        ) from None
 
 
 def _parameters(value: object) -> Iterator[str]:

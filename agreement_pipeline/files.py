@@ -14,7 +14,9 @@ def digest_of(data: bytes | Mapping[str, bytes]) -> str:
     """
     if isinstance(data, bytes):
         return hashlib.sha256(data).hexdigest()
-    return digest_of("".join(f"{name}\0{digest_of(data[name])}\n" for name in sorted(data)).encode())
+    return digest_of(
+        "".join(f"{name}\0{digest_of(data[name])}\n" for name in sorted(data)).encode()
+    )
 
 
 def names_in(folder: Path) -> tuple[str, ...]:

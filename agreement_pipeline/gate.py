@@ -44,7 +44,13 @@ class Finding:
 
     def to_mapping(self) -> dict[str, Any]:
         """The finding as plain data."""
-        return {"check": self.check, "table": self.table, "passed": self.passed, "severity": self.severity, "description": self.description}
+        return {
+            "check": self.check,
+            "table": self.table,
+            "passed": self.passed,
+            "severity": self.severity,
+            "description": self.description,
+        }
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,11 @@ class Decision:
     def reasons(self) -> tuple[str, ...]:
         """Why it is held, or on what it is admitted, one sentence each."""
         if self.admitted:
-            return (*(verdict.reason for verdict in self.holding), *map(str, self.waived), *self.refused)
+            return (
+                *(verdict.reason for verdict in self.holding),
+                *map(str, self.waived),
+                *self.refused,
+            )
         broken = [f"contract: {finding.description}" for finding in self.findings if finding.holds]
         return (*broken, *(verdict.reason for verdict in self.unmet), *self.refused)
 
@@ -150,7 +160,9 @@ def decide(
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
     waived, refused = waivers.sorted_out(short, policy, ratings_digest)
-    unmet = tuple(verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived))
+    unmet = tuple(
+        verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
+    )
     return Decision(
         admitted=bool(holding) and not unmet and not any(finding.holds for finding in findings),
         verdicts=verdicts,

@@ -119,8 +119,12 @@ class GroupPatterns:
     def __add__(self, other: "GroupPatterns") -> "GroupPatterns":
         moved = sorted(set(self.first) & set(other.second) | set(self.second) & set(other.first))
         if moved:
-            raise RatingsError(f"group patterns: {listed(moved, 12)} found in both groups; one is required of each rater. Add statistics of the same groups.")
-        return grouped(self.patterns + other.patterns, tuple(dict.fromkeys((*self.second, *other.second))))
+            raise RatingsError(
+                f"group patterns: {listed(moved, 12)} found in both groups; one is required of each rater. Add statistics of the same groups."
+            )
+        return grouped(
+            self.patterns + other.patterns, tuple(dict.fromkeys((*self.second, *other.second)))
+        )
 
 
 def grouped(patterns: RatingPatterns, second: Sequence[str]) -> GroupPatterns:

@@ -12,7 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from agreement_pipeline.confidence_distributions import NORMAL, Anything, Bounds, ConfidenceDistribution, Corrected, Exact, OfDraws, Student, Wider, expanded
+from agreement_pipeline.confidence_distributions import (
+    NORMAL,
+    Anything,
+    Bounds,
+    ConfidenceDistribution,
+    Corrected,
+    Exact,
+    OfDraws,
+    Student,
+    Wider,
+    expanded,
+)
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.jackknife import acceleration, variance
@@ -61,7 +72,10 @@ class Evidence:
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         """The evidence on one category, or on the lowest of some."""
-        arrays: dict[str, Any] = {name: part(getattr(self, name)) for name in ("value", "draws", "left_out", "without_rater")}
+        arrays: dict[str, Any] = {
+            name: part(getattr(self, name))
+            for name in ("value", "draws", "left_out", "without_rater")
+        }
         return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
 
@@ -116,14 +130,22 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
     if np.isnan(evidence.left_out).any() or not 0 < under < 1:
         return Anything(bounds, "too few defined values")
-    return Corrected(draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times))
+    return Corrected(
+        draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times)
+    )
 
 
-def _jackknife_t(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
+def _jackknife_t(
+    evidence: Evidence, bounds: Bounds, *, log: bool = False
+) -> ConfidenceDistribution:
     """Student's t with one degree of freedom less than there are items, or groups of them."""
     df = _independent(evidence) - 1
     squared = variance(evidence.left_out, evidence.times)
-    return _exact(evidence, bounds) if squared <= NO_VARIATION else _student(evidence, squared, df, bounds, log)
+    return (
+        _exact(evidence, bounds)
+        if squared <= NO_VARIATION
+        else _student(evidence, squared, df, bounds, log)
+    )
 
 
 def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -140,10 +162,16 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
         return Anything(bounds, "too few raters")
-    squared = variance(evidence.left_out, evidence.times) + variance(evidence.without_rater, np.ones(len(evidence.without_rater)))
+    squared = variance(evidence.left_out, evidence.times) + variance(
+        evidence.without_rater, np.ones(len(evidence.without_rater))
+    )
     df = min(raters, _independent(evidence)) - 1
     exact = _exact(evidence, bounds)
-    return exact if squared <= NO_VARIATION else Wider(_student(evidence, squared, df, bounds, log), exact)
+    return (
+        exact
+        if squared <= NO_VARIATION
+        else Wider(_student(evidence, squared, df, bounds, log), exact)
+    )
 
 
 def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -165,10 +193,16 @@ def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     return Exact(float(evidence.value), evidence.unlike, bounds)
 
 
-def _student(evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool) -> ConfidenceDistribution:
+def _student(
+    evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool
+) -> ConfidenceDistribution:
     """Student's t about the value; anything where its error is not known."""
     known = df >= 1 and not math.isnan(squared)
-    return Student(float(evidence.value), math.sqrt(squared), df, bounds, log) if known else Anything(bounds, "too few defined values")
+    return (
+        Student(float(evidence.value), math.sqrt(squared), df, bounds, log)
+        if known
+        else Anything(bounds, "too few defined values")
+    )
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"
@@ -184,12 +218,33 @@ METHODS: dict[str, IntervalMethod] = {
             scheme=SMOOTHED,
             decides=True,
         ),
-        IntervalMethod("bayesian_bootstrap", "Dirichlet draws over item patterns", _percentile, scheme=BAYESIAN),
-        IntervalMethod("item_bootstrap", "items drawn with replacement, percentiles", _percentile, scheme=ITEMS),
-        IntervalMethod("bca_bootstrap", "items drawn with replacement, BCa", _bca, scheme=ITEMS, leaves_out=True),
+        IntervalMethod(
+            "bayesian_bootstrap", "Dirichlet draws over item patterns", _percentile, scheme=BAYESIAN
+        ),
+        IntervalMethod(
+            "item_bootstrap", "items drawn with replacement, percentiles", _percentile, scheme=ITEMS
+        ),
+        IntervalMethod(
+            "bca_bootstrap",
+            "items drawn with replacement, BCa",
+            _bca,
+            scheme=ITEMS,
+            leaves_out=True,
+        ),
         IntervalMethod("jackknife_t", "jackknife over items, t", _jackknife_t, leaves_out=True),
-        IntervalMethod("jackknife_log", "jackknife over items, t on the logarithm of the distance from perfect agreement", _jackknife_log, leaves_out=True),
-        IntervalMethod("two_way_jackknife", "jackknife over raters and items, t by raters", _two_way, population="raters at large", leaves_out=True),
+        IntervalMethod(
+            "jackknife_log",
+            "jackknife over items, t on the logarithm of the distance from perfect agreement",
+            _jackknife_log,
+            leaves_out=True,
+        ),
+        IntervalMethod(
+            "two_way_jackknife",
+            "jackknife over raters and items, t by raters",
+            _two_way,
+            population="raters at large",
+            leaves_out=True,
+        ),
         IntervalMethod(
             "two_way_jackknife_log",
             "jackknife over raters and items, t by raters on the logarithm of the distance from perfect agreement",
@@ -211,5 +266,7 @@ def interval_method(name: str) -> IntervalMethod:
         None is registered under it.
     """
     if not isinstance(name, str) or name not in METHODS:
-        raise PolicyError(f"interval method {name!r} found; one of {', '.join(METHODS)} is required. {DEFAULT_METHOD} is usual.")
+        raise PolicyError(
+            f"interval method {name!r} found; one of {', '.join(METHODS)} is required. {DEFAULT_METHOD} is usual."
+        )
     return METHODS[name]

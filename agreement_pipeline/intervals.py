@@ -51,7 +51,9 @@ ITEMS = Scheme(0.0, whole=True)
 """Efron's (1979) bootstrap: as many items as there are, drawn with replacement, https://doi.org/10.1214/aos/1176344552."""
 
 
-def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED) -> Iterator[S]:
+def resampled(
+    statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED
+) -> Iterator[S]:
     """The statistic under `n_resamples` draws of weights, in blocks whose weights have shape (b, P).
 
     The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
@@ -67,17 +69,28 @@ def resampled(statistic: S, n_resamples: int, seed: int | Sequence[int], *, sche
     def weights(rng: np.random.Generator, size: int) -> Array:
         return row_weights(statistic, _drawn(rng, masses, size, float(seen.sum()), scheme))
 
-    yield from (possible.reweighted(drawn) for drawn in in_blocks(weights, n_resamples, possible.weights.shape[-1], seed))
+    yield from (
+        possible.reweighted(drawn)
+        for drawn in in_blocks(weights, n_resamples, possible.weights.shape[-1], seed)
+    )
 
 
-def in_blocks(drawn: Callable[[np.random.Generator, int], T], n_resamples: int, rows: int, seed: int | Sequence[int]) -> Iterator[T]:
+def in_blocks(
+    drawn: Callable[[np.random.Generator, int], T],
+    n_resamples: int,
+    rows: int,
+    seed: int | Sequence[int],
+) -> Iterator[T]:
     """What is drawn block after block, of as many draws as hold `BLOCK_CELLS` weights of `rows` rows; each block has a generator of its own."""
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
 
     def made(place: int) -> T:
-        return drawn(np.random.Generator(np.random.SFC64(children[place])), min(size, n_resamples - starts[place]))
+        return drawn(
+            np.random.Generator(np.random.SFC64(children[place])),
+            min(size, n_resamples - starts[place]),
+        )
 
     return in_order(made, len(starts))
 
@@ -118,29 +131,41 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
         return drawn
     seen, unseen = drawn[:, : len(clusters.times)], drawn[:, len(clusters.times) :]
     typical = clusters.typical(statistic.weights, statistic.readable)
-    return np.hstack([seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical])
+    return np.hstack(
+        [seen[:, clusters.places] * clusters.sizes(statistic.weights), unseen * typical]
+    )
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
     """Weights of units of expected share `mass`, which sum to `total`, shape (size, units)."""
     if scheme.whole:
-        return np.asarray(rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size) * (total / mass.sum()))
+        return np.asarray(
+            rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size)
+            * (total / mass.sum())
+        )
     drawn = rng.dirichlet(mass, size=size)
     drawn *= total
     return drawn
 
 
-def quantile_interval(draws: Array, lower: float, upper: float, bounds: tuple[float, float]) -> Interval:
+def quantile_interval(
+    draws: Array, lower: float, upper: float, bounds: tuple[float, float]
+) -> Interval:
     """The interval between two quantiles of the draws.
 
     A draw in which the measure is undefined counts as its least value for the lower limit and as its greatest for the upper one,
     so that it never narrows the interval.
     """
-    low, high = (_quantile(np.where(np.isnan(draws), bound, draws), share) for bound, share in zip(bounds, (lower, upper), strict=True))
+    low, high = (
+        _quantile(np.where(np.isnan(draws), bound, draws), share)
+        for bound, share in zip(bounds, (lower, upper), strict=True)
+    )
     return Interval(low, high)
 
 
 def _quantile(values: Array, share: float) -> float:
     """The least value that as large a share of them does not exceed: `numpy.quantile` with the inverted distribution function, for a fraction of its time."""
     place = max(0, math.ceil(len(values) * share - 1))
-    return float(np.partition(values, (place, -1))[place])  # asked for two places, NumPy takes another way than for one, and a shorter one
+    return float(
+        np.partition(values, (place, -1))[place]
+    )  # asked for two places, NumPy takes another way than for one, and a shorter one

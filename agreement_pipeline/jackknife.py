@@ -31,7 +31,11 @@ def without_items(statistic: Statistic, most_weights: int, seed: int) -> Iterato
     rows = len(weights)
     if clusters is not None:
         out = clusters.sizes(weights)
-        yield from _blocks(weights, _by_group(np.arange(rows), out, clusters.places, len(clusters.times)), clusters.times)
+        yield from _blocks(
+            weights,
+            _by_group(np.arange(rows), out, clusters.places, len(clusters.times)),
+            clusters.times,
+        )
     elif rows * np.count_nonzero(weights) <= most_weights:
         held = np.flatnonzero(weights)
         for start in range(0, len(held), size := max(1, BLOCK_CELLS // max(1, rows))):
@@ -40,9 +44,13 @@ def without_items(statistic: Statistic, most_weights: int, seed: int) -> Iterato
             left[np.arange(len(some)), some] -= np.minimum(1.0, weights[some])
             yield LeftOut(left, weights[some])
     else:
-        items = np.random.default_rng(seed).permutation(np.repeat(np.arange(rows), weights.round().astype(int)))
+        items = np.random.default_rng(seed).permutation(
+            np.repeat(np.arange(rows), weights.round().astype(int))
+        )
         n = min(len(items), max(MOST_VALUES, most_weights // rows))
-        yield from _blocks(weights, _by_group(items, np.ones(len(items)), np.arange(len(items)) % n, n), np.ones(n))
+        yield from _blocks(
+            weights, _by_group(items, np.ones(len(items)), np.arange(len(items)) % n, n), np.ones(n)
+        )
 
 
 def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[Codes, Array]]:

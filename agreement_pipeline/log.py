@@ -27,8 +27,20 @@ from agreement_pipeline.errors import StoreError, listed
 from agreement_pipeline.storage import Storage
 
 ENTRIES, SEALS = "log", "seals"
-SUBJECTS = {"ingested": "ratings", "decided": "decision", "released": "release", "withdrawn": "release"}
-DECIDING = ("decision", "ratings_digest", "policy_digest", "contract_digest", "code_version", "waivers")
+SUBJECTS = {
+    "ingested": "ratings",
+    "decided": "decision",
+    "released": "release",
+    "withdrawn": "release",
+}
+DECIDING = (
+    "decision",
+    "ratings_digest",
+    "policy_digest",
+    "contract_digest",
+    "code_version",
+    "waivers",
+)
 FACTS = {
     "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
     "decided": (*DECIDING, "tentative", "verdicts", "findings"),
@@ -70,7 +82,9 @@ def _is_limit(value: object) -> bool:
 def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> bool:
     """Is it a list, each of which says this much?"""
     return isinstance(values, list) and all(
-        isinstance(value, dict) and all(name in value and is_so(value[name]) for name, is_so in said.items()) for value in values
+        isinstance(value, dict)
+        and all(name in value and is_so(value[name]) for name, is_so in said.items())
+        for value in values
     )
 
 
@@ -88,8 +102,16 @@ KINDS = {
     "reasons": TEXTS,
     "rounds": _Kind("texts by name", _is_naming),
     "tentative": _Kind("true or false", _is_flag),
-    "verdicts": _Kind("a list of verdicts", partial(_are_each, dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | LIMITS)),
-    "findings": _Kind("a list of findings", partial(_are_each, {"description": is_text, "severity": is_text, "passed": _is_flag})),
+    "verdicts": _Kind(
+        "a list of verdicts",
+        partial(
+            _are_each, dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | LIMITS
+        ),
+    ),
+    "findings": _Kind(
+        "a list of findings",
+        partial(_are_each, {"description": is_text, "severity": is_text, "passed": _is_flag}),
+    ),
 }
 """The facts that are no text."""
 
@@ -147,19 +169,28 @@ class Log:
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
         lacking = _lacking({"event": event, "round": round_name, "time": "", **told})
         if lacking:
-            raise StoreError(f"log: {event} of {round_name} without {lacking} found; an entry that says what it is about is required. Add it.")
+            raise StoreError(
+                f"log: {event} of {round_name} without {lacking} found; an entry that says what it is about is required. Add it."
+            )
         if not _said_before(self.entries(), event, round_name, told):
             self._add({"event": event, "round": round_name, **told})
 
     def _add(self, said: Entry) -> None:
         lines = self._lines()
         number, previous = len(lines) + 1, lines[-1].digest if lines else ""
-        entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said, "previous": previous}
+        entry = {
+            "number": number,
+            "time": datetime.now(UTC).isoformat(),
+            **said,
+            "previous": previous,
+        }
         line = _line((json.dumps(entry, ensure_ascii=False) + "\n").encode())
         if lines:
             self._keep_seal(number - 1, previous)
         if not self.storage.keep(f"{ENTRIES}/{_name(number)}", line.data):
-            raise StoreError(f"{self._place}: entry {number} was written by another meanwhile; the log as it stood at the start is required. Run this again.")
+            raise StoreError(
+                f"{self._place}: entry {number} was written by another meanwhile; the log as it stood at the start is required. Run this again."
+            )
         self._keep_seal(number, line.digest)
         lines.append(line)
 
@@ -183,14 +214,19 @@ class Log:
         """The entries as they stand there, to the highest number. A listing may miss what came while it was made; a look at the name does not."""
         found = self.storage.contents(ENTRIES)
         last = max((int(name[:8]) for name in found if NAME.fullmatch(name)), default=0)
-        return [found.get(_name(number)) or self.storage.read(f"{ENTRIES}/{_name(number)}") for number in range(1, last + 1)]
+        return [
+            found.get(_name(number)) or self.storage.read(f"{ENTRIES}/{_name(number)}")
+            for number in range(1, last + 1)
+        ]
 
     def _followed(self, entries: list[bytes | None]) -> list[_Line]:
         """The entries, each of them following the one before it; those that were read before are not parsed again."""
         found: list[_Line] = []
         for number, (data, known) in enumerate(zip_longest(entries, self._read[: len(entries)]), 1):
             line = known if known and known.data == data else _line(data or b"")
-            if line.entry.get("number") != number or line.entry.get("previous") != (found[-1].digest if found else ""):
+            if line.entry.get("number") != number or line.entry.get("previous") != (
+                found[-1].digest if found else ""
+            ):
                 raise self._broken(f"entry {number} does not follow the one before it")
             if lacking := _lacking(line.entry):
                 raise self._broken(f"entry {number} found without {lacking}", OLDER)
@@ -201,17 +237,27 @@ class Log:
         wanted = [_seal(number, line.digest) for number, line in enumerate(found, 1)]
         other = sorted(seals.difference(wanted))
         if other and int(other[-1][:8]) > len(found):
-            raise self._broken(f"{len(found)} entries found where {int(other[-1][:8])} were written")
-        missing = [seal for seal in wanted[:-1] if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None]
+            raise self._broken(
+                f"{len(found)} entries found where {int(other[-1][:8])} were written"
+            )
+        missing = [
+            seal
+            for seal in wanted[:-1]
+            if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None
+        ]
         if other or missing:
-            raise self._broken(f"entry {int(min(other + missing)[:8])} is not the one that was written")
+            raise self._broken(
+                f"entry {int(min(other + missing)[:8])} is not the one that was written"
+            )
 
     @property
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
     def _broken(self, found: str, otherwise: str = "") -> StoreError:
-        return StoreError(f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.{otherwise}")
+        return StoreError(
+            f"{self._place}: {found}; every entry as it was written is required. Restore the log, with its seals, from a backup.{otherwise}"
+        )
 
 
 def _name(number: int) -> str:
@@ -232,10 +278,14 @@ def _line(data: bytes) -> _Line:
 
 def _refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
     if event not in SUBJECTS:
-        raise StoreError(f"log: event {event!r} found; one of {', '.join(SUBJECTS)} is required. Correct the event.")
+        raise StoreError(
+            f"log: event {event!r} found; one of {', '.join(SUBJECTS)} is required. Correct the event."
+        )
     taken = sorted(set(OWN) & set(facts))
     if taken:
-        raise StoreError(f"log: facts called {listed(taken)} found; these names are the log's own. Rename the facts.")
+        raise StoreError(
+            f"log: facts called {listed(taken)} found; these names are the log's own. Rename the facts."
+        )
 
 
 def _lacking(entry: Entry) -> str | None:
@@ -251,19 +301,39 @@ def _lacking(entry: Entry) -> str | None:
     if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
         return "a list of waivers"
     subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
-    said = [(f"{name} of waiver {n}", waiver.get(name), subject.get(name)) for n, waiver in enumerate(waivers, 1) for name in WAIVED]
-    return next((f"{what}, which is its subject" for what, found, due in said if not found or found != (due or found)), None)
+    said = [
+        (f"{name} of waiver {n}", waiver.get(name), subject.get(name))
+        for n, waiver in enumerate(waivers, 1)
+        for name in WAIVED
+    ]
+    return next(
+        (
+            f"{what}, which is its subject"
+            for what, found, due in said
+            if not found or found != (due or found)
+        ),
+        None,
+    )
 
 
 def _of_another_kind(entry: Entry) -> str | None:
     """The first fact that is not of its kind, and the kind: what reads the log relies on it."""
     texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
-    kinds = dict.fromkeys(sorted(texts), TEXT) | {name: kind for name, kind in KINDS.items() if name in entry}
-    return next((f"{kind.words} as {name}" for name, kind in kinds.items() if not kind.holds(entry[name])), None)
+    kinds = dict.fromkeys(sorted(texts), TEXT) | {
+        name: kind for name, kind in KINDS.items() if name in entry
+    }
+    return next(
+        (f"{kind.words} as {name}" for name, kind in kinds.items() if not kind.holds(entry[name])),
+        None,
+    )
 
 
 def _said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
-    same_subject = [entry for entry in before if entry["round"] == round_name and SUBJECTS[entry["event"]] == SUBJECTS[event]]
+    same_subject = [
+        entry
+        for entry in before
+        if entry["round"] == round_name and SUBJECTS[entry["event"]] == SUBJECTS[event]
+    ]
     if not same_subject or same_subject[-1]["event"] != event:
         return False
     last = {name: value for name, value in same_subject[-1].items() if name not in OWN}

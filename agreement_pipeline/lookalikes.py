@@ -38,5 +38,9 @@ def described(group: Iterable[str]) -> str:
 
 
 def _printed(name: str) -> str:
-    visible = "".join(character for character in unicodedata.normalize("NFKC", name) if unicodedata.category(character) != "Cf")
+    visible = "".join(
+        character
+        for character in unicodedata.normalize("NFKC", name)
+        if unicodedata.category(character) != "Cf"
+    )
     return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))

@@ -39,9 +39,13 @@ class PanelPatterns(Known):
     def __post_init__(self) -> None:
         labels = checked_codes("panel patterns: labels", self.labels, len(self.scale.names))
         if labels.shape != self.panel.codes.shape[:1]:
-            raise RatingsError(f"panel patterns: labels of shape {labels.shape} found; {self.panel.codes.shape[:1]} is required. Give one label a row.")
+            raise RatingsError(
+                f"panel patterns: labels of shape {labels.shape} found; {self.panel.codes.shape[:1]} is required. Give one label a row."
+            )
         if self.classifier in self.panel.raters:
-            raise RatingsError(f"panel patterns: {self.classifier!r} found as classifier and in the panel; a name of its own is required. Name them apart.")
+            raise RatingsError(
+                f"panel patterns: {self.classifier!r} found as classifier and in the panel; a name of its own is required. Name them apart."
+            )
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -82,7 +86,9 @@ class PanelPatterns(Known):
     @property
     def n_ratings(self) -> int:
         """Ratings of the panel on items the classifier labelled."""
-        return round(float((self.weights * ((self.panel.codes >= 0).sum(1) * (self.labels >= 0))).sum()))
+        return round(
+            float((self.weights * ((self.panel.codes >= 0).sum(1) * (self.labels >= 0))).sum())
+        )
 
     @cached_property
     def indicators(self) -> Array:
@@ -98,8 +104,14 @@ class PanelPatterns(Known):
     def unnamed(self) -> "PanelPatterns":
         """The same without who of the panel said what, equal rows made one, in a fixed order."""
         panel = self.panel
-        rows, weights, clusters = distinct_in(np.column_stack([-np.sort(-panel.codes, axis=1), self.labels]), panel.weights, panel.clusters)
-        unnamed = RatingPatterns(rows[:, :-1], weights, scale=panel.scale, raters=panel.raters, clusters=clusters)
+        rows, weights, clusters = distinct_in(
+            np.column_stack([-np.sort(-panel.codes, axis=1), self.labels]),
+            panel.weights,
+            panel.clusters,
+        )
+        unnamed = RatingPatterns(
+            rows[:, :-1], weights, scale=panel.scale, raters=panel.raters, clusters=clusters
+        )
         return PanelPatterns(unnamed, rows[:, -1], self.classifier, named=False)
 
     def in_clusters(self, clusters: Clusters) -> Self:
@@ -117,9 +129,17 @@ class PanelPatterns(Known):
         rows = np.full((len(found), self.panel.n_raters), MISSING)
         rows[:, columns] = found
         panel = self.panel
-        labels = np.concatenate([self.labels, np.full(len(rows), first), np.full(len(rows), second)])
+        labels = np.concatenate(
+            [self.labels, np.full(len(rows), first), np.full(len(rows), second)]
+        )
         weights = extended(panel.weights, mass, 2 * len(rows))
-        return changed(self, panel=changed(panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights, clusters=None), labels=labels)
+        return changed(
+            self,
+            panel=changed(
+                panel, codes=np.vstack([panel.codes, rows, rows]), weights=weights, clusters=None
+            ),
+            labels=labels,
+        )
 
     def _used(self) -> Array:
         """How often the panel gave each category to what the classifier labelled, shape (K,): every such rating meets the classifier's, though no other."""
@@ -136,12 +156,16 @@ class PanelPatterns(Known):
         rows = paired if paired.any() else met
         columns = np.flatnonzero(rated[rows].any(0))
         raters = [self.panel.raters[column] for column in columns]
-        return RatingPatterns(self.panel.codes[rows][:, columns], self.weights[rows], scale=self.scale, raters=raters), columns
+        return RatingPatterns(
+            self.panel.codes[rows][:, columns], self.weights[rows], scale=self.scale, raters=raters
+        ), columns
 
     def __add__(self, other: "PanelPatterns") -> "PanelPatterns":
         name = self.classifier
         if other.classifier != name:
-            raise RatingsError(f"panel patterns: classifiers {name!r} and {other.classifier!r} found; one is required. Add the statistics of one classifier.")
+            raise RatingsError(
+                f"panel patterns: classifiers {name!r} and {other.classifier!r} found; one is required. Add the statistics of one classifier."
+            )
         both = self.joined() + other.joined()
         return PanelPatterns(both.without(name), both.codes[:, both.raters.index(name)], name)
 
@@ -149,12 +173,20 @@ class PanelPatterns(Known):
         """The panel with the classifier as one more rater, the last."""
         panel = self.panel
         codes = np.column_stack([panel.codes, self.labels])
-        return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier), clusters=panel.clusters)
+        return RatingPatterns(
+            codes,
+            panel.weights,
+            scale=panel.scale,
+            raters=(*panel.raters, self.classifier),
+            clusters=panel.clusters,
+        )
 
 
 def against_the_rest(patterns: RatingPatterns, rater: str) -> PanelPatterns:
     """One rater set apart from the others, as a classifier is from its panel."""
-    return PanelPatterns(patterns.without(rater), patterns.codes[:, patterns.raters.index(rater)], classifier=rater)
+    return PanelPatterns(
+        patterns.without(rater), patterns.codes[:, patterns.raters.index(rater)], classifier=rater
+    )
 
 
 __all__ = ["PanelPatterns", "against_the_rest"]

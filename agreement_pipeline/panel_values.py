@@ -36,7 +36,9 @@ class PanelValues:
     def __post_init__(self) -> None:
         expected = (len(self.panel.values), self.panel.scale.dimensions)
         if np.shape(self.labels) != expected:
-            raise RatingsError(f"panel values: labels of shape {np.shape(self.labels)} found; {expected} is required. Give one label a row.")
+            raise RatingsError(
+                f"panel values: labels of shape {np.shape(self.labels)} found; {expected} is required. Give one label a row."
+            )
         object.__setattr__(self, "labels", np.asarray(self.labels, dtype=float))
         self.joined()
 
@@ -96,24 +98,41 @@ class PanelValues:
         met = self._met()
         unseen = met.panel.with_unseen(mass).values[len(met.labels) :]
         labels = np.repeat(two_values(met.joined().values, met.weights), len(unseen), axis=0)
-        values, weights = np.concatenate([self.panel.values, unseen, unseen]), extended(self.weights, mass, 2 * len(unseen))
-        return changed(self, panel=changed(self.panel, values=values, weights=weights, clusters=None), labels=np.concatenate([self.labels, labels]))
+        values, weights = (
+            np.concatenate([self.panel.values, unseen, unseen]),
+            extended(self.weights, mass, 2 * len(unseen)),
+        )
+        return changed(
+            self,
+            panel=changed(self.panel, values=values, weights=weights, clusters=None),
+            labels=np.concatenate([self.labels, labels]),
+        )
 
     def _met(self) -> "PanelValues":
         """The items that the classifier labelled and the panel rated; all where there is none."""
         met = self.labelled & (self.panel.sizes > 0) & (self.weights > 0)
-        return changed(self, panel=self.panel.at(met), labels=self.labels[met]) if met.any() else self
+        return (
+            changed(self, panel=self.panel.at(met), labels=self.labels[met]) if met.any() else self
+        )
 
     def joined(self) -> RatingValues:
         """The panel with the classifier as one more rater, the last."""
         panel = self.panel
         values = np.concatenate([panel.values, self.labels[:, None]], axis=1)
-        return RatingValues(values, panel.weights, scale=panel.scale, raters=(*panel.raters, self.classifier), clusters=panel.clusters)
+        return RatingValues(
+            values,
+            panel.weights,
+            scale=panel.scale,
+            raters=(*panel.raters, self.classifier),
+            clusters=panel.clusters,
+        )
 
     def __add__(self, other: "PanelValues") -> "PanelValues":
         name = self.classifier
         if other.classifier != name:
-            raise RatingsError(f"panel values: classifiers {name!r} and {other.classifier!r} found; one is required. Add the statistics of one classifier.")
+            raise RatingsError(
+                f"panel values: classifiers {name!r} and {other.classifier!r} found; one is required. Add the statistics of one classifier."
+            )
         return value_against_the_rest(self.joined() + other.joined(), name)
 
 

@@ -17,9 +17,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.rows import changed, checked_codes, checked_raters, checked_weights, distinct_in, extended, reweighted, whole
+from agreement_pipeline.rows import (
+    changed,
+    checked_codes,
+    checked_raters,
+    checked_weights,
+    distinct_in,
+    extended,
+    reweighted,
+    whole,
+)
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import MAX_TURNS, Array, Codes, category_splits, rater_splits, split_between, typical_size
+from agreement_pipeline.unseen import (
+    MAX_TURNS,
+    Array,
+    Codes,
+    category_splits,
+    rater_splits,
+    split_between,
+    typical_size,
+)
 
 
 class Statistic(Protocol):
@@ -99,7 +116,13 @@ class CategoryCounts:
     split: tuple[int, int] | None = None
 
     def __init__(
-        self, counts: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, n_raters: int | None = None, clusters: Clusters | None = None
+        self,
+        counts: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        n_raters: int | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         rows = whole("category counts", counts)
         if rows.ndim != 2 or rows.shape[1] != len(scale.names):
@@ -109,7 +132,9 @@ class CategoryCounts:
         object.__setattr__(self, "counts", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "n_raters", int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters)
+        object.__setattr__(
+            self, "n_raters", int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters
+        )
         object.__setattr__(self, "clusters", checked_clusters(clusters, len(rows)))
         object.__setattr__(self, "split", None)
 
@@ -164,18 +189,37 @@ class CategoryCounts:
         """Add every split of a typical item between two categories of ratings that meet another, `mass` in all."""
         pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
-        return changed(self, counts=np.vstack([self.counts, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
+        return changed(
+            self,
+            counts=np.vstack([self.counts, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+        )
 
     def one_vs_rest(self, category: int) -> "CategoryCounts":
         """The two-category table of one category against all others."""
         of = self.counts[:, category]
         names = self.scale.names
-        scale = Scale(("the rest", names[category]) if names[category] != "the rest" else ("other", "the rest"))
-        return merged(CategoryCounts(np.column_stack([self.sizes - of, of]), self.weights, scale=scale, n_raters=self.n_raters, clusters=self.clusters))
+        scale = Scale(
+            ("the rest", names[category])
+            if names[category] != "the rest"
+            else ("other", "the rest")
+        )
+        return merged(
+            CategoryCounts(
+                np.column_stack([self.sizes - of, of]),
+                self.weights,
+                scale=scale,
+                n_raters=self.n_raters,
+                clusters=self.clusters,
+            )
+        )
 
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         if self.scale != other.scale:
-            raise RatingsError(f"category counts: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+            raise RatingsError(
+                f"category counts: cannot add over different scales {self.scale} and {other.scale}; one is required."
+            )
         refuse_sum("category counts", self.clusters, other.clusters)
         both = CategoryCounts(
             np.vstack([self.counts, other.counts]),
@@ -208,10 +252,20 @@ class RatingPatterns:
     raters: tuple[str, ...]
     clusters: Clusters | None = None
 
-    def __init__(self, codes: ArrayLike, weights: ArrayLike | None = None, *, scale: Scale, raters: Sequence[str], clusters: Clusters | None = None) -> None:
+    def __init__(
+        self,
+        codes: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        clusters: Clusters | None = None,
+    ) -> None:
         rows = checked_codes("rating patterns: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
-            raise RatingsError(f"rating patterns: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. Give a column for every rater.")
+            raise RatingsError(
+                f"rating patterns: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. Give a column for every rater."
+            )
         object.__setattr__(self, "codes", rows)
         object.__setattr__(self, "weights", checked_weights(weights, len(rows)))
         object.__setattr__(self, "scale", scale)
@@ -255,7 +309,9 @@ class RatingPatterns:
     @cached_property
     def _row_counts(self) -> CategoryCounts:
         met = int((self.codes[self.readable] >= 0).any(0).sum())
-        return CategoryCounts(self.indicators.sum(1), scale=self.scale, n_raters=met, clusters=self.clusters)
+        return CategoryCounts(
+            self.indicators.sum(1), scale=self.scale, n_raters=met, clusters=self.clusters
+        )
 
     def reweighted(self, weights: Array) -> Self:
         """The same rows under other weights."""
@@ -269,7 +325,12 @@ class RatingPatterns:
         """Add every split of a typical item between two categories of ratings that meet another, each turned through all raters."""
         counts = self.counts()
         rows = self.unseen(split_between(counts.meeting, self.scale, category))
-        return changed(self, codes=np.vstack([self.codes, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
+        return changed(
+            self,
+            codes=np.vstack([self.codes, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+        )
 
     @property
     def used(self) -> Array:
@@ -284,7 +345,13 @@ class RatingPatterns:
     def only(self, raters: Sequence[str]) -> "RatingPatterns":
         """The columns of some raters."""
         columns = [self.raters.index(rater) for rater in raters]
-        return RatingPatterns(self.codes[:, columns], self.weights, scale=self.scale, raters=tuple(raters), clusters=self.clusters)
+        return RatingPatterns(
+            self.codes[:, columns],
+            self.weights,
+            scale=self.scale,
+            raters=tuple(raters),
+            clusters=self.clusters,
+        )
 
     def without(self, rater: str) -> "RatingPatterns":
         """The columns of all raters but one."""
@@ -302,24 +369,34 @@ def _meeting(counts: CategoryCounts) -> Array:
 
 def merged(counts: CategoryCounts) -> CategoryCounts:
     """The same table with equal rows of a cluster made one, in a fixed order."""
-    rows, weights, clusters = distinct_in(counts.counts.astype(np.int64), counts.weights, counts.clusters)
-    return CategoryCounts(rows, weights, scale=counts.scale, n_raters=counts.n_raters, clusters=clusters)
+    rows, weights, clusters = distinct_in(
+        counts.counts.astype(np.int64), counts.weights, counts.clusters
+    )
+    return CategoryCounts(
+        rows, weights, scale=counts.scale, n_raters=counts.n_raters, clusters=clusters
+    )
 
 
 def merged_codes(patterns: RatingPatterns) -> RatingPatterns:
     """The same table with equal rows of a cluster made one, in a fixed order."""
     rows, weights, clusters = distinct_in(patterns.codes, patterns.weights, patterns.clusters)
-    return RatingPatterns(rows, weights, scale=patterns.scale, raters=patterns.raters, clusters=clusters)
+    return RatingPatterns(
+        rows, weights, scale=patterns.scale, raters=patterns.raters, clusters=clusters
+    )
 
 
 def stacked(one: RatingPatterns, other: RatingPatterns) -> RatingPatterns:
     """The rows of both under the raters of both."""
     if one.scale != other.scale:
-        raise RatingsError(f"rating patterns: cannot add over different scales {one.scale} and {other.scale}; one is required.")
+        raise RatingsError(
+            f"rating patterns: cannot add over different scales {one.scale} and {other.scale}; one is required."
+        )
     refuse_sum("rating patterns", one.clusters, other.clusters)
     raters = (*one.raters, *(name for name in other.raters if name not in one.raters))
     codes = np.vstack([_columns(one, raters), _columns(other, raters)])
-    return RatingPatterns(codes, np.concatenate([one.weights, other.weights]), scale=one.scale, raters=raters)
+    return RatingPatterns(
+        codes, np.concatenate([one.weights, other.weights]), scale=one.scale, raters=raters
+    )
 
 
 def _columns(patterns: RatingPatterns, raters: Sequence[str]) -> Codes:

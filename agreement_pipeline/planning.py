@@ -17,7 +17,13 @@ from agreement_pipeline.always_valid import critical_value, draws_needed, mixtur
 from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.confidence_distributions import NORMAL, fewest_draws
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, Estimate, estimate, refuse_impossible, registered
+from agreement_pipeline.estimates import (
+    CONFIDENCE_LEVEL,
+    Estimate,
+    estimate,
+    refuse_impossible,
+    registered,
+)
 from agreement_pipeline.intervals import drawn_masses
 from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns, Statistic
 from agreement_pipeline.replicates import ReplicateCounts
@@ -68,12 +74,23 @@ class Plan:
     @property
     def n_ratings(self) -> int | None:
         """What it costs in ratings, the last one whole."""
-        return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, PLACES_OF_RATINGS))
+        return (
+            None
+            if self.n_items is None
+            else ceil(round(self.n_items * self.labels_an_item, PLACES_OF_RATINGS))
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The plan as plain data; whole numbers of labels an item as such."""
-        labels = int(self.labels_an_item) if self.labels_an_item.is_integer() else self.labels_an_item
-        return {**vars(self), "labels_an_item": labels, "n_ratings": self.n_ratings, "curve": [list(point) for point in self.curve]}
+        labels = (
+            int(self.labels_an_item) if self.labels_an_item.is_integer() else self.labels_an_item
+        )
+        return {
+            **vars(self),
+            "labels_an_item": labels,
+            "n_ratings": self.n_ratings,
+            "curve": [list(point) for point in self.curve],
+        }
 
 
 def plan(
@@ -123,32 +140,51 @@ def plan(
         in the population.
     """
     if not 0 < probability < 1:
-        raise PolicyError(f"probability {probability!r} found; more than 0 and less than 1 is required. 0.9 is usual.")
+        raise PolicyError(
+            f"probability {probability!r} found; more than 0 and less than 1 is required. 0.9 is usual."
+        )
     refuse_impossible(confidence_level, n_resamples)
     _refuse_too_few_draws(n_resamples, confidence_level, n_together, always_valid_at)
     expected = _value(measure, population)
     if isnan(expected):
-        raise PolicyError(f"{measure} has no value in the population; one is required to plan from. Plan from another.")
+        raise PolicyError(
+            f"{measure} has no value in the population; one is required to plan from. Plan from another."
+        )
     asked = (measure, expected, reliable, probability, _labels_an_item(population))
     if not expected > reliable:
-        return Plan(*asked, None, None, (), f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: more items would only make that surer")
+        return Plan(
+            *asked,
+            None,
+            None,
+            (),
+            f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: more items would only make that surer",
+        )
 
     def decided(n_items: int, share: float = 1.0) -> float:
         rounds, drawn = max(1, round(n_rounds * share)), seed + int(share > 1)
-        settings: dict[str, Any] = {"confidence_level": confidence_level, "always_valid_at": always_valid_at, "n_resamples": n_resamples}
+        settings: dict[str, Any] = {
+            "confidence_level": confidence_level,
+            "always_valid_at": always_valid_at,
+            "n_resamples": n_resamples,
+        }
         judged = _estimates(measure, population, n_items, n_rounds=rounds, seed=drawn, **settings)
         return float(np.mean([_reaches(each, reliable, min_items, n_together) for each in judged]))
 
     start = max(min_items, FEWEST_ITEMS)
     tried = dict(_searched(decided, probability, start))
-    curve, enough = tuple(sorted(tried.items())), [n for n, share in tried.items() if share >= probability]
+    curve, enough = (
+        tuple(sorted(tried.items())),
+        [n for n, share in tried.items() if share >= probability],
+    )
     if not enough:
         return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
     needed = max(start, _smoothed(tried, min(enough), probability))
     return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
 
 
-def _refuse_too_few_draws(n_resamples: int, confidence_level: float, n_together: int, always_valid_at: int | None) -> None:
+def _refuse_too_few_draws(
+    n_resamples: int, confidence_level: float, n_together: int, always_valid_at: int | None
+) -> None:
     """Refuse draws of which fewer than ten lie beyond the limits: no number of items would make a round decide by them."""
     alpha = 1 - confidence_level
     needed = fewest_draws(alpha / 2 / n_together)
@@ -158,17 +194,33 @@ def _refuse_too_few_draws(n_resamples: int, confidence_level: float, n_together:
     if n_resamples < needed:
         verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
         found = f"n_resamples {n_resamples} with confidence_level {confidence_level:g}{verdicts}{'' if always_valid_at is None else ', always_valid_at'}"
-        raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
+        raise PolicyError(
+            f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples."
+        )
 
 
-def lower_limits(measure: str, population: Statistic, n_items: int, *, confidence_level: float, n_rounds: int, seed: int) -> Array:
+def lower_limits(
+    measure: str,
+    population: Statistic,
+    n_items: int,
+    *,
+    confidence_level: float,
+    n_rounds: int,
+    seed: int,
+) -> Array:
     """The lower limits in simulated rounds, shape (n_rounds,); -inf where the measure is undefined."""
-    settings: dict[str, Any] = {"confidence_level": confidence_level, "always_valid_at": None, "n_resamples": N_RESAMPLES}
+    settings: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "always_valid_at": None,
+        "n_resamples": N_RESAMPLES,
+    }
     found = _estimates(measure, population, n_items, n_rounds=n_rounds, seed=seed, **settings)
     return np.array([each.interval.low if each.interval else -np.inf for each in found])
 
 
-def _estimates(measure: str, population: Statistic, n_items: int, *, n_rounds: int, seed: int, **settings: Any) -> Iterator[Estimate]:
+def _estimates(
+    measure: str, population: Statistic, n_items: int, *, n_rounds: int, seed: int, **settings: Any
+) -> Iterator[Estimate]:
     """What is found in simulated rounds."""
     rng = np.random.default_rng([seed, n_items])
     for number, drawn in enumerate(_rounds(population, n_items, n_rounds, rng)):
@@ -177,12 +229,23 @@ def _estimates(measure: str, population: Statistic, n_items: int, *, n_rounds: i
 
 def _reaches(found: Estimate, cutoff: float, min_items: int, n_together: int) -> bool:
     """Does the lower limit reach the cut-off, on as many items as are asked for, also at the level that the first of so many verdicts has to meet?"""
-    if found.interval is None or found.known is None or found.n_used < min_items or found.interval.low < cutoff:
+    if (
+        found.interval is None
+        or found.known is None
+        or found.n_used < min_items
+        or found.interval.low < cutoff
+    ):
         return False
-    return n_together == 1 or max(found.known.under(cutoff), found.known.finest) <= (1 - found.confidence_level) / 2 / n_together
+    return (
+        n_together == 1
+        or max(found.known.under(cutoff), found.known.finest)
+        <= (1 - found.confidence_level) / 2 / n_together
+    )
 
 
-def _rounds(population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator) -> Iterator[Statistic]:
+def _rounds(
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+) -> Iterator[Statistic]:
     """Rounds of so many items of the population; of whole clusters, a cluster drawn twice standing for two, where its items come in clusters."""
     masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
     n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
@@ -206,21 +269,38 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
         The prevalence is none, no such population has the expected value, or an item may be labelled in too many ways.
     """
     shares = np.asarray(prevalence, dtype=float)
-    if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or not np.isclose(shares.sum(), 1):
-        raise PolicyError(f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category.")
+    if (
+        shares.ndim != 1
+        or len(shares) < 2
+        or not (shares > 0).all()
+        or not np.isclose(shares.sum(), 1)
+    ):
+        raise PolicyError(
+            f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category."
+        )
     if not 2 <= n_raters <= MOST_LABELS:
-        raise PolicyError(f"{n_raters} labels an item found; 2 to {MOST_LABELS} are required. Plan for as many as an item will have.")
+        raise PolicyError(
+            f"{n_raters} labels an item found; 2 to {MOST_LABELS} are required. Plan for as many as an item will have."
+        )
     low, high = 0.0, 1.0
     for _ in range(STEPS_OF_AGREEMENT):
         middle = (low + high) / 2
-        low, high = (middle, high) if _value(measure, _clear_or_guessed(measure, middle, shares, n_raters)) < expected else (low, middle)
+        low, high = (
+            (middle, high)
+            if _value(measure, _clear_or_guessed(measure, middle, shares, n_raters)) < expected
+            else (low, middle)
+        )
     population = _clear_or_guessed(measure, high, shares, n_raters)
     if not np.isclose(_value(measure, population), expected, atol=1e-6):
-        raise PolicyError(f"{measure} {expected:g} found; a value that raters who know or guess can have is required. Expect more agreement, or less.")
+        raise PolicyError(
+            f"{measure} {expected:g} found; a value that raters who know or guess can have is required. Expect more agreement, or less."
+        )
     return population
 
 
-def _searched(decided: Callable[..., float], probability: float, start: int) -> Iterator[tuple[int, float]]:
+def _searched(
+    decided: Callable[..., float], probability: float, start: int
+) -> Iterator[tuple[int, float]]:
     """Numbers of items and the share that decides: doubled until enough do, then between the last two."""
     too_few = enough = start
     while (share := decided(enough, COARSE)) < probability:
@@ -252,7 +332,11 @@ def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> in
     probits = np.array([NORMAL.inv_cdf(each) for each in share])
     certainty = np.array([NORMAL.pdf(each) for each in probits]) / np.sqrt(share * (1 - share))
     slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
-    return ceil(np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5) ** 2) if slope > 0 else enough
+    return (
+        ceil(np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5) ** 2)
+        if slope > 0
+        else enough
+    )
 
 
 def _value(measure: str, population: Statistic) -> float:
@@ -263,10 +347,16 @@ def _value(measure: str, population: Statistic) -> float:
 
 def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
     scale = Scale(tuple(f"c{k}" for k in range(len(prevalence))))
-    makers: dict[str, Callable[..., Any]] = {"counts": _as_counts, "patterns": _as_patterns, "replicates": _as_replicates}
+    makers: dict[str, Callable[..., Any]] = {
+        "counts": _as_counts,
+        "patterns": _as_patterns,
+        "replicates": _as_replicates,
+    }
     needs = registered(measure).needs
     if needs not in makers:
-        raise PolicyError(f"measure {measure} found; one of raters' categories or replicates is required here. Plan from an earlier round instead.")
+        raise PolicyError(
+            f"measure {measure} found; one of raters' categories or replicates is required here. Plan from an earlier round instead."
+        )
     statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
     return statistic
 
@@ -274,11 +364,18 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
     """Every way in which an item's ratings fall on the categories, and how often."""
     _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
-    counts = np.array([np.bincount(given, minlength=len(prevalence)) for given in combinations_with_replacement(range(len(prevalence)), n_raters)])
+    counts = np.array(
+        [
+            np.bincount(given, minlength=len(prevalence))
+            for given in combinations_with_replacement(range(len(prevalence)), n_raters)
+        ]
+    )
     orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
     guessed = orders * (prevalence**counts).prod(1)
     all_alike = (counts == n_raters) @ prevalence
-    return CategoryCounts(counts, clear * all_alike + (1 - clear) * guessed, scale=scale, n_raters=n_raters)
+    return CategoryCounts(
+        counts, clear * all_alike + (1 - clear) * guessed, scale=scale, n_raters=n_raters
+    )
 
 
 def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
@@ -286,13 +383,20 @@ def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -
     _refuse_too_many(len(prevalence) ** n_raters)
     codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
-    return RatingPatterns(codes, clear * all_alike + (1 - clear) * prevalence[codes].prod(1), scale=scale, raters=_names(n_raters))
+    return RatingPatterns(
+        codes,
+        clear * all_alike + (1 - clear) * prevalence[codes].prod(1),
+        scale=scale,
+        raters=_names(n_raters),
+    )
 
 
 def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> ReplicateCounts:
     """Items that one rater meets `n_raters` times, in every way in which her labels may fall on the categories."""
     counts = _as_counts(clear, prevalence, n_raters, scale)
-    first = RatingPatterns(counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1))
+    first = RatingPatterns(
+        counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
+    )
     places = np.arange(len(counts.counts))
     return ReplicateCounts(counts.counts, places, np.zeros_like(places), first)
 
@@ -300,7 +404,9 @@ def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale)
 def _refuse_too_many(n_ways: int) -> None:
     """Refuse before the ways are made: they may be more than the memory holds."""
     if n_ways > MOST_ROWS:
-        raise PolicyError(f"more than {MOST_ROWS} ways to label an item found; at most as many are required. Plan for fewer raters or categories.")
+        raise PolicyError(
+            f"more than {MOST_ROWS} ways to label an item found; at most as many are required. Plan for fewer raters or categories."
+        )
 
 
 def _names(n_raters: int) -> tuple[str, ...]:

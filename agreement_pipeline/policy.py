@@ -63,20 +63,44 @@ class Policy:
 
     def __post_init__(self) -> None:
         if not any(rule.effect == "hold" for rule in self.rules):
-            raise PolicyError("no rule that holds found; at least one is required, or everything would be admitted. Give a rule effect: hold.")
+            raise PolicyError(
+                "no rule that holds found; at least one is required, or everything would be admitted. Give a rule effect: hold."
+            )
         asked = [(rule.measure, rule.scope) for rule in self.rules]
-        twice = sorted({f"{measure} of the {scope}" for measure, scope in asked if asked.count((measure, scope)) > 1})
+        twice = sorted(
+            {
+                f"{measure} of the {scope}"
+                for measure, scope in asked
+                if asked.count((measure, scope)) > 1
+            }
+        )
         if twice:
-            raise PolicyError(f"two rules on {listed(twice)} found; one is required. Keep the stricter one.")
-        if "reliable" not in self.admit or not all(kind in ("reliable", "tentative") for kind in self.admit):
-            raise PolicyError(f"admit {list(self.admit)!r} found; reliable, or reliable and tentative, is required. Nothing else may be admitted.")
+            raise PolicyError(
+                f"two rules on {listed(twice)} found; one is required. Keep the stricter one."
+            )
+        if "reliable" not in self.admit or not all(
+            kind in ("reliable", "tentative") for kind in self.admit
+        ):
+            raise PolicyError(
+                f"admit {list(self.admit)!r} found; reliable, or reliable and tentative, is required. Nothing else may be admitted."
+            )
         if not 0.8 <= number("confidence_level", self.confidence_level) < 1:
-            raise PolicyError(f"confidence_level {self.confidence_level:g} found; 0.8 or more and under 1 is required. 0.95 is usual.")
-        if isinstance(self.n_resamples, bool) or not isinstance(self.n_resamples, int) or not 1000 <= self.n_resamples <= 1_000_000:
-            raise PolicyError(f"n_resamples {self.n_resamples!r} found; a whole number from 1000 to 1000000 is required. 10000 is usual.")
+            raise PolicyError(
+                f"confidence_level {self.confidence_level:g} found; 0.8 or more and under 1 is required. 0.95 is usual."
+            )
+        if (
+            isinstance(self.n_resamples, bool)
+            or not isinstance(self.n_resamples, int)
+            or not 1000 <= self.n_resamples <= 1_000_000
+        ):
+            raise PolicyError(
+                f"n_resamples {self.n_resamples!r} found; a whole number from 1000 to 1000000 is required. 10000 is usual."
+            )
         if not interval_method(self.interval_method).decides:
             deciding = " or ".join(name for name, method in METHODS.items() if method.decides)
-            raise PolicyError(f"interval_method {self.interval_method!r} found; {deciding} is required. Others' limits do not hold: docs/intervals.md.")
+            raise PolicyError(
+                f"interval_method {self.interval_method!r} found; {deciding} is required. Others' limits do not hold: docs/intervals.md."
+            )
         one_of("familywise", self.familywise, get_args(Familywise))
         if self.always_valid_at is not None:
             self._check_always_valid(self.always_valid_at)
@@ -89,14 +113,18 @@ class Policy:
             )
         if interval_method(self.interval_method).population == "raters at large":
             found = f"always_valid_at with interval_method {self.interval_method}"
-            raise PolicyError(f"{found} found; one of them is required, since a round gains items while it fills and not raters. Leave always_valid_at out.")
+            raise PolicyError(
+                f"{found} found; one of them is required, since a round gains items while it fills and not raters. Leave always_valid_at out."
+            )
 
     def _check_draws(self) -> None:
         at = self.always_valid_at
         needed = fewest_draws(self.tail) if at is None else draws_needed(self.confidence_level)
         if self.n_resamples < needed:
             found = f"n_resamples {self.n_resamples} with {f'confidence_level {self.confidence_level:g}' if at is None else 'always_valid_at'}"
-            raise PolicyError(f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples.")
+            raise PolicyError(
+                f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples."
+            )
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
@@ -111,23 +139,41 @@ class Policy:
         mapping = _mapping(data, place)
         _known(mapping, cls, place, required=("policy", "version", "rules"))
         if not isinstance(mapping["rules"], Sequence) or isinstance(mapping["rules"], str):
-            raise PolicyError(f"{place / 'rules'}: rules {mapping['rules']!r} found; a list of rules is required. Write each rule as a list entry.")
-        if not isinstance(mapping.get("admit", []), Sequence) or isinstance(mapping.get("admit", []), str):
-            raise PolicyError(f"{place / 'admit'}: admit {mapping['admit']!r} found; a list of verdicts is required. Write admit: [reliable].")
-        if not isinstance(mapping["policy"], str) or isinstance(mapping["version"], bool) or not isinstance(mapping["version"], int):
+            raise PolicyError(
+                f"{place / 'rules'}: rules {mapping['rules']!r} found; a list of rules is required. Write each rule as a list entry."
+            )
+        if not isinstance(mapping.get("admit", []), Sequence) or isinstance(
+            mapping.get("admit", []), str
+        ):
+            raise PolicyError(
+                f"{place / 'admit'}: admit {mapping['admit']!r} found; a list of verdicts is required. Write admit: [reliable]."
+            )
+        if (
+            not isinstance(mapping["policy"], str)
+            or isinstance(mapping["version"], bool)
+            or not isinstance(mapping["version"], int)
+        ):
             found = f"policy {mapping['policy']!r}, version {mapping['version']!r} found"
-            raise PolicyError(f"{place / 'policy'}: {found}; a name and a whole number are required. Correct them.")
+            raise PolicyError(
+                f"{place / 'policy'}: {found}; a name and a whole number are required. Correct them."
+            )
         if not isinstance(mapping.get("description", ""), str):
             raise PolicyError(
                 f"{place / 'description'}: {type(mapping['description']).__name__} found; a text is required. Write why the cut-offs are what they are."
             )
-        rules = tuple(_rule(rule, place / "rules" / number) for number, rule in enumerate(mapping["rules"]))
+        rules = tuple(
+            _rule(rule, place / "rules" / number) for number, rule in enumerate(mapping["rules"])
+        )
         rest = {**mapping, "rules": rules, "admit": tuple(mapping.get("admit", ("reliable",)))}
         return _made(cls, rest, str(place))  # type: ignore[no-any-return]
 
     def to_mapping(self) -> dict[str, Any]:
         """The policy as plain data, from which `from_mapping` makes it again."""
-        return {**asdict(self), "rules": [asdict(rule) for rule in self.rules], "admit": list(self.admit)}
+        return {
+            **asdict(self),
+            "rules": [asdict(rule) for rule in self.rules],
+            "admit": list(self.admit),
+        }
 
     @property
     def digest(self) -> str:
@@ -143,7 +189,11 @@ class Policy:
     @property
     def manner(self) -> str:
         """How a round is judged, in words: once or at any time, each verdict by itself or all together."""
-        looks = "once" if self.always_valid_at is None else f"at any time, always valid, tightest at {self.always_valid_at} items (or clusters)"
+        looks = (
+            "once"
+            if self.always_valid_at is None
+            else f"at any time, always valid, tightest at {self.always_valid_at} items (or clusters)"
+        )
         return f"judged {looks}; {'each verdict holds by itself' if self.familywise == 'none' else 'the verdicts hold together (Holm)'}"
 
     @property
@@ -172,7 +222,9 @@ def _made(kind: type, values: Mapping[str, Any], where: str) -> Any:
 
 def _mapping(data: object, place: Place) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
-        raise PolicyError(f"{place}: {type(data).__name__} found; a mapping of keys to values is required. See configs/policies/standard.yaml.")
+        raise PolicyError(
+            f"{place}: {type(data).__name__} found; a mapping of keys to values is required. See configs/policies/standard.yaml."
+        )
     return data
 
 
@@ -180,7 +232,11 @@ def _known(mapping: Mapping[str, Any], kind: type, place: Place, required: tuple
     names = [field.name for field in fields(kind)]
     unknown = [key for key in mapping if key not in names]
     if unknown:
-        raise PolicyError(f"{place / unknown[0]}: unknown key {listed(unknown)} found; {', '.join(names)} are known. Correct the spelling: nothing is ignored.")
+        raise PolicyError(
+            f"{place / unknown[0]}: unknown key {listed(unknown)} found; {', '.join(names)} are known. Correct the spelling: nothing is ignored."
+        )
     missing = [key for key in required if key not in mapping]
     if missing:
-        raise PolicyError(f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing.")
+        raise PolicyError(
+            f"{place}: no {listed(missing)} found; {', '.join(required)} are required. Add what is missing."
+        )

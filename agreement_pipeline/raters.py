@@ -30,13 +30,24 @@ def without_raters(statistic: Any) -> Iterator[Any]:
         The statistic has forgotten who its raters are.
     """
     if isinstance(statistic, CategoryCounts):
-        raise PolicyError("raters at large: category counts found; a statistic that names its raters is required. Give rating patterns.")
+        raise PolicyError(
+            "raters at large: category counts found; a statistic that names its raters is required. Give rating patterns."
+        )
     if isinstance(statistic, (PanelPatterns, PanelValues)):
-        return (changed(statistic, panel=statistic.panel.without(rater)) for rater in statistic.panel.raters)
+        return (
+            changed(statistic, panel=statistic.panel.without(rater))
+            for rater in statistic.panel.raters
+        )
     if isinstance(statistic, GroupPatterns):
-        return (replace(statistic, patterns=statistic.patterns.without(rater)) for rater in statistic.first)
+        return (
+            replace(statistic, patterns=statistic.patterns.without(rater))
+            for rater in statistic.first
+        )
     if isinstance(statistic, ConfidentPatterns):
-        return (statistic.only([name for name in statistic.raters if name != rater]) for rater in statistic.raters)
+        return (
+            statistic.only([name for name in statistic.raters if name != rater])
+            for rater in statistic.raters
+        )
     if isinstance(statistic, ReplicateCounts):
         return (_without_counts(statistic, int(rater)) for rater in np.unique(statistic.rater))
     if isinstance(statistic, ReplicateValues):
@@ -47,14 +58,29 @@ def without_raters(statistic: Any) -> Iterator[Any]:
 def _without_counts(replicates: ReplicateCounts, rater: int) -> ReplicateCounts:
     kept = replicates.rater != rater
     patterns = replicates.patterns.without(replicates.raters[rater])
-    return ReplicateCounts(replicates.counts[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater), patterns)
+    return ReplicateCounts(
+        replicates.counts[kept],
+        replicates.item[kept],
+        _moved_up(replicates.rater[kept], rater),
+        patterns,
+    )
 
 
 def _without_values(replicates: ReplicateValues, rater: int) -> ReplicateValues:
     kept, gone = replicates.rater != rater, replicates.raters[rater]
-    raters, round_raters = ([name for name in names if name != gone] for names in (replicates.raters, replicates.round_raters))
+    raters, round_raters = (
+        [name for name in names if name != gone]
+        for names in (replicates.raters, replicates.round_raters)
+    )
     cells = replicates.values[kept], replicates.item[kept], _moved_up(replicates.rater[kept], rater)
-    return ReplicateValues(*cells, replicates.weights, scale=replicates.scale, raters=raters, round_raters=round_raters, clusters=replicates.clusters)
+    return ReplicateValues(
+        *cells,
+        replicates.weights,
+        scale=replicates.scale,
+        raters=raters,
+        round_raters=round_raters,
+        clusters=replicates.clusters,
+    )
 
 
 def _moved_up(raters: Codes, gone: int) -> Codes:
@@ -66,7 +92,12 @@ def items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
     """How many items of these rows each of those whom `without_raters` leaves out rated, or met again where replicates count."""
     if isinstance(statistic, (ReplicateCounts, ReplicateValues)):
         raters, places = np.unique(statistic.rater, return_inverse=True)
-        return np.asarray(np.bincount(places, statistic.cell_weights * rows[statistic.item], minlength=len(raters)), dtype=float)
+        return np.asarray(
+            np.bincount(
+                places, statistic.cell_weights * rows[statistic.item], minlength=len(raters)
+            ),
+            dtype=float,
+        )
     return np.asarray(statistic.weights[rows] @ _rated(statistic)[rows])
 
 
@@ -74,20 +105,30 @@ ByRater = Callable[[Any, NDArray[np.bool_]], Array]
 """From a statistic and rows of it to what each rater whom `without_raters` leaves out says on them, in items or in another unit."""
 
 
-def raters_on(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> NDArray[np.bool_]:
+def raters_on(
+    statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater
+) -> NDArray[np.bool_]:
     """Which of them rated an item of these rows: the others show nothing of how raters agree on them."""
     return by_rater(statistic, rows) > 0
 
 
-def effective_raters(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> float:
+def effective_raters(
+    statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater
+) -> float:
     """How many raters of equally many items would say as much as these of theirs, by Kish's (1965) formula; 0 where nobody rated an item of these rows."""
     items = by_rater(statistic, rows)
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
-def count_raters(statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater) -> int:
+def count_raters(
+    statistic: Any, rows: NDArray[np.bool_], by_rater: ByRater = items_by_rater
+) -> int:
     """How many raters rated an item of these rows; of counts, which have forgotten who, as many as they say."""
-    return statistic.n_raters if isinstance(statistic, CategoryCounts) else int(raters_on(statistic, rows, by_rater).sum())
+    return (
+        statistic.n_raters
+        if isinstance(statistic, CategoryCounts)
+        else int(raters_on(statistic, rows, by_rater).sum())
+    )
 
 
 def _rated(statistic: Any) -> NDArray[np.bool_]:
@@ -98,4 +139,6 @@ def _rated(statistic: Any) -> NDArray[np.bool_]:
         return _rated(statistic.patterns.only(statistic.first))
     if isinstance(statistic, ConfidentPatterns):
         return statistic.stated
-    return statistic.rated if isinstance(statistic, RatingValues) else np.asarray(statistic.codes >= 0)
+    return (
+        statistic.rated if isinstance(statistic, RatingValues) else np.asarray(statistic.codes >= 0)
+    )

@@ -14,7 +14,9 @@ CONTENT = ("text", "gold", "cluster")
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
-def checked(frame: pd.DataFrame, scale: Scale, source: str, columns: dict[str, str], first_row: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def checked(
+    frame: pd.DataFrame, scale: Scale, source: str, columns: dict[str, str], first_row: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The ratings of a long table, one row each, and what it says of the items; as `Ratings.from_frame` has it.
 
     Raises
@@ -50,10 +52,21 @@ class _Where:
     rater_columns: pd.Index | None
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, source: str, columns: dict[str, str], first_row: int) -> "_Where":
+    def of(
+        cls, frame: pd.DataFrame, source: str, columns: dict[str, str], first_row: int
+    ) -> "_Where":
         levels = frame.index.names
-        rows = frame.index.get_level_values("row") if "row" in levels else pd.RangeIndex(first_row, first_row + len(frame))
-        return cls(source, columns, rows, frame.index.get_level_values("column") if "column" in levels else None)
+        rows = (
+            frame.index.get_level_values("row")
+            if "row" in levels
+            else pd.RangeIndex(first_row, first_row + len(frame))
+        )
+        return cls(
+            source,
+            columns,
+            rows,
+            frame.index.get_level_values("column") if "column" in levels else None,
+        )
 
     def column(self, name: str) -> str:
         return self.columns.get(name, name)
@@ -82,10 +95,14 @@ def _present(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
         )
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
-        raise RatingsError(f"{where.source}: column {listed(twice)} found twice; each is required once. Drop or rename the other one.")
+        raise RatingsError(
+            f"{where.source}: column {listed(twice)} found twice; each is required once. Drop or rename the other one."
+        )
     rated = frame[frame["label"].notna()]
     if rated.empty:
-        raise RatingsError(f"{where.source}: no rating found; at least one row with a label is required. Check that the export is complete.")
+        raise RatingsError(
+            f"{where.source}: no rating found; at least one row with a label is required. Check that the export is complete."
+        )
     return rated
 
 
@@ -93,7 +110,9 @@ def _names(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     values = table[name]
     bad = values.index[values.isna() | (values.astype(str).str.strip() == "")]
     if len(bad):
-        raise RatingsError(f"{where.at(bad, name)}: no {name} found; one is required in every row. Fill it in or drop the rows.")
+        raise RatingsError(
+            f"{where.at(bad, name)}: no {name} found; one is required in every row. Fill it in or drop the rows."
+        )
     return values.map(category_text).astype(str).astype(object)
 
 
@@ -114,10 +133,16 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 
 def _numbers(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     numbers = pd.to_numeric(labels, errors="coerce").astype(float)
-    known = (numbers.abs() <= LARGEST) & (numbers.isin(scale.categories) if scale.categories else True)
+    known = (numbers.abs() <= LARGEST) & (
+        numbers.isin(scale.categories) if scale.categories else True
+    )
     bad = numbers.index[~known | ((numbers < 0) if scale.level == "ratio" else False)]
     if len(bad):
-        need = f"one of {listed(scale.names, 12)}" if scale.categories else f"a finite {'non-negative ' if scale.level == 'ratio' else ''}number"
+        need = (
+            f"one of {listed(scale.names, 12)}"
+            if scale.categories
+            else f"a finite {'non-negative ' if scale.level == 'ratio' else ''}number"
+        )
         most = "" if scale.categories else f", none beyond {LARGEST:g} in size"
         raise RatingsError(
             f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
@@ -155,16 +180,25 @@ def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     """A column of yes and no, where a blank is no."""
     if name not in table:
         return pd.Series(False, index=table.index)
-    said = table[name].map(category_text, na_action="ignore").astype(object).map(lambda text: text.strip().lower(), na_action="ignore")
+    said = (
+        table[name]
+        .map(category_text, na_action="ignore")
+        .astype(object)
+        .map(lambda text: text.strip().lower(), na_action="ignore")
+    )
     bad = said.index[said.notna() & ~said.isin(FLAGS)]
     if len(bad):
-        raise RatingsError(f"{where.at(bad, name)}: {listed(table[name][bad].tolist())} found; yes or no (true, false, 1, 0) is required. Correct it.")
+        raise RatingsError(
+            f"{where.at(bad, name)}: {listed(table[name][bad].tolist())} found; yes or no (true, false, 1, 0) is required. Correct it."
+        )
     return said.map(FLAGS).eq(True)
 
 
 def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
     """Numbers from 0 to 1; nan where none was stated."""
-    said = table["confidence"].map(lambda value: None if isinstance(value, str) and not value.strip() else value)
+    said = table["confidence"].map(
+        lambda value: None if isinstance(value, str) and not value.strip() else value
+    )
     numbers = pd.to_numeric(said, errors="coerce").astype(float)
     bad = numbers.index[said.notna() & ~((numbers >= 0) & (numbers <= 1))]
     if len(bad):
@@ -180,7 +214,11 @@ def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
     if not twice.any():
         return
     first = table[twice].iloc[0]
-    same = table[(table["item"] == first["item"]) & (table["rater"] == first["rater"]) & (table["occurrence"] == first["occurrence"])]
+    same = table[
+        (table["item"] == first["item"])
+        & (table["rater"] == first["rater"])
+        & (table["occurrence"] == first["occurrence"])
+    ]
     raise RatingsError(
         f"{where.at(same.index, 'item', 'rater')}: rater {first['rater']!r} labelled item "
         f"{first['item']!r} {len(same)} times as occurrence {first['occurrence']} ({listed(same['label'].tolist())}; "
@@ -192,7 +230,9 @@ def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
 def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     """What the rows say of their items; two rows of one item must say the same."""
     names = [name for name in CONTENT if name in frame.columns]
-    said = frame.assign(item=frame["item"].map(category_text, na_action="ignore").astype(object))[["item", *names]].dropna(subset=["item"])
+    said = frame.assign(item=frame["item"].map(category_text, na_action="ignore").astype(object))[
+        ["item", *names]
+    ].dropna(subset=["item"])
     if "gold" in names:
         said["gold"] = _flags(said, "gold", where)
     if "cluster" in names:
@@ -201,8 +241,14 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):
         item = said.loc[bad[0], "item"]
-        raise RatingsError(f"{where.at(bad, *names)}: item {item!r} has two different contents; one is required. Give each content its own item.")
-    return said.set_index("item").sort_index() if names else pd.DataFrame(index=pd.Index([], name="item"))
+        raise RatingsError(
+            f"{where.at(bad, *names)}: item {item!r} has two different contents; one is required. Give each content its own item."
+        )
+    return (
+        said.set_index("item").sort_index()
+        if names
+        else pd.DataFrame(index=pd.Index([], name="item"))
+    )
 
 
 def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:

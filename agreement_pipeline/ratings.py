@@ -41,7 +41,9 @@ class Ratings:
     table: pd.DataFrame
     scale: Scale
     classifiers: tuple[str, ...] = ()
-    contents: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(index=pd.Index([], name="item")))
+    contents: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(index=pd.Index([], name="item"))
+    )
     also_gold: frozenset[str] = frozenset()
 
     @classmethod
@@ -97,7 +99,9 @@ class Ratings:
     @property
     def raters(self) -> tuple[str, ...]:
         """The raters of the panel, by name."""
-        return tuple(name for name in sorted(self.table["rater"].unique()) if name not in self.classifiers)
+        return tuple(
+            name for name in sorted(self.table["rater"].unique()) if name not in self.classifiers
+        )
 
     @cached_property
     def current(self) -> pd.DataFrame:
@@ -117,7 +121,12 @@ class Ratings:
         if not self.gold:
             return self
         table = self.table[~self.table["item"].isin(self.gold)].reset_index(drop=True)
-        return replace(self, table=table, contents=self.contents[~self.contents.index.isin(self.gold)], also_gold=frozenset())
+        return replace(
+            self,
+            table=table,
+            contents=self.contents[~self.contents.index.isin(self.gold)],
+            also_gold=frozenset(),
+        )
 
     @cached_property
     def cluster_of(self) -> pd.Series | None:
@@ -130,7 +139,9 @@ class Ratings:
     @cached_property
     def rater_order(self) -> tuple[str, ...]:
         """All raters in an order that their ratings fix, not their names."""
-        return tuple(sorted(self._rater_digests, key=lambda name: (self._rater_digests[name], name)))
+        return tuple(
+            sorted(self._rater_digests, key=lambda name: (self._rater_digests[name], name))
+        )
 
     @cached_property
     def digest(self) -> str:
@@ -144,7 +155,13 @@ class Ratings:
         said = self.contents.drop(columns="cluster", errors="ignore")
         parts.update(said.sort_index().to_csv().encode() if len(said.columns) else b"")
         if self.cluster_of is not None:
-            parts.update(b"clusters" + hashlib.sha256(_packed(self.cluster_of.index.to_numpy()) + self.cluster_of.to_numpy(dtype="<i8").tobytes()).digest())
+            parts.update(
+                b"clusters"
+                + hashlib.sha256(
+                    _packed(self.cluster_of.index.to_numpy())
+                    + self.cluster_of.to_numpy(dtype="<i8").tobytes()
+                ).digest()
+            )
         for value in sorted(self._rater_digests.values()):
             parts.update(value.encode())
         return parts.hexdigest()
@@ -162,7 +179,9 @@ class Ratings:
             of.update(self.table["occurrence"].to_numpy()[rows].astype("<i8").tobytes())
             of.update(self.table["earlier"].to_numpy()[rows].astype("u1").tobytes())
             of.update(_packed(labels[rows]))
-            of.update(extras.iloc[rows].to_csv(index=False).encode() if len(extras.columns) else b"")
+            of.update(
+                extras.iloc[rows].to_csv(index=False).encode() if len(extras.columns) else b""
+            )
             digests[str(name)] = of.hexdigest()
         return digests
 
@@ -170,7 +189,11 @@ class Ratings:
         """The same ratings under other rater names."""
         table = self.table.assign(rater=self.table["rater"].map(lambda name: names.get(name, name)))
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        return replace(self, table=table.sort_values(list(KEY), kind="stable").reset_index(drop=True), classifiers=classifiers)
+        return replace(
+            self,
+            table=table.sort_values(list(KEY), kind="stable").reset_index(drop=True),
+            classifiers=classifiers,
+        )
 
 
 def _packed(texts: Sequence[object] | np.ndarray) -> bytes:

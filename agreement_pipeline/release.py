@@ -22,10 +22,26 @@ from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.waivers import Waiver, Waivers, for_round
 from agreement_pipeline.withdrawal import reconcile, withdraw_versions
 
-__all__ = ["Release", "current_release", "judge_round", "open_release", "release_dataset", "release_round", "verify_release"]
+__all__ = [
+    "Release",
+    "current_release",
+    "judge_round",
+    "open_release",
+    "release_dataset",
+    "release_round",
+    "verify_release",
+]
 
 
-def release_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, project: str, waivers: Sequence[Waiver] = ()) -> Release:
+def release_round(
+    store: Store,
+    round_name: str,
+    policy: Policy,
+    contract: Contract,
+    *,
+    project: str,
+    waivers: Sequence[Waiver] = (),
+) -> Release:
     """The training data of a round, if the policy admits it, or waivers of it turn the verdicts that hold it.
 
     The decision is recorded either way. When it holds the round, every release that contains the round is withdrawn.
@@ -46,10 +62,20 @@ def release_round(store: Store, round_name: str, policy: Policy, contract: Contr
     StoreError
         The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
-    return _release(store, round_name, [round_name], _Terms(policy, contract, tuple(waivers), _today()), project)
+    return _release(
+        store, round_name, [round_name], _Terms(policy, contract, tuple(waivers), _today()), project
+    )
 
 
-def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contract: Contract, *, project: str, waivers: Sequence[Waiver] = ()) -> Release:
+def release_dataset(
+    store: Store,
+    rounds: Sequence[str],
+    policy: Policy,
+    contract: Contract,
+    *,
+    project: str,
+    waivers: Sequence[Waiver] = (),
+) -> Release:
     """The training data of several rounds together, each judged again.
 
     An item met in several rounds keeps the row of the first of them, in the order given. One that is gold in any of them is gold in all: agreement
@@ -60,10 +86,23 @@ def release_dataset(store: Store, rounds: Sequence[str], policy: Policy, contrac
     ReleaseHeldError
         A round is not admitted, none was given, or they do not go together; errors of the store as for `release_round`.
     """
-    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), _Terms(policy, contract, tuple(waivers), _today()), project)
+    return _release(
+        store,
+        f"{project}.dataset",
+        list(dict.fromkeys(rounds)),
+        _Terms(policy, contract, tuple(waivers), _today()),
+        project,
+    )
 
 
-def judge_round(store: Store, round_name: str, policy: Policy, contract: Contract, *, waivers: Sequence[Waiver] = ()) -> tuple[Decision, bool]:
+def judge_round(
+    store: Store,
+    round_name: str,
+    policy: Policy,
+    contract: Contract,
+    *,
+    waivers: Sequence[Waiver] = (),
+) -> tuple[Decision, bool]:
     """Judge a round anew, record the decision, and withdraw what is no longer admitted.
 
     When the round is held, that is every release that contains it. When it is admitted, it is those of its former versions which the policy
@@ -79,18 +118,26 @@ def judge_round(store: Store, round_name: str, policy: Policy, contract: Contrac
     StoreError
         The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
     """
-    judged, withdrawn = _decide(store, [round_name], _Terms(policy, contract, tuple(waivers), _today()))
+    judged, withdrawn = _decide(
+        store, [round_name], _Terms(policy, contract, tuple(waivers), _today())
+    )
     return judged[0].decision, withdrawn
 
 
 def current_release(store: Store, round_name: str) -> Folder | None:
     """The folder of the round's latest release that is in force."""
     check_round_name(round_name)
-    found = (entry["release"] for entry in reversed(store.in_force()) if entry["round"] == round_name)
-    return next((store.root / "releases" / called for called in found if stands(store, called)), None)
+    found = (
+        entry["release"] for entry in reversed(store.in_force()) if entry["round"] == round_name
+    )
+    return next(
+        (store.root / "releases" / called for called in found if stands(store, called)), None
+    )
 
 
-def open_release(path: Folder | str, *, require: Policy | None = None, store: Store | None = None) -> Release:
+def open_release(
+    path: Folder | str, *, require: Policy | None = None, store: Store | None = None
+) -> Release:
     """A release for training, verified first.
 
     Parameters
@@ -174,17 +221,23 @@ class _Judged:
     decision: Decision
 
 
-def _release(store: Store, name: str, rounds: Sequence[str], terms: _Terms, project: str) -> Release:
+def _release(
+    store: Store, name: str, rounds: Sequence[str], terms: _Terms, project: str
+) -> Release:
     """Judge, make the release ready, and let it out if nothing has changed since: what is expensive is done while others may write."""
     check_round_name(project, "project")
     if not rounds:
-        raise ReleaseHeldError(f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted.")
+        raise ReleaseHeldError(
+            f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted."
+        )
     judged, _ = _decide(store, rounds, terms)
     _refuse_held(judged)
     gold = gold_in(each.ratings for each in judged)
     members = [_member(store, each, terms, gold) for each in judged]
     data = contents(project, members, terms.policy, terms.contract)
-    ready = prove(data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on)
+    ready = prove(
+        data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on
+    )
     with store.locked():
         _refuse_replaced(store, judged)
         _refuse_redecided(store, judged)
@@ -194,16 +247,24 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: _Terms, proj
 def _decide(store: Store, rounds: Sequence[str], terms: _Terms) -> tuple[list[_Judged], bool]:
     """Judge the rounds as they are now, record the decisions, and withdraw what these and the former versions of the rounds do not bear."""
     judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
-    former = {version: _held_since(store, version, terms) for version in _released_before(store, judged)}
+    former = {
+        version: _held_since(store, version, terms) for version in _released_before(store, judged)
+    }
     with store.locked():
         reconcile(store)
         _refuse_replaced(store, judged)
         _refuse_released(store, judged, former)
         for each in judged:
             store.record("decided", each.version.round, **each.decision.to_mapping())
-        outdated = [withdraw_versions(store, version.round, [version], reasons) for version, reasons in former.items() if reasons]
+        outdated = [
+            withdraw_versions(store, version.round, [version], reasons)
+            for version, reasons in former.items()
+            if reasons
+        ]
         held = [
-            withdraw_versions(store, each.version.round, store.versions(each.version.round), each.decision.reasons)
+            withdraw_versions(
+                store, each.version.round, store.versions(each.version.round), each.decision.reasons
+            )
             for each in judged
             if not each.decision.admitted
         ]
@@ -212,7 +273,11 @@ def _decide(store: Store, rounds: Sequence[str], terms: _Terms) -> tuple[list[_J
 
 def _judge(store: Store, version: RoundVersion, terms: _Terms) -> _Judged:
     ratings = store.ratings_of(version)
-    return _Judged(version, ratings, assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision)
+    return _Judged(
+        version,
+        ratings,
+        assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision,
+    )
 
 
 def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersion]:
@@ -220,7 +285,11 @@ def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersi
     released = {found for entry in store.in_force() for found in entry["rounds"].items()} - {
         (each.version.round, each.version.ratings_digest) for each in judged
     }
-    former = {(version.round, version.ratings_digest): version for each in judged for version in store.versions(each.version.round)}
+    former = {
+        (version.round, version.ratings_digest): version
+        for each in judged
+        for version in store.versions(each.version.round)
+    }
     return [version for known, version in former.items() if known in released]
 
 
@@ -236,8 +305,13 @@ def _held_since(store: Store, version: RoundVersion, terms: _Terms) -> Sequence[
 def _member(store: Store, judged: _Judged, terms: _Terms, gold: frozenset[str]) -> Member:
     """The round as it is released: judged once more, under the raters' pseudonyms and without what is gold in any round of it, as readers can derive it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    ratings, waivers = replace(judged.ratings.renamed(pseudonyms), also_gold=gold), terms.of(version.round).renamed(pseudonyms)
-    member = Member.assessed(version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers)
+    ratings, waivers = (
+        replace(judged.ratings.renamed(pseudonyms), also_gold=gold),
+        terms.of(version.round).renamed(pseudonyms),
+    )
+    member = Member.assessed(
+        version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers
+    )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != judged.ratings.gold:
         raise ReleaseHeldError(
@@ -255,28 +329,43 @@ def _member(store: Store, judged: _Judged, terms: _Terms, gold: frozenset[str]) 
 def _refuse_replaced(store: Store, judged: Iterable[_Judged]) -> None:
     for each in judged:
         if store.present(each.version.round) != each.version:
-            raise StoreError(f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Judge it again.")
+            raise StoreError(
+                f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Judge it again."
+            )
 
 
-def _refuse_released(store: Store, judged: Iterable[_Judged], former: Container[RoundVersion]) -> None:
+def _refuse_released(
+    store: Store, judged: Iterable[_Judged], former: Container[RoundVersion]
+) -> None:
     for version in _released_before(store, judged):
         if version not in former:
-            raise StoreError(f"round {version.round}: a release of a former version found, made meanwhile; none is required. Judge the round again.")
+            raise StoreError(
+                f"round {version.round}: a release of a former version found, made meanwhile; none is required. Judge the round again."
+            )
 
 
 def _refuse_redecided(store: Store, judged: Iterable[_Judged]) -> None:
     for each in judged:
-        last = [entry for entry in store.history(each.version.round) if entry["event"] == "decided"][-1]
+        last = [
+            entry for entry in store.history(each.version.round) if entry["event"] == "decided"
+        ][-1]
         decision = each.decision.to_mapping()
         if any(last[name] != decision[name] for name in DECIDING):
-            raise StoreError(f"round {each.version.round}: another decision found, taken meanwhile; the one it is released on is required. Release it again.")
+            raise StoreError(
+                f"round {each.version.round}: another decision found, taken meanwhile; the one it is released on is required. Release it again."
+            )
 
 
 def _refuse_held(judged: Iterable[_Judged]) -> None:
     held = [each for each in judged if not each.decision.admitted]
     if held:
-        said = "; ".join(f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}" for each in held)
-        raise ReleaseHeldError(f"{said}; an admitted decision is required for training data. Mend what the reasons name, and ingest the round again.")
+        said = "; ".join(
+            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
+            for each in held
+        )
+        raise ReleaseHeldError(
+            f"{said}; an admitted decision is required for training data. Mend what the reasons name, and ingest the round again."
+        )
 
 
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes]) -> Release:
@@ -284,13 +373,26 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 
     Whoever was killed between the two leaves an entry without a release, and the next run puts it there.
     """
-    fitting = (_at(store, called, ready, data) for called in places(store, name, ready.path.name, data))
+    fitting = (
+        _at(store, called, ready, data) for called in places(store, name, ready.path.name, data)
+    )
     release = next(found for found in fitting if found)
     called = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
-    store.record("released", name, release=called, rounds=digests, manifest_digest=release.manifest_digest, tentative=release.tentative)
-    if release.manifest_digest == ready.manifest_digest and not store.storage.keep_folder(f"releases/{called}", data):
-        raise StoreError(f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again.")
+    store.record(
+        "released",
+        name,
+        release=called,
+        rounds=digests,
+        manifest_digest=release.manifest_digest,
+        tentative=release.tentative,
+    )
+    if release.manifest_digest == ready.manifest_digest and not store.storage.keep_folder(
+        f"releases/{called}", data
+    ):
+        raise StoreError(
+            f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again."
+        )
     return release
 
 
@@ -311,7 +413,9 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) ->
 
 def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
     """Refuse what verifies and is not what was let out: a part of a release follows from nothing in it, and the log alone knows whose words these are."""
-    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called}:
+    if release.manifest_digest not in {
+        entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called
+    }:
         raise ReleaseInvalidError(
             f"{release.path}: a release found that the log of {store.root} did not let out as it stands; that one, or none, is required. "
             "Do not train on it; find out who wrote it, remove the folder, and release the round again.",

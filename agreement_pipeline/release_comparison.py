@@ -23,15 +23,22 @@ NOTHING = _Nothing()
 
 def same_rows(found: pa.Table, derived: pa.Table) -> bool:
     """Are these the same rows under the same schema, but for the last digits of numbers that are no labels? A label is added up exactly."""
-    same_columns = found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
+    same_columns = (
+        found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
+    )
     return (
         same_columns
         and len(found) == len(derived)
-        and all(_same_column(name, found[name].combine_chunks(), derived[name].combine_chunks()) for name in derived.column_names)
+        and all(
+            _same_column(name, found[name].combine_chunks(), derived[name].combine_chunks())
+            for name in derived.column_names
+        )
     )
 
 
-def difference(found: object, derived: object, at: str, passed_over: Paths = frozenset()) -> str | None:
+def difference(
+    found: object, derived: object, at: str, passed_over: Paths = frozenset()
+) -> str | None:
     """The first place where plain data differ, in words; numbers may within the tolerance, and what stands under a path passed over.
 
     A key that is missing is not a null, a true is not a one, and what is passed over is there and of the same kind.
@@ -40,12 +47,31 @@ def difference(found: object, derived: object, at: str, passed_over: Paths = fro
         return None
     if isinstance(found, dict) and isinstance(derived, dict):
         names = sorted(found.keys() | derived.keys())
-        parts = [(found.get(name, NOTHING), derived.get(name, NOTHING), f"{at}, {name}", _under(passed_over, name)) for name in names]
+        parts = [
+            (
+                found.get(name, NOTHING),
+                derived.get(name, NOTHING),
+                f"{at}, {name}",
+                _under(passed_over, name),
+            )
+            for name in names
+        ]
         return next((words for part in parts if (words := difference(*part))), None)
     if isinstance(found, list) and isinstance(derived, list) and len(found) == len(derived):
         inside = _under(passed_over, EACH)
-        return next((words for n, pair in enumerate(zip(found, derived, strict=True), 1) if (words := difference(*pair, f"{at} {n}", inside))), None)
-    return None if _same(found, derived) else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
+        return next(
+            (
+                words
+                for n, pair in enumerate(zip(found, derived, strict=True), 1)
+                if (words := difference(*pair, f"{at} {n}", inside))
+            ),
+            None,
+        )
+    return (
+        None
+        if _same(found, derived)
+        else f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
+    )
 
 
 def _under(paths: Paths, name: str) -> Paths:
@@ -56,7 +82,9 @@ def _under(paths: Paths, name: str) -> Paths:
 def _same(found: object, derived: object) -> bool:
     if isinstance(found, float) and isinstance(derived, float):
         return math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE)
-    return found == derived and (type(found) is type(derived) or {type(found), type(derived)} == {int, float})
+    return found == derived and (
+        type(found) is type(derived) or {type(found), type(derived)} == {int, float}
+    )
 
 
 def _same_column(name: str, found: pa.Array, derived: pa.Array) -> bool:
@@ -69,5 +97,11 @@ def _same_values(found: pa.Array, derived: pa.Array) -> bool:
     if pa.types.is_fixed_size_list(found.type):
         return _same_values(found.flatten(), derived.flatten())
     if pa.types.is_floating(found.type):
-        return np.allclose(found.to_numpy(zero_copy_only=False), derived.to_numpy(zero_copy_only=False), rtol=0, atol=TOLERANCE, equal_nan=True)
+        return np.allclose(
+            found.to_numpy(zero_copy_only=False),
+            derived.to_numpy(zero_copy_only=False),
+            rtol=0,
+            atol=TOLERANCE,
+            equal_nan=True,
+        )
     return bool(found.equals(derived))

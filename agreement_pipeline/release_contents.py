@@ -57,12 +57,22 @@ class Member:
     assessment: Assessment
 
     @classmethod
-    def assessed(cls, round_name: str, original_digest: str, ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE) -> "Member":
+    def assessed(
+        cls,
+        round_name: str,
+        original_digest: str,
+        ratings: Ratings,
+        policy: Policy,
+        contract: Contract,
+        waivers: Waivers = NONE,
+    ) -> "Member":
         """The round, judged from its ratings."""
         return cls(round_name, original_digest, ratings, assess(ratings, policy, contract, waivers))
 
 
-def contents(project: str, members: Sequence[Member], policy: Policy, contract: Contract) -> dict[str, bytes]:
+def contents(
+    project: str, members: Sequence[Member], policy: Policy, contract: Contract
+) -> dict[str, bytes]:
     """The files of a release by name, in the order they are written; the manifest is the last.
 
     Raises
@@ -75,14 +85,29 @@ def contents(project: str, members: Sequence[Member], policy: Policy, contract: 
     _refuse_unlabelled(members, labels)
     tables = tables_of(members, labels, scale)
     data = {name: parquet_bytes(table) for name, table in tables.items()}
-    described = {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()}
+    described = {
+        name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()
+    }
     data |= documents(project, members, labels, policy, contract, scale, described)
-    return {**data, MANIFEST: as_json({**identity(project, members, policy, contract), "written_by": _writers(), "files": _listed(data)})}
+    return {
+        **data,
+        MANIFEST: as_json(
+            {
+                **identity(project, members, policy, contract),
+                "written_by": _writers(),
+                "files": _listed(data),
+            }
+        ),
+    }
 
 
 def tables_of(members: Sequence[Member], labels: pd.DataFrame, scale: Scale) -> dict[str, pa.Table]:
     """The tables of a release by name: what to train on, what has no label, and all that both come from."""
-    return {TRAIN: labels_table(resolved(labels), scale), UNRESOLVED: labels_table(unresolved(labels), scale), ANNOTATIONS: annotations_table(members)}
+    return {
+        TRAIN: labels_table(resolved(labels), scale),
+        UNRESOLVED: labels_table(unresolved(labels), scale),
+        ANNOTATIONS: annotations_table(members),
+    }
 
 
 def documents(
@@ -98,7 +123,14 @@ def documents(
     decisions, report = decisions_of(members), report_of(members, labels)
     return {
         REPORT: as_json(report),
-        POLICY: as_json({"policy": policy.to_mapping(), "contract": contract.to_mapping(), "scale": scale.to_mapping(), "waivers": _waivers(members)}),
+        POLICY: as_json(
+            {
+                "policy": policy.to_mapping(),
+                "contract": contract.to_mapping(),
+                "scale": scale.to_mapping(),
+                "waivers": _waivers(members),
+            }
+        ),
         DECISION: as_json(decisions),
         README: card(project, decisions, report, policy, scale).encode(),
         CROISSANT: as_json(
@@ -106,14 +138,20 @@ def documents(
                 project,
                 tables,
                 decisions,
-                raters_per_item=(int(labels["n_raters"].min()), int(labels["n_raters"].max())) if len(labels) else (0, 0),
-                classifiers=sorted({name for member in members for name in member.ratings.classifiers}),
+                raters_per_item=(int(labels["n_raters"].min()), int(labels["n_raters"].max()))
+                if len(labels)
+                else (0, 0),
+                classifiers=sorted(
+                    {name for member in members for name in member.ratings.classifiers}
+                ),
             )
         ),
     }
 
 
-def identity(project: str, members: Sequence[Member], policy: Policy, contract: Contract) -> dict[str, Any]:
+def identity(
+    project: str, members: Sequence[Member], policy: Policy, contract: Contract
+) -> dict[str, Any]:
     """What makes a release the one it is."""
     return {
         "schema": SCHEMA,
@@ -123,7 +161,11 @@ def identity(project: str, members: Sequence[Member], policy: Policy, contract: 
                 "round": member.round,
                 "ratings_digest": member.ratings.digest,
                 "original_digest": member.original_digest,
-                "columns": [name for name in (*EXTRAS, *CONTENT) if name in member.ratings.table or name in member.ratings.contents],
+                "columns": [
+                    name
+                    for name in (*EXTRAS, *CONTENT)
+                    if name in member.ratings.table or name in member.ratings.contents
+                ],
             }
             for member in members
         ],
@@ -135,7 +177,10 @@ def identity(project: str, members: Sequence[Member], policy: Policy, contract: 
 
 def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
     """The waivers that each round is admitted under, raters under their pseudonyms."""
-    return {member.round: [waiver.to_mapping() for waiver in member.assessment.decision.waived] for member in members}
+    return {
+        member.round: [waiver.to_mapping() for waiver in member.assessment.decision.waived]
+        for member in members
+    }
 
 
 def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
@@ -147,7 +192,10 @@ def report_of(members: Sequence[Member], labels: pd.DataFrame) -> dict[str, Any]
     """All estimates of each round, what they rest on, and what became of the items."""
     return {
         "rounds": {
-            member.round: {"estimates": [estimate.to_mapping() for estimate in member.assessment.estimates], "counts": _counts(member.ratings)}
+            member.round: {
+                "estimates": [estimate.to_mapping() for estimate in member.assessment.estimates],
+                "counts": _counts(member.ratings),
+            }
             for member in members
         },
         "rows": {"train": len(resolved(labels)), "unresolved": len(unresolved(labels))},
@@ -168,7 +216,9 @@ def labels_of(members: Sequence[Member]) -> pd.DataFrame:
         An item has different texts in two rounds: they are two items, and one would be lost.
     """
     _refuse_two_texts(members)
-    rows = pd.concat([consensus(member.ratings, member.round) for member in members], ignore_index=True)
+    rows = pd.concat(
+        [consensus(member.ratings, member.round) for member in members], ignore_index=True
+    )
     return rows[~rows["id"].duplicated()].sort_values("id", kind="stable").reset_index(drop=True)
 
 
@@ -180,25 +230,46 @@ def labels_table(labels: pd.DataFrame, scale: Scale) -> pa.Table:
     if not scale.numeric:
         positions = {name: position for position, name in enumerate(scale.names)}
         values["label"] = [positions.get(label) for label in labels["label"]]
-    arrays = {name: pa.array(values[name], kinds[name][0], from_pandas=name == "text") for name in columns}
+    arrays = {
+        name: pa.array(values[name], kinds[name][0], from_pandas=name == "text") for name in columns
+    }
     features = {name: kinds[name][1] for name in columns}
-    return pa.table(arrays).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    return pa.table(arrays).replace_schema_metadata(
+        {"huggingface": json.dumps({"info": {"features": features}})}
+    )
 
 
 def as_json(data: object) -> bytes:
     """Plain data as bytes; equal data give equal bytes."""
-    return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (
+        json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    ).encode()
 
 
 def _kinds(scale: Scale) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     """The type of each column in Parquet, and what Hugging Face `datasets` calls it."""
-    text, whole, real = (pa.string(), _value("string")), (pa.int64(), _value("int64")), (pa.float64(), _value("float64"))
+    text, whole, real = (
+        (pa.string(), _value("string")),
+        (pa.int64(), _value("int64")),
+        (pa.float64(), _value("float64")),
+    )
     by_category = {
         "soft_label": (pa.list_(pa.float64(), len(scale.names)), _by_category("float64", scale)),
         "votes": (pa.list_(pa.int64(), len(scale.names)), _by_category("int64", scale)),
     }
-    label = real if scale.numeric else (pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"})
-    return {"id": text, "round": text, "text": text, "label": label, **by_category, "n_raters": whole, "entropy_bits": real, "resolution": text}
+    label = (
+        real if scale.numeric else (pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"})
+    )
+    return {
+        "id": text,
+        "round": text,
+        "text": text,
+        "label": label,
+        **by_category,
+        "n_raters": whole,
+        "entropy_bits": real,
+        "resolution": text,
+    }
 
 
 def _value(kind: str) -> dict[str, Any]:
@@ -211,7 +282,12 @@ def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
 
 def annotations_table(members: Sequence[Member]) -> pa.Table:
     """The ratings of all rounds as they are released, one row each."""
-    tables = [(table := ratings_table(member.ratings)).add_column(0, "round", pa.array([member.round] * len(table), pa.string())) for member in members]
+    tables = [
+        (table := ratings_table(member.ratings)).add_column(
+            0, "round", pa.array([member.round] * len(table), pa.string())
+        )
+        for member in members
+    ]
     try:
         return pa.concat_tables(tables, promote_options="default")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
@@ -232,7 +308,9 @@ def _one_scale(members: Sequence[Member]) -> Scale:
 
 
 def _refuse_two_texts(members: Sequence[Member]) -> None:
-    texts = pd.concat([member.ratings.contents.get("text", pd.Series(dtype=object)) for member in members])
+    texts = pd.concat(
+        [member.ratings.contents.get("text", pd.Series(dtype=object)) for member in members]
+    )
     n_texts = texts.groupby(texts.index).nunique()
     differing = list(n_texts.index[n_texts > 1])
     if differing:
@@ -264,8 +342,16 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 
 def _listed(data: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
-    return {name: {"sha256": files.digest_of(content), "bytes": len(content)} for name, content in sorted(data.items())}
+    return {
+        name: {"sha256": files.digest_of(content), "bytes": len(content)}
+        for name, content in sorted(data.items())
+    }
 
 
 def _writers() -> dict[str, str]:
-    return {"agreement_pipeline": __version__, "numpy": np.__version__, "pandas": pd.__version__, "pyarrow": pa.__version__}
+    return {
+        "agreement_pipeline": __version__,
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+        "pyarrow": pa.__version__,
+    }

@@ -13,14 +13,21 @@ from agreement_pipeline.store import Store
 
 def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
     """What is in it and what it was judged by, by digest; of several rounds, the digest of their names and digests in order."""
-    together = files.digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
+    together = files.digest_of(
+        as_json([[member.round, member.ratings.digest] for member in members])
+    )
     return f"{(members[0].ratings.digest if name == members[0].round else together)[:12]}-{policy.digest[:12]}"
 
 
 def places(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> Iterator[str]:
     """The folders of that version, in order, that are free, or hold this release and are in force."""
     names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
-    return (called for called in names if called not in store.withdrawn() and not _another(store.storage.contents(f"releases/{called}"), data))
+    return (
+        called
+        for called in names
+        if called not in store.withdrawn()
+        and not _another(store.storage.contents(f"releases/{called}"), data)
+    )
 
 
 def stands(store: Store, called: str) -> bool:

@@ -126,18 +126,28 @@ def read_folder(path: Folder) -> dict[str, bytes]:
         raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
     manifest = storage.read(MANIFEST)
     if manifest is None:
-        raise ReleaseInvalidError(f"{path}: no {MANIFEST} found; a release has one, written last. Ask for the complete folder.", "release_unfinished")
+        raise ReleaseInvalidError(
+            f"{path}: no {MANIFEST} found; a release has one, written last. Ask for the complete folder.",
+            "release_unfinished",
+        )
     promised = _json({MANIFEST: manifest}, MANIFEST, path).get("files")
     if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
-        raise ReleaseInvalidError(f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again.")
+        raise ReleaseInvalidError(
+            f"{path / MANIFEST}: no list of all files of a release found; one is required. Fetch the release again."
+        )
     _refuse_other_files(path, set(promised), found - {MANIFEST})
     _refuse_unknown_files(path, set(promised))
     _refuse_other_kinds(path, found)
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
-    changed = [name for name, content in data.items() if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}]
+    changed = [
+        name
+        for name, content in data.items()
+        if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}
+    ]
     if changed:
         raise ReleaseInvalidError(
-            f"{path}: other bytes in {listed(changed)} found; those that were released are required. Fetch the release again.", "release_file_changed"
+            f"{path}: other bytes in {listed(changed)} found; those that were released are required. Fetch the release again.",
+            "release_file_changed",
         )
     return {MANIFEST: manifest, **data}
 
@@ -156,7 +166,11 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     _refuse_ended(path, by)
     annotations, members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
-    derived_manifest = {**identity(project, members, policy, contract), "written_by": {}, "files": {}}
+    derived_manifest = {
+        **identity(project, members, policy, contract),
+        "written_by": {},
+        "files": {},
+    }
     _refuse_other(path, MANIFEST, manifest, derived_manifest, UNDERIVED)
     _refuse_other(path, DECISION, _json(data, DECISION, path), decisions_of(members), WORDING)
     _refuse_held(path, members)
@@ -183,7 +197,9 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     )
 
 
-def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder) -> tuple[pa.Table, list[Member], pd.DataFrame]:
+def _derived(
+    data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder
+) -> tuple[pa.Table, list[Member], pd.DataFrame]:
     annotations = _table(data, ANNOTATIONS, path)
     try:
         if manifest["schema"] != SCHEMA:
@@ -191,11 +207,21 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
         check_round_name(manifest["project"], "project")
         rounds = [_ratings(annotations, entry, by) for entry in manifest["rounds"]]
         gold = gold_in(rounds)
-        members = [_member(replace(ratings, also_gold=gold), entry, by) for ratings, entry in zip(rounds, manifest["rounds"], strict=True)]
+        members = [
+            _member(replace(ratings, also_gold=gold), entry, by)
+            for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
+        ]
         if set(annotations["round"].to_pylist()) != {member.round for member in members}:
             raise KeyError("rounds")
         return annotations, members, labels_of(members)
-    except (AgreementError, KeyError, OverflowError, TypeError, ValueError, pa.ArrowException) as cause:
+    except (
+        AgreementError,
+        KeyError,
+        OverflowError,
+        TypeError,
+        ValueError,
+        pa.ArrowException,
+    ) as cause:
         raise ReleaseInvalidError(
             f"{path}: {ANNOTATIONS} and {MANIFEST} do not give rounds that can be judged ({cause}); those released are required. Fetch the release again.",
             "release_not_derived",
@@ -204,7 +230,11 @@ def _derived(data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _Judged
 
 def _ratings(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
     rows = annotations.filter(pc.equal(annotations["round"], check_round_name(entry["round"])))
-    absent = [name for name in (*EXTRAS, *CONTENT) if name in rows.column_names and name not in entry["columns"]]
+    absent = [
+        name
+        for name in (*EXTRAS, *CONTENT)
+        if name in rows.column_names and name not in entry["columns"]
+    ]
     return ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
 
 
@@ -212,16 +242,37 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
-    return Member.assessed(entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers)
+    return Member.assessed(
+        entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers
+    )
 
 
 def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:
     found = _json(data, POLICY, path)
     try:
-        waivers = {name: tuple(Waiver.from_mapping(each) for each in written) for name, written in found["waivers"].items()}
-        return _JudgedBy(Policy.from_mapping(found["policy"]), Contract.from_mapping(found["contract"]), Scale.from_mapping(found["scale"]), waivers, on)
-    except (AgreementError, AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as cause:
-        raise ReleaseInvalidError(f"{path / POLICY}: not readable ({cause}); a policy, a contract and a scale are required. Fetch the release again.") from None
+        waivers = {
+            name: tuple(Waiver.from_mapping(each) for each in written)
+            for name, written in found["waivers"].items()
+        }
+        return _JudgedBy(
+            Policy.from_mapping(found["policy"]),
+            Contract.from_mapping(found["contract"]),
+            Scale.from_mapping(found["scale"]),
+            waivers,
+            on,
+        )
+    except (
+        AgreementError,
+        AttributeError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as cause:
+        raise ReleaseInvalidError(
+            f"{path / POLICY}: not readable ({cause}); a policy, a contract and a scale are required. Fetch the release again."
+        ) from None
 
 
 def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
@@ -238,11 +289,13 @@ def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
 def _refuse_other_files(path: Folder, promised: set[str], found: set[str]) -> None:
     if promised - found:
         raise ReleaseInvalidError(
-            f"{path}: no file {listed(sorted(promised - found))} found; the manifest lists it. Fetch the release again.", "release_file_missing"
+            f"{path}: no file {listed(sorted(promised - found))} found; the manifest lists it. Fetch the release again.",
+            "release_file_missing",
         )
     if found - promised:
         raise ReleaseInvalidError(
-            f"{path}: extra file {listed(sorted(found - promised))} found; only what the manifest lists is required. Remove it.", "release_file_extra"
+            f"{path}: extra file {listed(sorted(found - promised))} found; only what the manifest lists is required. Remove it.",
+            "release_file_extra",
         )
 
 
@@ -258,7 +311,11 @@ def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
 
 def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
     """Refuse what stands elsewhere, since whoever may write there changes the release afterwards; and what has no end, as a pipe."""
-    kinds = [name for name in sorted(found) if isinstance(path, Path) and not stat.S_ISREG((path / name).lstat().st_mode)]
+    kinds = [
+        name
+        for name in sorted(found)
+        if isinstance(path, Path) and not stat.S_ISREG((path / name).lstat().st_mode)
+    ]
     if kinds:
         raise ReleaseInvalidError(
             f"{path}: links, or things of another kind, {listed(kinds)} found; the files themselves are required. Copy the folder with what its links lead to."
@@ -267,7 +324,9 @@ def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
 
 def _refuse_other_writers(path: Folder, found: object) -> None:
     """Refuse what no release says of its writers; their versions cannot be derived."""
-    if not isinstance(found, dict) or not all(isinstance(version, str) for version in found.values()):
+    if not isinstance(found, dict) or not all(
+        isinstance(version, str) for version in found.values()
+    ):
         raise ReleaseInvalidError(
             f"{path / MANIFEST}: written_by {shortened(found)} found; the versions of libraries by name are required. Fetch the release again.",
             "release_not_derived",
@@ -275,10 +334,13 @@ def _refuse_other_writers(path: Folder, found: object) -> None:
 
 
 def _refuse_ended(path: Folder, by: _JudgedBy) -> None:
-    ended = [str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until]
+    ended = [
+        str(waiver) for written in by.waivers.values() for waiver in written if by.on > waiver.until
+    ]
     if ended:
         raise ReleaseInvalidError(
-            f"{path}: admitted under a {'; '.join(ended)}, which has ended; one that holds is required. Ask for the next release.", "release_waiver_ended"
+            f"{path}: admitted under a {'; '.join(ended)}, which has ended; one that holds is required. Ask for the next release.",
+            "release_waiver_ended",
         )
 
 
@@ -292,7 +354,9 @@ def _refuse_held(path: Folder, members: list[Member]) -> None:
             )
 
 
-def _refuse_other(path: Folder, name: str, found: object, derived: object, passed_over: Paths = frozenset()) -> None:
+def _refuse_other(
+    path: Folder, name: str, found: object, derived: object, passed_over: Paths = frozenset()
+) -> None:
     differing = difference(found, json.loads(as_json(derived)), name, passed_over)
     if differing:
         raise ReleaseInvalidError(
@@ -302,10 +366,20 @@ def _refuse_other(path: Folder, name: str, found: object, derived: object, passe
         )
 
 
-def _refuse_other_words(path: Folder, data: Mapping[str, bytes], derived: Mapping[str, bytes], manifest: Mapping[str, Any]) -> None:
+def _refuse_other_words(
+    path: Folder,
+    data: Mapping[str, bytes],
+    derived: Mapping[str, bytes],
+    manifest: Mapping[str, Any],
+) -> None:
     """Refuse what a person reads in the release and nothing in it gives; its numbers are compared before."""
-    reworded = [difference(_json(data, name, path), json.loads(derived[name]), name, VERSION) for name in (DECISION, REPORT)]
-    found = [each for each in reworded if each] + [f"{name} is another text" for name in (README, CROISSANT) if data[name] != derived[name]]
+    reworded = [
+        difference(_json(data, name, path), json.loads(derived[name]), name, VERSION)
+        for name in (DECISION, REPORT)
+    ]
+    found = [each for each in reworded if each] + [
+        f"{name} is another text" for name in (README, CROISSANT) if data[name] != derived[name]
+    ]
     if found:
         raise ReleaseInvalidError(
             f"{path}: {found[0]} when worded again by agreement_pipeline {__version__}; the words that its annotations give are required. "
@@ -357,7 +431,11 @@ def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as cause:
-        raise ReleaseInvalidError(f"{path / name}: not readable as JSON ({cause}); what was released is required. Fetch the release again.") from None
+        raise ReleaseInvalidError(
+            f"{path / name}: not readable as JSON ({cause}); what was released is required. Fetch the release again."
+        ) from None
     if not isinstance(found, dict):
-        raise ReleaseInvalidError(f"{path / name}: {type(found).__name__} found; a JSON object is required. Fetch the release again.")
+        raise ReleaseInvalidError(
+            f"{path / name}: {type(found).__name__} found; a JSON object is required. Fetch the release again."
+        )
     return found

@@ -12,7 +12,14 @@ from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, Codes
 from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import changed, checked_raters, checked_weights, extended, positions, refuse_two_cells
+from agreement_pipeline.rows import (
+    changed,
+    checked_raters,
+    checked_weights,
+    extended,
+    positions,
+    refuse_two_cells,
+)
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.unseen import met_again, typical_size
 from agreement_pipeline.values import RatingValues, splits, two_values
@@ -73,19 +80,29 @@ class ReplicateValues:
     ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        meetings = [str(number) for number in range(1, 1 + (rows.shape[1] if rows.ndim == 3 else 0))]
+        meetings = [
+            str(number) for number in range(1, 1 + (rows.shape[1] if rows.ndim == 3 else 0))
+        ]
         cells = RatingValues(rows, scale=scale, raters=meetings)
         if len(rows) and cells.sizes.min() < 2:
-            raise RatingsError("replicate values: a cell of fewer than two ratings found; two meetings are required to see a rater agree with herself.")
+            raise RatingsError(
+                "replicate values: a cell of fewer than two ratings found; two meetings are required to see a rater agree with herself."
+            )
         items = np.shape(weights)[-1]
         object.__setattr__(self, "values", rows)
-        object.__setattr__(self, "item", positions("replicate values: item", item, len(rows), items))
-        object.__setattr__(self, "rater", positions("replicate values: rater", rater, len(rows), len(raters)))
+        object.__setattr__(
+            self, "item", positions("replicate values: item", item, len(rows), items)
+        )
+        object.__setattr__(
+            self, "rater", positions("replicate values: rater", rater, len(rows), len(raters))
+        )
         refuse_two_cells("replicate values", self.item, self.rater)
         object.__setattr__(self, "weights", checked_weights(weights, items))
         object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "raters", checked_raters("replicate values", raters))
-        object.__setattr__(self, "round_raters", tuple(sorted(raters if round_raters is None else round_raters)))
+        object.__setattr__(
+            self, "round_raters", tuple(sorted(raters if round_raters is None else round_raters))
+        )
         object.__setattr__(self, "clusters", checked_clusters(clusters, items))
 
     @classmethod
@@ -164,11 +181,17 @@ class ReplicateValues:
             return self
         m, place = typical_size(self.sizes, self.cell_weights), self.weights.shape[-1]
         again = met_again(self.rater, self.item, self.weights)
-        cells = [(rater, place + turn * (m + 1)) for turn, raters in enumerate(again) for rater in raters]
+        cells = [
+            (rater, place + turn * (m + 1)) for turn, raters in enumerate(again) for rater in raters
+        ]
         return changed(
             self,
-            values=np.concatenate([self.values, *(self._splits_of(rater, m) for rater, _ in cells)]),
-            item=np.concatenate([self.item, *(np.arange(first, first + m + 1) for _, first in cells)]),
+            values=np.concatenate(
+                [self.values, *(self._splits_of(rater, m) for rater, _ in cells)]
+            ),
+            item=np.concatenate(
+                [self.item, *(np.arange(first, first + m + 1) for _, first in cells)]
+            ),
             rater=np.concatenate([self.rater, np.repeat([rater for rater, _ in cells], m + 1)]),
             weights=extended(self.weights, mass, (m + 1) * len(again)),
             clusters=None,
@@ -181,7 +204,9 @@ class ReplicateValues:
 
     def __add__(self, other: "ReplicateValues") -> "ReplicateValues":
         if self.scale != other.scale:
-            raise RatingsError(f"replicate values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+            raise RatingsError(
+                f"replicate values: cannot add over different scales {self.scale} and {other.scale}; one is required."
+            )
         refuse_sum("replicate values", self.clusters, other.clusters)
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         rater = np.array([raters.index(name) for name in other.raters], dtype=np.int64)[other.rater]

@@ -12,7 +12,13 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, CategoryCounts, Codes, RatingPatterns, stacked
 from agreement_pipeline.rows import changed, extended, positions, refuse_two_cells, whole
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import cell_splits, first_labels, met_again, split_between, typical_size
+from agreement_pipeline.unseen import (
+    cell_splits,
+    first_labels,
+    met_again,
+    split_between,
+    typical_size,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +48,19 @@ class ReplicateCounts:
     def __post_init__(self) -> None:
         counts = whole("replicate counts", self.counts).reshape(-1, len(self.patterns.scale.names))
         if counts.size and counts.sum(1).min() < 2:
-            raise RatingsError("replicate counts: a cell of fewer than two ratings found; two occurrences are required to see a rater agree with herself.")
+            raise RatingsError(
+                "replicate counts: a cell of fewer than two ratings found; two occurrences are required to see a rater agree with herself."
+            )
         object.__setattr__(self, "counts", counts)
-        for name, rows in (("item", self.patterns.codes.shape[0]), ("rater", self.patterns.codes.shape[1])):
-            object.__setattr__(self, name, positions(f"replicate counts: {name}", getattr(self, name), len(counts), rows))
+        for name, rows in (
+            ("item", self.patterns.codes.shape[0]),
+            ("rater", self.patterns.codes.shape[1]),
+        ):
+            object.__setattr__(
+                self,
+                name,
+                positions(f"replicate counts: {name}", getattr(self, name), len(counts), rows),
+            )
 
         refuse_two_cells("replicate counts", self.item, self.rater)
 
@@ -133,10 +148,15 @@ class ReplicateCounts:
             return self
         m = self._typical_size()
         pair = split_between(self.patterns.used, self.scale, category)
-        raters, again = np.unique(self.rater), np.array(met_again(self.rater, self.item, self.weights))
+        raters, again = (
+            np.unique(self.rater),
+            np.array(met_again(self.rater, self.item, self.weights)),
+        )
         turns, typical = again.shape
         sizes = np.array([min(m, self.of(self.raters[rater])._typical_size()) for rater in raters])
-        splits = cell_splits(m, sizes[np.searchsorted(raters, again.ravel())], pair, self.patterns.used)
+        splits = cell_splits(
+            m, sizes[np.searchsorted(raters, again.ravel())], pair, self.patterns.used
+        )
         place, rows = self.patterns.codes.shape[0], (m + 1) * turns
         codes = np.full((rows, len(self.raters)), MISSING)
         codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
@@ -145,7 +165,12 @@ class ReplicateCounts:
             counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
             item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
             rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
-            patterns=changed(self.patterns, codes=np.vstack([self.patterns.codes, codes]), weights=extended(self.weights, mass, rows), clusters=None),
+            patterns=changed(
+                self.patterns,
+                codes=np.vstack([self.patterns.codes, codes]),
+                weights=extended(self.weights, mass, rows),
+                clusters=None,
+            ),
         )
 
     def _typical_size(self) -> int:
@@ -156,7 +181,9 @@ class ReplicateCounts:
 
     def __add__(self, other: "ReplicateCounts") -> "ReplicateCounts":
         patterns = stacked(self.patterns, other.patterns)
-        rater = np.array([patterns.raters.index(name) for name in other.raters], dtype=np.int64)[other.rater]
+        rater = np.array([patterns.raters.index(name) for name in other.raters], dtype=np.int64)[
+            other.rater
+        ]
         return ReplicateCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.item, other.item + len(self.patterns.codes)]),

@@ -42,7 +42,9 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
     return different, np.bincount(inverse.ravel(), weights).astype(float)
 
 
-def distinct_in(rows: Codes, weights: Array, clusters: Clusters | None) -> tuple[Codes, Array, Clusters | None]:
+def distinct_in(
+    rows: Codes, weights: Array, clusters: Clusters | None
+) -> tuple[Codes, Array, Clusters | None]:
     """The same, rows of different clusters apart; and the cluster of each row."""
     if clusters is None:
         return *distinct(rows, weights), None
@@ -59,14 +61,18 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     """Finite, non-negative weights of shape (..., rows); 1 each when omitted."""
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
-        raise RatingsError(f"weights: shape {array.shape} found; (..., {rows}) is required. Give one weight a row.")
+        raise RatingsError(
+            f"weights: shape {array.shape} found; (..., {rows}) is required. Give one weight a row."
+        )
     return array
 
 
 def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
     """The raters' names, each once."""
     if len(set(raters)) != len(raters):
-        raise RatingsError(f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. Name the raters apart.")
+        raise RatingsError(
+            f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. Name the raters apart."
+        )
     return tuple(raters)
 
 
@@ -74,10 +80,14 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
     """Positions on a scale of so many categories, -1 where missing."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
-        raise RatingsError(f"{what}: a fraction or no number found; whole numbers from -1 to {categories - 1} are required. Give positions on the scale.")
+        raise RatingsError(
+            f"{what}: a fraction or no number found; whole numbers from -1 to {categories - 1} are required. Give positions on the scale."
+        )
     codes = array.astype(np.int64)
     if codes.size and (codes.min() < -1 or codes.max() >= categories):
-        raise RatingsError(f"{what} from {codes.min()} to {codes.max()} found; -1 to {categories - 1} are required by the scale. Give positions on the scale.")
+        raise RatingsError(
+            f"{what} from {codes.min()} to {codes.max()} found; -1 to {categories - 1} are required by the scale. Give positions on the scale."
+        )
     return codes
 
 
@@ -87,14 +97,18 @@ def refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
     cells, times = np.unique(item * raters + rater, return_counts=True)
     if (times > 1).any():
         found = [divmod(cell, raters) for cell in cells[times > 1].tolist()]
-        raise RatingsError(f"{what}: two cells of one item and rater {listed(found)} found; one is required. Put all meetings into one cell.")
+        raise RatingsError(
+            f"{what}: two cells of one item and rater {listed(found)} found; one is required. Put all meetings into one cell."
+        )
 
 
 def positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
     """One position from 0 to places - 1 for each cell."""
     codes = np.asarray(values, dtype=np.int64)
     if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
-        raise RatingsError(f"{what} positions {listed(codes.ravel().tolist())} found; one from 0 to {places - 1} is required for each of {cells} cells.")
+        raise RatingsError(
+            f"{what} positions {listed(codes.ravel().tolist())} found; one from 0 to {places - 1} is required for each of {cells} cells."
+        )
     return codes
 
 
@@ -102,7 +116,9 @@ def whole(what: str, values: ArrayLike) -> Array:
     """Whole, non-negative numbers."""
     array = finite(what, values)
     if (array % 1).any():
-        raise RatingsError(f"{what}: a fraction found; whole numbers of ratings are required. Put fractions into the weights.")
+        raise RatingsError(
+            f"{what}: a fraction found; whole numbers of ratings are required. Put fractions into the weights."
+        )
     return array
 
 
@@ -110,7 +126,9 @@ def finite(what: str, values: ArrayLike) -> Array:
     """Finite, non-negative numbers."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
-        raise RatingsError(f"{what}: a negative or non-finite number found; finite numbers of 0 or more are required.")
+        raise RatingsError(
+            f"{what}: a negative or non-finite number found; finite numbers of 0 or more are required."
+        )
     return array
 
 

@@ -74,24 +74,37 @@ class Rule:
                     f"{' in a rule that holds a release' if self.effect == 'hold' else ''}. Correct the cut-off."
                 )
         if self.tentative > self.reliable:
-            raise PolicyError(f"tentative cut-off {self.tentative:g} above reliable {self.reliable:g} found; at most that is required. Swap them.")
+            raise PolicyError(
+                f"tentative cut-off {self.tentative:g} above reliable {self.reliable:g} found; at most that is required. Swap them."
+            )
         for name in ("min_items", "min_raters"):
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise PolicyError(f"{name} {count!r} found; a whole number from 1 is required. Correct it.")
+                raise PolicyError(
+                    f"{name} {count!r} found; a whole number from 1 is required. Correct it."
+                )
         self._check_every_rater()
 
     def _check_effect(self) -> None:
         why = registered(self.measure).cannot_hold
         if why and self.effect == "hold":
-            raise PolicyError(f"effect hold of {self.measure} found; warn is required, since {why}.")
+            raise PolicyError(
+                f"effect hold of {self.measure} found; warn is required, since {why}."
+            )
 
     def _check_every_rater(self) -> None:
         if not isinstance(self.every_rater, bool):
-            raise PolicyError(f"every_rater {self.every_rater!r} found; true or false is required. Correct it.")
-        if self.every_rater and (registered(self.measure).needs not in ("replicates", "confidence") or self.scope not in ("round", "category")):
+            raise PolicyError(
+                f"every_rater {self.every_rater!r} found; true or false is required. Correct it."
+            )
+        if self.every_rater and (
+            registered(self.measure).needs not in ("replicates", "confidence")
+            or self.scope not in ("round", "category")
+        ):
             need = "a measure of replicates or confidence, of the round or category, is required"
-            raise PolicyError(f"every_rater of {self.measure} of the {self.scope} found; {need}. Leave it out.")
+            raise PolicyError(
+                f"every_rater of {self.measure} of the {self.scope} found; {need}. Leave it out."
+            )
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """A verdict on each estimate this rule speaks of; one *not_evaluated* when there is none."""
@@ -103,18 +116,47 @@ class Rule:
 
     def _verdict(self, estimate: Estimate) -> "Verdict":
         if estimate.undefined is not None or estimate.interval is None or estimate.value is None:
-            return Verdict(self, estimate.scope, "not_evaluated", f"{_subject(estimate)}: undefined, since {estimate.undefined}", code="undefined")
-        for what, found, least in (("items", estimate.n_used, self.min_items), ("raters", estimate.n_raters, self.min_raters)):
+            return Verdict(
+                self,
+                estimate.scope,
+                "not_evaluated",
+                f"{_subject(estimate)}: undefined, since {estimate.undefined}",
+                code="undefined",
+            )
+        for what, found, least in (
+            ("items", estimate.n_used, self.min_items),
+            ("raters", estimate.n_raters, self.min_raters),
+        ):
             if found < least:
                 reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since it rests on {found} {what} and the policy asks for {least}"
-                return Verdict(self, estimate.scope, "not_evaluated", reason, code=f"too_few_{what}", estimate=estimate)
+                return Verdict(
+                    self,
+                    estimate.scope,
+                    "not_evaluated",
+                    reason,
+                    code=f"too_few_{what}",
+                    estimate=estimate,
+                )
         if self.every_rater and estimate.raters_left_out:
-            evidence = "replicates" if registered(self.measure).needs == "replicates" else "statements of confidence"
+            evidence = (
+                "replicates"
+                if registered(self.measure).needs == "replicates"
+                else "statements of confidence"
+            )
             who = f"it leaves out {listed(estimate.raters_left_out)}, of whom {evidence} are missing or show nothing, and the policy asks for every rater"
             reason = f"{_subject(estimate)} {in_words(estimate.value)}: not evaluated, since {who}"
-            return Verdict(self, estimate.scope, "not_evaluated", reason, code="raters_left_out", estimate=estimate)
+            return Verdict(
+                self,
+                estimate.scope,
+                "not_evaluated",
+                reason,
+                code="raters_left_out",
+                estimate=estimate,
+            )
         kind = self._kind(estimate.interval)
-        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(estimate, estimate.value, estimate.interval, kind)
+        reason = self._reason(estimate, estimate.value, estimate.interval, kind) + self._advice(
+            estimate, estimate.value, estimate.interval, kind
+        )
         return Verdict(self, estimate.scope, kind, reason, code=kind, estimate=estimate)
 
     def _kind(self, interval: Interval) -> Kind:
@@ -142,10 +184,17 @@ class Rule:
 
         That of raters at large is not brought there: as far as it comes of the raters, it is the same on any number of items.
         """
-        n, what = (estimate.n_used, "items") if estimate.n_clusters is None else (estimate.n_clusters, "clusters of items")
+        n, what = (
+            (estimate.n_used, "items")
+            if estimate.n_clusters is None
+            else (estimate.n_clusters, "clusters of items")
+        )
         if kind == "inconclusive" and estimate.without_limits:
             return f"; no limits: {estimate.without_limits}"
-        if kind not in ("tentative", "inconclusive") or interval.low <= registered(self.measure).bounds[0]:
+        if (
+            kind not in ("tentative", "inconclusive")
+            or interval.low <= registered(self.measure).bounds[0]
+        ):
             return ""
         if round(value - self.reliable, DIGITS) <= 0:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
@@ -154,7 +203,9 @@ class Rule:
         tail, known = (1 - estimate.confidence_level) / 2, estimate.known
         kept = partial(known.kept, tail) if isinstance(known, Expanded) else _all
         times = times_as_many(value, interval, self.reliable, kept)
-        return f"; about {max(1, round(n * (times - 1)))} more {what} at this agreement would decide"
+        return (
+            f"; about {max(1, round(n * (times - 1)))} more {what} at this agreement would decide"
+        )
 
 
 def _all(times: float) -> float:
@@ -162,7 +213,9 @@ def _all(times: float) -> float:
     return 1.0
 
 
-def times_as_many(value: float, interval: Interval, cutoff: float, kept: Callable[[float], float] = _all) -> float:
+def times_as_many(
+    value: float, interval: Interval, cutoff: float, kept: Callable[[float], float] = _all
+) -> float:
     r"""How many times the items, at the same agreement, would bring the lower limit to a cut-off between the two.
 
     The half-width h of the interval shrinks with the root of their number. How far its middle lies under the value shrinks with the number itself,
@@ -178,7 +231,11 @@ def times_as_many(value: float, interval: Interval, cutoff: float, kept: Callabl
     low, high = 1.0, ((half + math.sqrt(half**2 + 4 * lean * above)) / (2 * above)) ** 2
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if kept(middle) * (half / math.sqrt(middle) + lean / middle) <= above else (middle, high)
+        low, high = (
+            (low, middle)
+            if kept(middle) * (half / math.sqrt(middle) + lean / middle) <= above
+            else (middle, high)
+        )
     return high
 
 
@@ -228,7 +285,9 @@ class Verdict:
 
 
 def _subject(estimate: Estimate) -> str:
-    of = {"round": "", "without": f" {estimate.scope}"}.get(estimate.scope.kind, f" of {estimate.scope}")
+    of = {"round": "", "without": f" {estimate.scope}"}.get(
+        estimate.scope.kind, f" of {estimate.scope}"
+    )
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
 
 
@@ -257,13 +316,17 @@ def _items(estimate: Estimate) -> str:
     others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
     clusters = "" if estimate.n_clusters is None else f" in {estimate.n_clusters} clusters"
     items = f"{estimate.n_used}{others if estimate.dropped else ' items'}{clusters}"
-    return items + (f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else "")
+    return items + (
+        f", leaving out {listed(estimate.raters_left_out)}" if estimate.raters_left_out else ""
+    )
 
 
 def one_of(name: str, value: object, among: tuple[str, ...]) -> None:
     """Refuse a value that is none of those."""
     if value not in among:
-        raise PolicyError(f"{name} {value!r} found; one of {', '.join(among)} is required. Correct it.")
+        raise PolicyError(
+            f"{name} {value!r} found; one of {', '.join(among)} is required. Correct it."
+        )
 
 
 def number(name: str, value: object) -> float:
@@ -273,4 +336,6 @@ def number(name: str, value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise PolicyError(f"{name} of more than 300 digits found; a number that can be computed with is required. Correct it.") from None
+        raise PolicyError(
+            f"{name} of more than 300 digits found; a number that can be computed with is required. Correct it."
+        ) from None

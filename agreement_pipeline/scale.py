@@ -62,16 +62,24 @@ class Scale:
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
-            raise RatingsError(f"scale: level {self.level!r} found; one of {listed(LEVELS)} is required. Correct the level.")
+            raise RatingsError(
+                f"scale: level {self.level!r} found; one of {listed(LEVELS)} is required. Correct the level."
+            )
         self._check_dimensions()
         if self.categories is None:
             if self.level == "nominal":
-                raise RatingsError(f"scale: no categories found; the {self.level} level requires a list of them. Name the categories.")
+                raise RatingsError(
+                    f"scale: no categories found; the {self.level} level requires a list of them. Name the categories."
+                )
             return
-        object.__setattr__(self, "categories", tuple(self._category(value) for value in self.categories))
+        object.__setattr__(
+            self, "categories", tuple(self._category(value) for value in self.categories)
+        )
         if len(set(self.categories)) != len(self.categories):
             twice = [c for i, c in enumerate(self.categories) if c in self.categories[:i]]
-            raise RatingsError(f"scale: categories {listed(twice)} found twice; each is required once. Remove the repetition.")
+            raise RatingsError(
+                f"scale: categories {listed(twice)} found twice; each is required once. Remove the repetition."
+            )
         if len(self.categories) < 2:
             raise RatingsError(
                 f"scale: {len(self.categories)} category found, {listed(self.categories)}; at least two are required, since agreement on "
@@ -86,11 +94,15 @@ class Scale:
                 f"scale: {self.dimensions} dimensions found on the {self.level} level; {need} required there. Correct the level or the dimensions."
             )
         if multivariate and self.categories is not None:
-            raise RatingsError(f"scale: categories {listed(self.categories)} found on the {self.level} level; none are possible there. Leave them out.")
+            raise RatingsError(
+                f"scale: categories {listed(self.categories)} found on the {self.level} level; none are possible there. Leave them out."
+            )
 
     def _category(self, value: object) -> Category:
         if not present(value):
-            raise RatingsError(f"scale: category {value!r} found; a name or a number is required. Leave missing ratings out of the categories.")
+            raise RatingsError(
+                f"scale: category {value!r} found; a name or a number is required. Leave missing ratings out of the categories."
+            )
         if not self.numeric:
             return category_text(value)
         try:
@@ -101,7 +113,9 @@ class Scale:
             ) from None
         if not abs(number) <= LARGEST or (self.level == "ratio" and number < 0):
             sign = "non-negative " if self.level == "ratio" else ""
-            raise RatingsError(f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers up to {LARGEST:g} in size. Correct it.")
+            raise RatingsError(
+                f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers up to {LARGEST:g} in size. Correct it."
+            )
         return number
 
     @classmethod
@@ -113,13 +127,25 @@ class Scale:
         64 of them. Multivariate interval: as many dimensions as the longest label has.
         """
         if level == "multivariate interval":
-            return cls(None, level, dimensions=max((len(numbers_of(label)) for label in labels), default=0))
-        distinct = {frozenset(label) if isinstance(label, set) else label for label in labels if present(label)}
+            return cls(
+                None, level, dimensions=max((len(numbers_of(label)) for label in labels), default=0)
+            )
+        distinct = {
+            frozenset(label) if isinstance(label, set) else label
+            for label in labels
+            if present(label)
+        }
         if level in ("interval", "ratio"):
             numbers = sorted({cls(None, level).number(label) for label in distinct})
-            return cls(None, level) if len(numbers) > MOST_CATEGORIES else cls(tuple(numbers), level, declared=False)
+            return (
+                cls(None, level)
+                if len(numbers) > MOST_CATEGORIES
+                else cls(tuple(numbers), level, declared=False)
+            )
         if level == "nominal":
-            return cls(tuple(sorted({category_text(label) for label in distinct})), level, declared=False)
+            return cls(
+                tuple(sorted({category_text(label) for label in distinct})), level, declared=False
+            )
         try:
             ordered = sorted({category_text(label) for label in distinct}, key=_rank)
         except ValueError:
@@ -159,9 +185,13 @@ class Scale:
             The scale does not hold the label.
         """
         try:
-            return (self.categories or ()).index(self.number(label) if self.numeric else category_text(label))
+            return (self.categories or ()).index(
+                self.number(label) if self.numeric else category_text(label)
+            )
         except ValueError:
-            raise RatingsError(f"scale: label {label!r} found; one of {listed(self.names)} is required. Correct the label or add it to the scale.") from None
+            raise RatingsError(
+                f"scale: label {label!r} found; one of {listed(self.names)} is required. Correct the label or add it to the scale."
+            ) from None
 
     def number(self, label: object) -> float:
         """`label` as the finite number that an interval or ratio scale requires."""
@@ -170,7 +200,9 @@ class Scale:
     def to_mapping(self) -> dict[str, object]:
         """The scale as plain data."""
         categories = None if self.categories is None else list(self.categories)
-        dimensions: dict[str, object] = {"dimensions": self.dimensions} if self.dimensions > 1 else {}
+        dimensions: dict[str, object] = (
+            {"dimensions": self.dimensions} if self.dimensions > 1 else {}
+        )
         declared: dict[str, object] = {} if self.declared else {"declared": False}
         return {"level": self.level, "categories": categories, **dimensions, **declared}
 
@@ -226,7 +258,13 @@ def numbers_of(label: object) -> tuple[float, ...]:
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
     """
-    parts = label.split("|") if isinstance(label, str) else label if isinstance(label, (tuple, list, np.ndarray)) else ()
+    parts = (
+        label.split("|")
+        if isinstance(label, str)
+        else label
+        if isinstance(label, (tuple, list, np.ndarray))
+        else ()
+    )
     try:
         numbers = tuple(float(part) for part in parts)
     except (TypeError, ValueError):

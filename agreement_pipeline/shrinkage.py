@@ -22,7 +22,11 @@ class _Cells(NamedTuple):
 
 
 def shrunken_self_agreement(
-    replicates: ReplicateCounts, *, seed: int = 0, confidence_level: float = CONFIDENCE_LEVEL, n_resamples: int = N_RESAMPLES
+    replicates: ReplicateCounts,
+    *,
+    seed: int = 0,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
 ) -> tuple[Estimate, ...]:
     r"""Every rater's share of pairs of her own labels of one item that are the same, drawn towards the pool by empirical Bayes.
 
@@ -64,20 +68,43 @@ def shrunken_self_agreement(
     cells = _cells(replicates, np.array(order, dtype=np.int64))
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
     if why is not None:
-        return tuple(_undefined(replicates.of(replicates.raters[rater]), replicates.raters[rater], confidence_level, why) for rater in order)
+        return tuple(
+            _undefined(
+                replicates.of(replicates.raters[rater]),
+                replicates.raters[rater],
+                confidence_level,
+                why,
+            )
+            for rater in order
+        )
     mean, mass = _pool(cells)
-    rngs = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(order))]
+    rngs = [
+        np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(order))
+    ]
     found = []
     for rater, agreeing, met, rng in zip(order, cells.agreeing, cells.met, rngs, strict=True):
-        draws = rng.beta(agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=n_resamples)
+        draws = rng.beta(
+            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=n_resamples
+        )
         method = f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, by {mass:.1f} items; these raters"
-        found.append(_estimate(replicates, replicates.raters[rater], float((agreeing + mass * mean) / (met + mass)), draws, confidence_level, method))
+        found.append(
+            _estimate(
+                replicates,
+                replicates.raters[rater],
+                float((agreeing + mass * mean) / (met + mass)),
+                draws,
+                confidence_level,
+                method,
+            )
+        )
     return tuple(found)
 
 
 def _cells(replicates: ReplicateCounts, raters: Array) -> _Cells:
     c, m = replicates.counts, replicates.sizes
-    of_rater = (replicates.rater[:, None] == raters).astype(float) * replicates.cell_weights[:, None]
+    of_rater = (replicates.rater[:, None] == raters).astype(float) * replicates.cell_weights[
+        :, None
+    ]
     return _Cells((c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0))
 
 
@@ -91,13 +118,40 @@ def _pool(cells: _Cells) -> tuple[float, float]:
     return float(mean), float(1 / np.clip(correlation, 1 / (total + 1), 0.5) - 1)
 
 
-def _estimate(replicates: ReplicateCounts, rater: str, value: float, draws: Array, confidence_level: float, method: str) -> Estimate:
+def _estimate(
+    replicates: ReplicateCounts,
+    rater: str,
+    value: float,
+    draws: Array,
+    confidence_level: float,
+    method: str,
+) -> Estimate:
     mine = replicates.of(rater)
     known = OfDraws(draws, value, (0.0, 1.0))
     return Estimate(
-        MEASURE, Scope("rater", rater), value, known.limits((1 - confidence_level) / 2), confidence_level, method, mine.n_items, 1, mine.n_ratings, known=known
+        MEASURE,
+        Scope("rater", rater),
+        value,
+        known.limits((1 - confidence_level) / 2),
+        confidence_level,
+        method,
+        mine.n_items,
+        1,
+        mine.n_ratings,
+        known=known,
     )
 
 
 def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float, why: str) -> Estimate:
-    return Estimate(MEASURE, Scope("rater", rater), None, None, confidence_level, "empirical Bayes", mine.n_items, 1, mine.n_ratings, undefined=why)
+    return Estimate(
+        MEASURE,
+        Scope("rater", rater),
+        None,
+        None,
+        confidence_level,
+        "empirical Bayes",
+        mine.n_items,
+        1,
+        mine.n_ratings,
+        undefined=why,
+    )

@@ -19,7 +19,19 @@ RATERS = ("ana", "ben", "chloe", "dmitri", "esra")
 CLASSIFIERS = {"model_a": 0.95, "model_b": 0.80}
 CARELESS = 0.73
 
-TOPICS = ("gardening", "football", "baking", "trains", "chess", "the weather", "cats", "cycling", "music", "astronomy", "knitting")
+TOPICS = (
+    "gardening",
+    "football",
+    "baking",
+    "trains",
+    "chess",
+    "the weather",
+    "cats",
+    "cycling",
+    "music",
+    "astronomy",
+    "knitting",
+)
 REMARKS = (
     "somebody asks where to begin",
     "a photograph from last weekend",
@@ -89,7 +101,12 @@ def simulate_round(
         Columns item, rater, label, occurrence and text; one row a rating, sorted by item.
     """
     truth = _truth(name, seed, n_items, prevalence)
-    times = np.where(_stream(seed, name, "replicated").random(n_items).argsort(kind="stable") < round(replicated * n_items), occurrences, 1)
+    times = np.where(
+        _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
+        < round(replicated * n_items),
+        occurrences,
+        1,
+    )
     ratings = []
     for turn, rater in enumerate(raters):
         draws = _stream(seed, name, rater)
@@ -98,14 +115,27 @@ def simulate_round(
         labels = _labels(draws, meant, CARELESS if rater in careless else accuracy, occurrences)
         ratings.append(_rows(name, rater, labels, np.where(rated, times, 0)))
     for model, skill in (CLASSIFIERS if classifiers is None else classifiers).items():
-        ratings.append(_rows(name, model, _labels(_stream(seed, name, model), truth, skill, 1), np.ones(n_items, dtype=np.int64)))
+        ratings.append(
+            _rows(
+                name,
+                model,
+                _labels(_stream(seed, name, model), truth, skill, 1),
+                np.ones(n_items, dtype=np.int64),
+            )
+        )
     return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
 
 
-def true_labels(name: str, *, seed: int, n_items: int = 400, prevalence: Sequence[float] = PREVALENCE) -> pd.Series:
+def true_labels(
+    name: str, *, seed: int, n_items: int = 400, prevalence: Sequence[float] = PREVALENCE
+) -> pd.Series:
     """The true category of every item of a simulated round, by item."""
     truth = np.array(CATEGORIES)[_truth(name, seed, n_items, prevalence)]
-    return pd.Series(truth, index=pd.Index([_item(name, number) for number in range(1, n_items + 1)], name="item"), name="label")
+    return pd.Series(
+        truth,
+        index=pd.Index([_item(name, number) for number in range(1, n_items + 1)], name="item"),
+        name="label",
+    )
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
@@ -126,7 +156,10 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
     if delivery not in (1, 2):
         raise ValueError(f"delivery: {delivery!r} found; 1 or 2 is required.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
-    return tuple(_written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings)) for name, settings in rounds.items())
+    return tuple(
+        _written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings))
+        for name, settings in rounds.items()
+    )
 
 
 def _stream(seed: int, *names: str) -> np.random.Generator:
@@ -166,7 +199,9 @@ def _item(name: str, number: int) -> str:
 
 
 def _text(number: int) -> str:
-    return f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
+    return (
+        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
+    )
 
 
 def _written(path: Path, frame: pd.DataFrame) -> Path:

@@ -47,8 +47,14 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     """
     holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
     mine = [verdicts[place] for place in holding]
-    reliable = levels_met([_under(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine], tail)
-    unreliable = levels_met([_over(each, each.rule.tentative) if each.kind == "unreliable" else 1.0 for each in mine], tail)
+    reliable = levels_met(
+        [_under(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine],
+        tail,
+    )
+    unreliable = levels_met(
+        [_over(each, each.rule.tentative) if each.kind == "unreliable" else 1.0 for each in mine],
+        tail,
+    )
     left = tail / max(1, sum(not met for met, _ in reliable))
     found = list(verdicts)
     for place, each, upper, lower in zip(holding, mine, reliable, unreliable, strict=True):
@@ -56,28 +62,61 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def _standing(verdict: Verdict, reliable: tuple[bool, float], tentative: float, unreliable: tuple[bool, float], m: int) -> Verdict:
+def _standing(
+    verdict: Verdict,
+    reliable: tuple[bool, float],
+    tentative: float,
+    unreliable: tuple[bool, float],
+    m: int,
+) -> Verdict:
     """The verdict, or what of it stands beside the others."""
     if verdict.kind == "unreliable":
-        return verdict if unreliable[0] else _taken_back(verdict, "inconclusive", _over(verdict, verdict.rule.tentative), unreliable[1], m)
-    if verdict.kind not in ("reliable", "tentative") or (verdict.kind == "reliable" and reliable[0]):
+        return (
+            verdict
+            if unreliable[0]
+            else _taken_back(
+                verdict, "inconclusive", _over(verdict, verdict.rule.tentative), unreliable[1], m
+            )
+        )
+    if verdict.kind not in ("reliable", "tentative") or (
+        verdict.kind == "reliable" and reliable[0]
+    ):
         return verdict
     stands = _under(verdict, verdict.rule.tentative) <= tentative
     if verdict.kind == "reliable":
-        return _taken_back(verdict, "tentative" if stands else "inconclusive", _under(verdict, verdict.rule.reliable), reliable[1], m)
-    return verdict if stands else _taken_back(verdict, "inconclusive", _under(verdict, verdict.rule.tentative), tentative, m)
+        return _taken_back(
+            verdict,
+            "tentative" if stands else "inconclusive",
+            _under(verdict, verdict.rule.reliable),
+            reliable[1],
+            m,
+        )
+    return (
+        verdict
+        if stands
+        else _taken_back(
+            verdict, "inconclusive", _under(verdict, verdict.rule.tentative), tentative, m
+        )
+    )
 
 
 def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
-    said = (
-        f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    said = f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    return replace(
+        verdict,
+        kind=kind,
+        code="not_together",
+        reason=f"{verdict.reason}; {said}{_coarse(verdict, q)}",
     )
-    return replace(verdict, kind=kind, code="not_together", reason=f"{verdict.reason}; {said}{_coarse(verdict, q)}")
 
 
 def _coarse(verdict: Verdict, q: float) -> str:
     known = verdict.estimate.known if verdict.estimate else None
-    return ", the least that so many draws can tell; raise n_resamples" if known and q <= known.finest else ""
+    return (
+        ", the least that so many draws can tell; raise n_resamples"
+        if known and q <= known.finest
+        else ""
+    )
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:

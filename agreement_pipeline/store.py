@@ -29,7 +29,13 @@ from agreement_pipeline.log import Log
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.scale import Scale
 from agreement_pipeline.storage import Folder, folder_at, storage_at
-from agreement_pipeline.tables import kinds_in, parquet_bytes, parquet_table, ratings_of, ratings_table
+from agreement_pipeline.tables import (
+    kinds_in,
+    parquet_bytes,
+    parquet_table,
+    ratings_of,
+    ratings_table,
+)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SALT = "salt"
@@ -106,7 +112,14 @@ class Store:
         with self.storage.locked(), self._log.held():
             yield
 
-    def ingest(self, round_name: str, ratings: Ratings, original: Path, *, original_digest: str | None = None) -> RoundVersion:
+    def ingest(
+        self,
+        round_name: str,
+        ratings: Ratings,
+        original: Path,
+        *,
+        original_digest: str | None = None,
+    ) -> RoundVersion:
         """Keep a round: the original byte for byte, the checked ratings beside it; then the round is this version.
 
         The same bytes again change nothing. Where the digest of the original is given, its bytes must still have it.
@@ -121,20 +134,36 @@ class Store:
         _refuse_unstable(ratings, _ratings(data, f"ratings of round {round_name}"), round_name)
         source = Path(os.path.abspath(original))
         if not source.exists():
-            raise StoreError(f"{source}: no such file found; the original is required. Check the path.")
+            raise StoreError(
+                f"{source}: no such file found; the original is required. Check the path."
+            )
         delivered = files.contents_of(source)
-        version = RoundVersion(round_name, ratings.digest, files.digest_of(delivered), source.name, files.digest_of(data))
+        version = RoundVersion(
+            round_name,
+            ratings.digest,
+            files.digest_of(delivered),
+            source.name,
+            files.digest_of(data),
+        )
         if version.original_digest != (original_digest or version.original_digest):
-            raise StoreError(f"{source}: other bytes found than when its ratings were read; a file at rest is required. Ingest the round again.")
+            raise StoreError(
+                f"{source}: other bytes found than when its ratings were read; a file at rest is required. Ingest the round again."
+            )
         with self.locked():
             self._keep_original(version, delivered)
             self._keep_table(version, data)
-            self.record("ingested", round_name, **{name: value for name, value in asdict(version).items() if name != "round"})
+            self.record(
+                "ingested",
+                round_name,
+                **{name: value for name, value in asdict(version).items() if name != "round"},
+            )
         return version
 
     def rounds(self) -> tuple[str, ...]:
         """The rounds, by name."""
-        return tuple(sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"}))
+        return tuple(
+            sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"})
+        )
 
     def present(self, round_name: str) -> RoundVersion:
         """What a round is now: what was ingested last.
@@ -146,7 +175,9 @@ class Store:
         """
         versions = self._arrived(check_round_name(round_name))
         if not versions:
-            raise StoreError(f"{self.root}: no round {round_name!r} among {listed(self.rounds())}; a round that was ingested is required. Ingest it first.")
+            raise StoreError(
+                f"{self.root}: no round {round_name!r} among {listed(self.rounds())}; a round that was ingested is required. Ingest it first."
+            )
         return versions[-1]
 
     def versions(self, round_name: str) -> tuple[RoundVersion, ...]:
@@ -167,12 +198,18 @@ class Store:
         """The ratings of a version of a round; errors as for `ratings`."""
         path, data = self.root / self._table(version), self.storage.read(self._table(version))
         if data is None:
-            raise StoreError(f"{path}: no such file found; the ratings of round {version.round} are required. Restore it, or ingest the round again.")
+            raise StoreError(
+                f"{path}: no such file found; the ratings of round {version.round} are required. Restore it, or ingest the round again."
+            )
         if files.digest_of(data) != version.table_digest:
-            raise StoreError(f"{path}: other bytes than those stored found, so the ratings were edited; {RESTORE}")
+            raise StoreError(
+                f"{path}: other bytes than those stored found, so the ratings were edited; {RESTORE}"
+            )
         ratings = _ratings(data, str(path))
         if ratings.digest != version.ratings_digest:
-            raise StoreError(f"{path}: digest {ratings.digest[:12]} instead of {version.ratings_digest[:12]} found when read back; {RESTORE}")
+            raise StoreError(
+                f"{path}: digest {ratings.digest[:12]} instead of {version.ratings_digest[:12]} found when read back; {RESTORE}"
+            )
         return ratings
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
@@ -200,29 +237,52 @@ class Store:
             An entry was edited or removed, as far as the log can show it.
         """
         every = self._log.entries()
-        return every if round_name is None else tuple(entry for entry in every if entry["round"] == round_name)
+        return (
+            every
+            if round_name is None
+            else tuple(entry for entry in every if entry["round"] == round_name)
+        )
 
     def in_force(self) -> tuple[dict[str, Any], ...]:
         """The entries of the releases that were let out and not withdrawn since, in order."""
         withdrawn = self.withdrawn()
-        return tuple(entry for entry in self.history() if entry["event"] == "released" and entry["release"] not in withdrawn)
+        return tuple(
+            entry
+            for entry in self.history()
+            if entry["event"] == "released" and entry["release"] not in withdrawn
+        )
 
     def withdrawn(self) -> dict[str, dict[str, Any]]:
         """The releases that were withdrawn, each with the entry that says so."""
-        return {called: entry for entry in self.history() if entry["event"] == "withdrawn" for called in entry["releases"]}
+        return {
+            called: entry
+            for entry in self.history()
+            if entry["event"] == "withdrawn"
+            for called in entry["releases"]
+        }
 
     def release_folder(self, name: str, version: str) -> Folder:
         """Where a version of a release has its place."""
-        return self.root / "releases" / check_round_name(name, "release") / check_round_name(version, "version")
+        return (
+            self.root
+            / "releases"
+            / check_round_name(name, "release")
+            / check_round_name(version, "version")
+        )
 
     def pseudonyms(self, ratings: Ratings) -> dict[str, str]:
         """What the raters of the panel are called outside the store: the same rater the same in every round, and no way back without the salt."""
-        return {name: f"rater-{hmac.digest(self._key(), name.encode(), 'sha256').hex()[:12]}" for name in ratings.raters}
+        return {
+            name: f"rater-{hmac.digest(self._key(), name.encode(), 'sha256').hex()[:12]}"
+            for name in ratings.raters
+        }
 
     def _key(self) -> bytes:
         kept = self._salt or self.storage.read(SALT)
         if kept == b"":
-            raise StoreError(f"{self.root / SALT}: 0 bytes found; the key of the raters' pseudonyms is required. Restore it from a backup.")
+            raise StoreError(
+                f"{self.root / SALT}: 0 bytes found; the key of the raters' pseudonyms is required. Restore it from a backup."
+            )
         return kept or self._drawn_key()
 
     def _drawn_key(self) -> bytes:
@@ -232,13 +292,22 @@ class Store:
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
-        return tuple(RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__}) for entry in arrived)
+        return tuple(
+            RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__})
+            for entry in arrived
+        )
 
     def _keep_original(self, version: RoundVersion, delivered: bytes | dict[str, bytes]) -> None:
         name = f"originals/{version.original_digest}/{version.source}"
-        kept = self.storage.keep(name, delivered) if isinstance(delivered, bytes) else self.storage.keep_folder(name, delivered)
+        kept = (
+            self.storage.keep(name, delivered)
+            if isinstance(delivered, bytes)
+            else self.storage.keep_folder(name, delivered)
+        )
         if not kept:
-            raise StoreError(f"{self.root / name}: other bytes than those kept found, so the original was edited; {RESTORE}")
+            raise StoreError(
+                f"{self.root / name}: other bytes than those kept found, so the original was edited; {RESTORE}"
+            )
 
     def _keep_table(self, version: RoundVersion, data: bytes) -> None:
         if not self.storage.keep(self._table(version), data):
@@ -249,13 +318,19 @@ class Store:
 
 
 def _bytes(ratings: Ratings) -> bytes:
-    return parquet_bytes(ratings_table(ratings).replace_schema_metadata({SCALE: json.dumps(ratings.scale.to_mapping(), sort_keys=True)}))
+    return parquet_bytes(
+        ratings_table(ratings).replace_schema_metadata(
+            {SCALE: json.dumps(ratings.scale.to_mapping(), sort_keys=True)}
+        )
+    )
 
 
 def _ratings(data: bytes, source: str) -> Ratings:
     try:
         table = parquet_table(data)
-        return ratings_of(table, Scale.from_mapping(json.loads(table.schema.metadata[SCALE])), source=source)
+        return ratings_of(
+            table, Scale.from_mapping(json.loads(table.schema.metadata[SCALE])), source=source
+        )
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(f"{source}: not readable as ratings ({cause}); {RESTORE}") from None
 
@@ -265,7 +340,11 @@ def _refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
     if kept.digest == given.digest:
         return
     back = dict(_columns(kept))
-    found = [f"column {name!r} with {kinds_in(values)}" for name, values in _columns(given) if values.to_csv() != back[name].to_csv()]
+    found = [
+        f"column {name!r} with {kinds_in(values)}"
+        for name, values in _columns(given)
+        if values.to_csv() != back[name].to_csv()
+    ]
     raise StoreError(
         f"ratings of round {round_name}: {' and '.join(found)} found, which would be read back as other values; values of one kind, and times of one "
         "time zone, are required. Write the column as text, which is kept as it stands."

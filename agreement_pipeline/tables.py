@@ -25,7 +25,10 @@ def ratings_table(ratings: Ratings) -> pa.Table:
     rated = {
         "item": pa.array(table["item"], pa.string()),
         "rater": pa.array(table["rater"], pa.string()),
-        "kind": pa.array(["classifier" if name in ratings.classifiers else "panel" for name in table["rater"]], pa.string()),
+        "kind": pa.array(
+            ["classifier" if name in ratings.classifiers else "panel" for name in table["rater"]],
+            pa.string(),
+        ),
         "label": pa.array(table["label"], _label_type(ratings.scale)),
         "occurrence": pa.array(table["occurrence"], pa.int64()),
         "earlier": pa.array(table["earlier"], pa.bool_()),
@@ -50,7 +53,9 @@ def ratings_of(table: pa.Table, scale: Scale, *, source: str) -> Ratings:
     frame = table.to_pandas(integer_object_nulls=True)
     missing = [name for name in (*KEY, "label", "kind", "earlier") if name not in frame]
     if missing:
-        raise RatingsError(f"{source}: no columns {missing} found; they are required of stored ratings. Store the round again.")
+        raise RatingsError(
+            f"{source}: no columns {missing} found; they are required of stored ratings. Store the round again."
+        )
     classifiers = sorted(frame.loc[frame["kind"] == "classifier", "rater"].unique())
     return Ratings.from_frame(frame, scale, classifiers=classifiers, source=source)
 
@@ -61,13 +66,28 @@ def kinds_in(values: "pd.Series[Any]") -> str:
     >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
     "['float', 'int']"
     """
-    return listed(sorted({type(value).__name__ + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "") for value in values.dropna()}))
+    return listed(
+        sorted(
+            {
+                type(value).__name__
+                + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "")
+                for value in values.dropna()
+            }
+        )
+    )
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
     """A table, with the metadata of its schema, as a Parquet file; equal tables give equal bytes."""
     sink = io.BytesIO()
-    pq.write_table(table, sink, version="2.6", data_page_version="1.0", compression="zstd", row_group_size=100_000)
+    pq.write_table(
+        table,
+        sink,
+        version="2.6",
+        data_page_version="1.0",
+        compression="zstd",
+        row_group_size=100_000,
+    )
     return sink.getvalue()
 
 
@@ -83,7 +103,9 @@ def parquet_table(data: bytes) -> pa.Table:
         table = pq.read_table(pa.BufferReader(data))
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
-        raise RatingsError(f"Parquet file: {cause}; a readable one is required. Restore the file.") from None
+        raise RatingsError(
+            f"Parquet file: {cause}; a readable one is required. Restore the file."
+        ) from None
     return table
 
 
@@ -96,7 +118,13 @@ def _label_type(scale: Scale) -> pa.DataType:
 def _contents(ratings: Ratings, items: "pd.Series[str] | pd.Index[str]") -> dict[str, pa.Array]:
     kinds = {"text": pa.string(), "gold": pa.bool_(), "cluster": pa.string()}
     known = ratings.contents.reindex(items)
-    return {name: pa.array(_texts(known[name]) if name == "text" else known[name], kinds[name], from_pandas=True) for name in CONTENT if name in known}
+    return {
+        name: pa.array(
+            _texts(known[name]) if name == "text" else known[name], kinds[name], from_pandas=True
+        )
+        for name in CONTENT
+        if name in known
+    }
 
 
 def _texts(values: "pd.Series[str]") -> "pd.Series[str]":

@@ -38,7 +38,11 @@ def _distances(used: Array, scale: Scale, first: int) -> Array:
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
     apart = np.abs(scores - scores[first])
     total = scores + scores[first]
-    return np.asarray(np.divide(apart, total, out=np.zeros_like(apart), where=total > 0) if scale.level == "ratio" else apart)
+    return np.asarray(
+        np.divide(apart, total, out=np.zeros_like(apart), where=total > 0)
+        if scale.level == "ratio"
+        else apart
+    )
 
 
 def typical_size(sizes: Array | Codes, weights: Array) -> int:
@@ -72,12 +76,16 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
     return rows
 
 
-def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int = MAX_TURNS) -> Codes:
+def rater_splits(
+    size: int, pair: tuple[int, int], n_raters: int, most_turns: int = MAX_TURNS
+) -> Codes:
     """The same splits as codes by rater, each turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
     of_first = np.arange(size, -1, -1)[:, None, None]
-    return np.where(place < of_first, pair[0], np.where(place < size, pair[1], MISSING)).reshape(-1, n_raters)
+    return np.where(place < of_first, pair[0], np.where(place < size, pair[1], MISSING)).reshape(
+        -1, n_raters
+    )
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:

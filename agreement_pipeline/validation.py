@@ -22,7 +22,12 @@ REDACTED = "(redacted)"
 KEYS = {"rows": ["item", "rater"], "items": ["item"]}
 
 
-def validate(expectations: Sequence[Expectation], ratings: Ratings, derive: Callable[[Ratings], pd.DataFrame], personal: Sequence[str]) -> list[Finding]:
+def validate(
+    expectations: Sequence[Expectation],
+    ratings: Ratings,
+    derive: Callable[[Ratings], pd.DataFrame],
+    personal: Sequence[str],
+) -> list[Finding]:
     """One finding for each expectation on one table, in order, from one run of Great Expectations.
 
     Parameters
@@ -43,16 +48,32 @@ def validate(expectations: Sequence[Expectation], ratings: Ratings, derive: Call
     suite = _suite(expectations)
     try:
         frame = derive(ratings)
-        results = _results([built for check, built in suite.items() if not idle[check]], frame, ratings.scale)
-        return [_finding(expectation, idle[expectation.check], results.get(expectation.check), frame, personal) for expectation in expectations]
+        results = _results(
+            [built for check, built in suite.items() if not idle[check]], frame, ratings.scale
+        )
+        return [
+            _finding(
+                expectation,
+                idle[expectation.check],
+                results.get(expectation.check),
+                frame,
+                personal,
+            )
+            for expectation in expectations
+        ]
     except Exception as error:  # whatever it was, nothing was checked, and the release waits
-        return [_not_run(expectation, f"{type(error).__name__}: {error}", personal) for expectation in expectations]
+        return [
+            _not_run(expectation, f"{type(error).__name__}: {error}", personal)
+            for expectation in expectations
+        ]
 
 
 def _suite(expectations: Sequence[Expectation]) -> dict[str, Any]:
     """Great Expectations' own objects, built one by one: a suite built from plain data drops silently what it does not know."""
     with _without_warnings():
-        from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+        from great_expectations.expectations.expectation_configuration import (
+            ExpectationConfiguration,
+        )
 
         suite = {}
         for expectation in expectations:
@@ -73,12 +94,23 @@ def _results(suite: Sequence[Any], frame: pd.DataFrame, scale: Scale) -> dict[st
         return {}
     with _without_warnings():
         import great_expectations as gx
-        from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
+        from great_expectations.data_context.types.base import (
+            DataContextConfig,
+            InMemoryStoreBackendDefaults,
+        )
 
-        config = DataContextConfig(store_backend_defaults=InMemoryStoreBackendDefaults(), progress_bars={"globally": False})
+        config = DataContextConfig(
+            store_backend_defaults=InMemoryStoreBackendDefaults(), progress_bars={"globally": False}
+        )
         context = gx.get_context(mode="ephemeral", project_config=config)
-        batch = context.data_sources.add_pandas("ratings").add_dataframe_asset("table").add_batch_definition_whole_dataframe("whole")
-        expected = context.suites.add(gx.ExpectationSuite(name="contract", expectations=list(suite)))
+        batch = (
+            context.data_sources.add_pandas("ratings")
+            .add_dataframe_asset("table")
+            .add_batch_definition_whole_dataframe("whole")
+        )
+        expected = context.suites.add(
+            gx.ExpectationSuite(name="contract", expectations=list(suite))
+        )
         run = gx.ValidationDefinition(name="contract", data=batch, suite=expected).run(
             batch_parameters={"dataframe": frame},
             expectation_parameters={"vocabulary": list(scale.categories or ())},
@@ -95,7 +127,13 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _finding(expectation: Expectation, idle: str | None, result: Any, frame: pd.DataFrame, personal: Sequence[str]) -> Finding:
+def _finding(
+    expectation: Expectation,
+    idle: str | None,
+    result: Any,
+    frame: pd.DataFrame,
+    personal: Sequence[str],
+) -> Finding:
     """What was found, or why nothing was."""
     if idle:
         return _worded(expectation, True, idle, {})
@@ -108,27 +146,49 @@ def _finding(expectation: Expectation, idle: str | None, result: Any, frame: pd.
     return _worded(expectation, bool(result.success), _found(observed, expectation.table), observed)
 
 
-def _worded(expectation: Expectation, passed: bool, found: str, observed: Mapping[str, Any]) -> Finding:
+def _worded(
+    expectation: Expectation, passed: bool, found: str, observed: Mapping[str, Any]
+) -> Finding:
     words = f"{expectation.check}: {found}; {expectation.description}"
-    return Finding(expectation.check, expectation.table, passed, expectation.spec.severity, words, tuple(observed.items()))
+    return Finding(
+        expectation.check,
+        expectation.table,
+        passed,
+        expectation.spec.severity,
+        words,
+        tuple(observed.items()),
+    )
 
 
 def _not_run(expectation: Expectation, why: str, personal: Sequence[str]) -> Finding:
     """An error, whatever severity was declared."""
-    return replace(_worded(expectation, False, f"could not be run ({_plain(_line(why), personal)})", {}), severity="error")
+    return replace(
+        _worded(expectation, False, f"could not be run ({_plain(_line(why), personal)})", {}),
+        severity="error",
+    )
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:
     """The message of an exception, which Great Expectations reports flat or by metric."""
     reports = [info] if "raised_exception" in info else list(info.values())
-    return next((str(report["exception_message"]) for report in reports if report["raised_exception"]), None)
+    return next(
+        (str(report["exception_message"]) for report in reports if report["raised_exception"]), None
+    )
 
 
-def _observed(result: Mapping[str, Any], frame: pd.DataFrame, keys: Sequence[str], personal: Sequence[str]) -> dict[str, Any]:
+def _observed(
+    result: Mapping[str, Any], frame: pd.DataFrame, keys: Sequence[str], personal: Sequence[str]
+) -> dict[str, Any]:
     """What Great Expectations reports, as plain data; the failing rows by their keys."""
     if "element_count" not in result:
-        return {"observed_value": _plain(result["observed_value"], personal)} if "observed_value" in result else {}
-    rows = frame.loc[result.get("partial_unexpected_index_list") or [], [key for key in keys if key in frame]]
+        return (
+            {"observed_value": _plain(result["observed_value"], personal)}
+            if "observed_value" in result
+            else {}
+        )
+    rows = frame.loc[
+        result.get("partial_unexpected_index_list") or [], [key for key in keys if key in frame]
+    ]
     missing = int(result.get("missing_count", 0))
     return {
         "checked": int(result["element_count"]) - missing,
@@ -159,7 +219,12 @@ def _plain(value: Any, personal: Sequence[str]) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(_plain(inner, personal) for inner in value)
     value = value.item() if isinstance(value, np.generic) else value
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float) and math.isnan(value))
+    ):
         return None
     if isinstance(value, (bool, int, float)):
         return value

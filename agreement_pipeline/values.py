@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.patterns import Array, RatingPatterns
-from agreement_pipeline.rows import Known, changed, checked_raters, checked_weights, extended, reweighted
+from agreement_pipeline.rows import (
+    Known,
+    changed,
+    checked_raters,
+    checked_weights,
+    extended,
+    reweighted,
+)
 from agreement_pipeline.scale import LARGEST, Scale
 from agreement_pipeline.unseen import MAX_TURNS, typical_size
 
@@ -77,7 +84,13 @@ class RatingValues(Known):
     def of_patterns(cls, patterns: RatingPatterns) -> "RatingValues":
         """The numbers that the codes of an interval or ratio scale stand for, row for row."""
         numbers = np.append(patterns.scale.scores, np.nan)
-        return cls(numbers[patterns.codes], patterns.weights, scale=patterns.scale, raters=patterns.raters, clusters=patterns.clusters)
+        return cls(
+            numbers[patterns.codes],
+            patterns.weights,
+            scale=patterns.scale,
+            raters=patterns.raters,
+            clusters=patterns.clusters,
+        )
 
     @cached_property
     def rated(self) -> NDArray[np.bool_]:
@@ -141,15 +154,26 @@ class RatingValues(Known):
         """
         meeting = self.at(self.pairable) if self.pairable.any() else self
         low, high = two_values(meeting.values, meeting.weights)
-        rows = _turned(splits(min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high))
-        return replace(self, values=np.concatenate([self.values, rows]), weights=extended(self.weights, mass, len(rows)), clusters=None)
+        rows = _turned(
+            splits(
+                min(typical_size(self.sizes, self.weights), self.n_raters), self.n_raters, low, high
+            )
+        )
+        return replace(
+            self,
+            values=np.concatenate([self.values, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+        )
 
     def crossed(self) -> "RatingValues":
         """The items that every rater rated, and the number of those that are left out."""
         complete = np.asarray(self.rated.all(1))
         if complete.all():
             return self
-        left_out = self.left_out + round(float(self.weights[..., ~complete & (self.sizes > 0)].sum()))
+        left_out = self.left_out + round(
+            float(self.weights[..., ~complete & (self.sizes > 0)].sum())
+        )
         return replace(self.at(complete), left_out=left_out)
 
     def at(self, rows: NDArray[np.bool_]) -> "RatingValues":
@@ -159,7 +183,15 @@ class RatingValues(Known):
         known = self.kept(_Rows)
         if known.rows is None or not np.array_equal(known.rows, rows):
             clusters = None if self.clusters is None else self.clusters.at(rows)
-            known.rows, known.values = rows, replace(self, values=self.values[rows], weights=np.ones(int(rows.sum())), clusters=clusters)
+            known.rows, known.values = (
+                rows,
+                replace(
+                    self,
+                    values=self.values[rows],
+                    weights=np.ones(int(rows.sum())),
+                    clusters=clusters,
+                ),
+            )
         return known.values.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> "RatingValues":
@@ -173,11 +205,19 @@ class RatingValues(Known):
 
     def __add__(self, other: "RatingValues") -> "RatingValues":
         if self.scale != other.scale:
-            raise RatingsError(f"rating values: cannot add over different scales {self.scale} and {other.scale}; one is required.")
+            raise RatingsError(
+                f"rating values: cannot add over different scales {self.scale} and {other.scale}; one is required."
+            )
         refuse_sum("rating values", self.clusters, other.clusters)
         raters = (*self.raters, *(name for name in other.raters if name not in self.raters))
         values = np.concatenate([_columns(self, raters), _columns(other, raters)])
-        return RatingValues(values, np.concatenate([self.weights, other.weights]), scale=self.scale, raters=raters, left_out=self.left_out + other.left_out)
+        return RatingValues(
+            values,
+            np.concatenate([self.weights, other.weights]),
+            scale=self.scale,
+            raters=raters,
+            left_out=self.left_out + other.left_out,
+        )
 
 
 class _Rows:
@@ -190,7 +230,9 @@ class _Rows:
 
 def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
     if not scale.numeric:
-        raise RatingsError(f"rating values: a {scale.level} scale with categories found; a scale of numbers is required. Use rating patterns.")
+        raise RatingsError(
+            f"rating values: a {scale.level} scale with categories found; a scale of numbers is required. Use rating patterns."
+        )
     if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
         raise RatingsError(
             f"rating values: shape {values.shape} found; (N, {len(raters)}, {scale.dimensions}) is required by the raters and the scale. "
@@ -226,7 +268,9 @@ def splits(size: int, places: int, low: Array, high: Array) -> Array:
     """Rows of `size` ratings in the first places, with k high ones in each dimension, k from all to none; shape (size + 1, places, D)."""
     place = np.arange(size)[:, None] + np.arange(len(low))
     rows = np.full((size + 1, places, len(low)), np.nan)
-    rows[:, :size] = np.where(place % max(1, size) < np.arange(size, -1, -1)[:, None, None], high, low)
+    rows[:, :size] = np.where(
+        place % max(1, size) < np.arange(size, -1, -1)[:, None, None], high, low
+    )
     return rows
 
 
@@ -234,7 +278,9 @@ def _turned(rows: Array) -> Array:
     """Each row turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
     n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
-    return np.concatenate([np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)])
+    return np.concatenate(
+        [np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)]
+    )
 
 
 def _columns(values: RatingValues, raters: Sequence[str]) -> Array:

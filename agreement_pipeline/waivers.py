@@ -53,13 +53,21 @@ class Waiver:
         for name in ("project", "round", "ratings_digest", "measure", "scope", "who", "why"):
             said = getattr(self, name)
             if not isinstance(said, str) or not said.strip():
-                raise WaiverError(f"{name} {said!r} found; a text is required. Write who answers for what, and why.")
+                raise WaiverError(
+                    f"{name} {said!r} found; a text is required. Write who answers for what, and why."
+                )
         if not DIGEST.fullmatch(self.ratings_digest):
-            raise WaiverError(f"ratings_digest {self.ratings_digest!r} found; 64 hexadecimal digits are required. Copy them from the decision.")
+            raise WaiverError(
+                f"ratings_digest {self.ratings_digest!r} found; 64 hexadecimal digits are required. Copy them from the decision."
+            )
         if type(self.until) is not date:
-            raise WaiverError(f"until {self.until!r} found; a day is required, as 2027-01-31. A waiver without an end would be a weaker policy.")
+            raise WaiverError(
+                f"until {self.until!r} found; a day is required, as 2027-01-31. A waiver without an end would be a weaker policy."
+            )
         if self.scope.partition(" ")[0] not in SCOPE_KINDS:
-            raise WaiverError(f"scope {self.scope!r} found; one of {', '.join(SCOPE_KINDS)}, and a name where there are several, is required.")
+            raise WaiverError(
+                f"scope {self.scope!r} found; one of {', '.join(SCOPE_KINDS)}, and a name where there are several, is required."
+            )
         registered(self.measure)
 
     @classmethod
@@ -74,13 +82,19 @@ class Waiver:
         place = source if isinstance(source, Place) else Place(source)
         names = [each.name for each in fields(cls)]
         if not isinstance(data, Mapping):
-            raise WaiverError(f"{place}: {type(data).__name__} found; a mapping with {', '.join(names)} is required. See docs/guide.md.")
+            raise WaiverError(
+                f"{place}: {type(data).__name__} found; a mapping with {', '.join(names)} is required. See docs/guide.md."
+            )
         unknown = [key for key in data if key not in names]
         if unknown:
-            raise WaiverError(f"{place / unknown[0]}: unknown key {listed(unknown)} found; {', '.join(names)} are known. Nothing is ignored.")
+            raise WaiverError(
+                f"{place / unknown[0]}: unknown key {listed(unknown)} found; {', '.join(names)} are known. Nothing is ignored."
+            )
         missing = [name for name in names if name not in data and name != "scope"]
         if missing:
-            raise WaiverError(f"{place}: no {listed(missing)} found; {', '.join(names)} are required. Add what is missing.")
+            raise WaiverError(
+                f"{place}: no {listed(missing)} found; {', '.join(names)} are required. Add what is missing."
+            )
         try:
             return cls(**{**data, "until": _day(data["until"])})
         except ValueError as error:
@@ -97,16 +111,28 @@ class Waiver:
 
     def turns(self, verdict: Verdict) -> bool:
         """Is this the verdict it speaks of?"""
-        return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (self.measure, self.scope)
+        return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
+            self.measure,
+            self.scope,
+        )
 
     def refusal(self, policy: Policy, ratings_digest: str, on: date) -> str | None:
         """Why it does not hold for these ratings under this policy on that day; None when it does."""
-        asked = [rule for rule in policy.rules if rule.effect == "hold" and (rule.measure, rule.scope) == (self.measure, self.scope.partition(" ")[0])]
+        asked = [
+            rule
+            for rule in policy.rules
+            if rule.effect == "hold"
+            and (rule.measure, rule.scope) == (self.measure, self.scope.partition(" ")[0])
+        ]
         if self.ratings_digest != ratings_digest:
             return f"it is bound to ratings {self.ratings_digest[:12]}, and these are {ratings_digest[:12]}"
         if on > self.until:
             return f"it ended on {self.until}"
-        return None if asked else f"policy {policy.policy} has no rule on {self.measure} of {self.scope} that holds"
+        return (
+            None
+            if asked
+            else f"policy {policy.policy} has no rule on {self.measure} of {self.scope} that holds"
+        )
 
     def __str__(self) -> str:
         return f"waiver by {self.who} until {self.until} of {self.measure} of {self.scope} ({self.why})"
@@ -119,11 +145,19 @@ class Waivers:
     written: tuple[Waiver, ...] = ()
     on: date = date.max
 
-    def sorted_out(self, verdicts: Sequence[Verdict], policy: Policy, ratings_digest: str) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
+    def sorted_out(
+        self, verdicts: Sequence[Verdict], policy: Policy, ratings_digest: str
+    ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
         """Those that turn one of the verdicts; and, in words, those that are refused."""
         refusals = [(each, each.refusal(policy, ratings_digest, self.on)) for each in self.written]
-        used = tuple(each for each, refusal in refusals if refusal is None and any(each.turns(verdict) for verdict in verdicts))
-        return used, tuple(f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal)
+        used = tuple(
+            each
+            for each, refusal in refusals
+            if refusal is None and any(each.turns(verdict) for verdict in verdicts)
+        )
+        return used, tuple(
+            f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal
+        )
 
     def renamed(self, names: Mapping[str, str]) -> "Waivers":
         """The same waivers under other rater names."""

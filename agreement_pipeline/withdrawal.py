@@ -30,13 +30,21 @@ def withdraw(store: Store, round_name: str, reasons: Iterable[str]) -> bool:
         return withdraw_versions(store, round_name, store.versions(round_name), list(reasons))
 
 
-def withdraw_versions(store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]) -> bool:
+def withdraw_versions(
+    store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]
+) -> bool:
     """Withdraw every release in force that contains one of these versions of the round. Was there one? Only while the store is locked.
 
     Each gets its notice, and then the log its entry: whoever is killed in between leaves notices that the next to judge enters.
     """
     digests = {version.ratings_digest for version in versions}
-    found = list(dict.fromkeys(entry["release"] for entry in store.in_force() if entry["rounds"].get(round_name) in digests))
+    found = list(
+        dict.fromkeys(
+            entry["release"]
+            for entry in store.in_force()
+            if entry["rounds"].get(round_name) in digests
+        )
+    )
     said = _without_names(store, versions, reasons) if found else []
     for called in found:
         _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
@@ -65,20 +73,40 @@ def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
         notice = None
     said = notice if isinstance(notice, dict) else {}
     round_name, reasons = said.get("round"), said.get("reasons")
-    known = round_name if isinstance(round_name, str) and round_name in entry["rounds"] else next(iter(entry["rounds"]))
-    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [f"a {WITHDRAWN} that cannot be read"]
+    known = (
+        round_name
+        if isinstance(round_name, str) and round_name in entry["rounds"]
+        else next(iter(entry["rounds"]))
+    )
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
+        f"a {WITHDRAWN} that cannot be read"
+    ]
 
 
 def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
     """Tell whoever reads a release that it was withdrawn, and why; a notice that stands there already stays."""
-    store.storage.keep(f"releases/{called}/{WITHDRAWN}", as_json({"round": round_name, "reasons": list(reasons), "time": time}))
+    store.storage.keep(
+        f"releases/{called}/{WITHDRAWN}",
+        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
+    )
 
 
-def _without_names(store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]) -> list[str]:
+def _without_names(
+    store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]
+) -> list[str]:
     """The reasons with the raters' pseudonyms in place of their names."""
     try:
-        pseudonyms = {name: called for version in versions for name, called in store.pseudonyms(store.ratings_of(version)).items()}
+        pseudonyms = {
+            name: called
+            for version in versions
+            for name, called in store.pseudonyms(store.ratings_of(version)).items()
+        }
     except StoreError:
         return [IN_THE_LOG]
-    names = "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
-    return [re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason) for reason in reasons]
+    names = (
+        "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
+    )
+    return [
+        re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason)
+        for reason in reasons
+    ]

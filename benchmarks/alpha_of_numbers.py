@@ -24,7 +24,11 @@ def made(items: int, raters: int) -> np.ndarray:
 def ours(table: np.ndarray, level: str) -> Callable[[], float]:
     """Each time from a statistic of its own: what it remembers of the numbers is part of the cost."""
     raters = range(table.shape[1])
-    return lambda: float(MEASURES["krippendorff_alpha"](RatingValues(table, scale=Scale(None, level), raters=raters)).value)
+    return lambda: float(
+        MEASURES["krippendorff_alpha"](
+            RatingValues(table, scale=Scale(None, level), raters=raters)
+        ).value
+    )
 
 
 def theirs(table: np.ndarray, level: str) -> Callable[[], float]:
@@ -45,16 +49,25 @@ def costs(function: Callable[[], float]) -> tuple[float, float, float]:
 
 
 def beside_the_peer(sizes: list[tuple[int, int]]) -> None:
-    print("items, raters, level: ours CPU s, peak MB; krippendorff CPU s, peak MB; difference of the values")
+    print(
+        "items, raters, level: ours CPU s, peak MB; krippendorff CPU s, peak MB; difference of the values"
+    )
     for items, raters in sizes:
         for level in LEVELS:
             table = made(items, raters)
-            (s, mb, value), (peer_s, peer_mb, peer_value) = costs(ours(table, level)), costs(theirs(table, level))
-            print(f"  {items:7d} {raters}  {level:9s} {s:8.4f} {mb:9.3f}   {peer_s:8.3f} {peer_mb:9.1f}   {abs(value - peer_value):.0e}")
+            (s, mb, value), (peer_s, peer_mb, peer_value) = (
+                costs(ours(table, level)),
+                costs(theirs(table, level)),
+            )
+            print(
+                f"  {items:7d} {raters}  {level:9s} {s:8.4f} {mb:9.3f}   {peer_s:8.3f} {peer_mb:9.1f}   {abs(value - peer_value):.0e}"
+            )
 
 
 def alone(items: int, raters: int) -> None:
-    print(f"\n{items} items by {raters} raters, an input of {items * raters * 8 / 1e6:.0f} MB: CPU s, peak MB above it")
+    print(
+        f"\n{items} items by {raters} raters, an input of {items * raters * 8 / 1e6:.0f} MB: CPU s, peak MB above it"
+    )
     for level in LEVELS:
         s, mb, _ = costs(ours(made(items, raters), level))
         print(f"  {level:9s} {s:8.3f} {mb:9.1f}")

@@ -24,8 +24,13 @@ N_RESAMPLES = 1_000
 def drawn(rng, documents, sentences):
     """The ratings of a round, one row a sentence, and the document of each."""
     hard = np.repeat(rng.random(documents) < HARD, sentences)[:, None]
-    right, guessed = rng.integers(2, size=(len(hard), 1)), rng.integers(2, size=(len(hard), len(RATERS)))
-    return RatingPatterns(np.where(hard, guessed, right), scale=Scale(("no", "yes")), raters=RATERS), np.repeat(np.arange(documents), sentences)
+    right, guessed = (
+        rng.integers(2, size=(len(hard), 1)),
+        rng.integers(2, size=(len(hard), len(RATERS))),
+    )
+    return RatingPatterns(
+        np.where(hard, guessed, right), scale=Scale(("no", "yes")), raters=RATERS
+    ), np.repeat(np.arange(documents), sentences)
 
 
 def held(documents, sentences, rounds):
@@ -35,17 +40,23 @@ def held(documents, sentences, rounds):
     for number in range(rounds):
         patterns, document = drawn(rng, documents, sentences)
         for way, seen in enumerate((patterns, patterns.in_clusters(Clusters.named(document)))):
-            low, high = estimate("krippendorff_alpha", seen, seed=number, n_resamples=N_RESAMPLES).interval
+            low, high = estimate(
+                "krippendorff_alpha", seen, seed=number, n_resamples=N_RESAMPLES
+            ).interval
             found[way] += (low <= TRUTH <= high, low <= TRUTH)
     return found / rounds
 
 
 def main(rounds=1_000):
     """Print the table of docs/intervals.md."""
-    print("| documents | sentences in each | one by one: 95 % interval | its lower limit | whole documents: 95 % interval | its lower limit |")
+    print(
+        "| documents | sentences in each | one by one: 95 % interval | its lower limit | whole documents: 95 % interval | its lower limit |"
+    )
     print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     for documents, sentences in DESIGNS:
-        shares = " | ".join(f"{100 * share:.1f}" for share in held(documents, sentences, rounds).ravel())
+        shares = " | ".join(
+            f"{100 * share:.1f}" for share in held(documents, sentences, rounds).ravel()
+        )
         print(f"| {documents} | {sentences} | {shares} |")
 
 

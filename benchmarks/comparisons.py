@@ -26,9 +26,15 @@ def of(population: Population, n: int, rng: np.random.Generator) -> Sample:
     return Sample.drawn(replace(population, n=n), rng)
 
 
-def rounds(one: Population, n: int, other: Population, m: int) -> Callable[[np.random.Generator], Drawn]:
+def rounds(
+    one: Population, n: int, other: Population, m: int
+) -> Callable[[np.random.Generator], Drawn]:
     """Two rounds of other items."""
-    return lambda rng: (Side("one", ALPHA, of(one, n, rng).counts("nominal")), Side("other", ALPHA, of(other, m, rng).counts("nominal")), None)
+    return lambda rng: (
+        Side("one", ALPHA, of(one, n, rng).counts("nominal")),
+        Side("other", ALPHA, of(other, m, rng).counts("nominal")),
+        None,
+    )
 
 
 def labelled_anew(n: int) -> Callable[[np.random.Generator], Drawn]:
@@ -36,7 +42,11 @@ def labelled_anew(n: int) -> Callable[[np.random.Generator], Drawn]:
 
     def drawn(rng: np.random.Generator) -> Drawn:
         everybody = of(replace(EVEN, raters=6), n, rng).patterns()
-        return Side("one", ALPHA, everybody.only(everybody.raters[:3])), Side("other", ALPHA, everybody.only(everybody.raters[3:])), n
+        return (
+            Side("one", ALPHA, everybody.only(everybody.raters[:3])),
+            Side("other", ALPHA, everybody.only(everybody.raters[3:])),
+            n,
+        )
 
     return drawn
 
@@ -46,7 +56,10 @@ def raters(n: int, missing: float) -> Callable[[np.random.Generator], Drawn]:
 
     def drawn(rng: np.random.Generator) -> Drawn:
         everybody = of(replace(EVEN, raters=5, missing=missing), n, rng).patterns()
-        one, other = (Side(name, "schouten_kappa", against_the_rest(everybody, name)) for name in everybody.raters[:2])
+        one, other = (
+            Side(name, "schouten_kappa", against_the_rest(everybody, name))
+            for name in everybody.raters[:2]
+        )
         return one, other, n
 
     return drawn
@@ -83,7 +96,9 @@ PAIRS: dict[str, tuple[Callable[[np.random.Generator], Drawn], float]] = {
 }
 
 
-def missed(drawn: Callable[[np.random.Generator], Drawn], truth: float, *, pairs: int, draws: int) -> tuple[float, float]:
+def missed(
+    drawn: Callable[[np.random.Generator], Drawn], truth: float, *, pairs: int, draws: int
+) -> tuple[float, float]:
     """The share of pairs whose interval lies above the true difference, and under it."""
     above = under = 0
     for number in range(pairs):
@@ -95,14 +110,22 @@ def missed(drawn: Callable[[np.random.Generator], Drawn], truth: float, *, pairs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pairs", type=int, default=1_000, help="simulated pairs of sides")
     parser.add_argument("--draws", type=int, default=1_000)
     options = parser.parse_args(arguments)
     for name, (drawn, truth) in PAIRS.items():
         start = time.process_time()
-        above, under = (f"{100 * share:4.1f} % ± {100 * math.sqrt(share * (1 - share) / options.pairs):.1f}" for share in missed(drawn, truth, **vars(options)))
-        print(f"{name:48s} above the truth {above}; under it {under}  ({time.process_time() - start:.0f} s)", flush=True)
+        above, under = (
+            f"{100 * share:4.1f} % ± {100 * math.sqrt(share * (1 - share) / options.pairs):.1f}"
+            for share in missed(drawn, truth, **vars(options))
+        )
+        print(
+            f"{name:48s} above the truth {above}; under it {under}  ({time.process_time() - start:.0f} s)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,10 @@ from agreement_pipeline.rules import RELIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PLOT, PICTURE = DOCS / "intervals.md", DOCS / "coverage.png", DOCS / "held-round.png"
-START, END = "<!-- coverage: written by benchmarks/coverage_report.py -->", "<!-- end of coverage -->"
+START, END = (
+    "<!-- coverage: written by benchmarks/coverage_report.py -->",
+    "<!-- end of coverage -->",
+)
 NOMINAL = {"held_95": 0.95, "held_975": 0.975}
 ALLOWED = 0.015
 SURE = 0.05
@@ -43,11 +46,15 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
     """Of each cell, measure and method how often the limit did not pass the truth; an undefined value gives no limit and admits nothing."""
     frame = pd.DataFrame(rows, columns=Row._fields)
     frame["slack"] = frame["mean_lower_limit"] * frame["defined"]
-    sums = frame.groupby(["measure", "method", "cell"], as_index=False)[["populations", "defined", "held_95", "held_975", "slack"]].sum()
+    sums = frame.groupby(["measure", "method", "cell"], as_index=False)[
+        ["populations", "defined", "held_95", "held_975", "slack"]
+    ].sum()
     every = design(CELLS + CELLS_AT_LARGE)
     for factor in ("n", "raters", "categories", "commonest", "model", "missing", "truth", "spread"):
         sums[factor] = [getattr(every[cell], factor) for cell in sums["cell"]]
-    sums["slack"] = [every[c].truths[m] for c, m in zip(sums["cell"], sums["measure"], strict=True)] - sums["slack"] / sums["defined"]
+    sums["slack"] = [
+        every[c].truths[m] for c, m in zip(sums["cell"], sums["measure"], strict=True)
+    ] - sums["slack"] / sums["defined"]
     for held in NOMINAL:
         sums[f"missed_{held}"] = sums["defined"] - sums[held]
         sums[f"coverage_{held}"] = 1 - sums[f"missed_{held}"] / sums["populations"]
@@ -57,7 +64,9 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
 def failing(cells: pd.DataFrame, held: str) -> pd.DataFrame:
     """The cells whose coverage is under the nominal one less 1.5 points, beyond the simulation's error (Holm over all cells of the method)."""
     miss = 1 - NOMINAL[held] + ALLOWED
-    p = binom.sf(cells[f"missed_{held}"] - 1, cells["populations"], miss)  # of so many misses or more
+    p = binom.sf(
+        cells[f"missed_{held}"] - 1, cells["populations"], miss
+    )  # of so many misses or more
     order = np.argsort(p)
     rejected = np.cumprod(p[order] <= SURE / np.arange(len(p), 0, -1)).astype(bool)
     return cells.iloc[order[rejected]]
@@ -75,25 +84,61 @@ def share(value: float) -> str:
 
 def line(name: str, cells: pd.DataFrame, usual: pd.DataFrame) -> str:
     n = cells["populations"]
-    parts = [f"`{name}`", f"{len(cells)}", f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}"]
+    parts = [
+        f"`{name}`",
+        f"{len(cells)}",
+        f"{n.min()}" if n.min() == n.max() else f"{n.min()} to {n.max()}",
+    ]
     for held in NOMINAL:
         found = cells[f"coverage_{held}"]
-        parts += [share(found.mean()), share(found.quantile(0.1)), share(found.min()), str(len(failing(cells, held)))]
+        parts += [
+            share(found.mean()),
+            share(found.quantile(0.1)),
+            share(found.min()),
+            str(len(failing(cells, held))),
+        ]
     both = cells.merge(usual, on=["measure", "cell"], suffixes=("", "_usual"))
-    return "| " + " | ".join([*parts, f"{both['slack'].mean():.3f} ({both['slack_usual'].mean():.3f})"]) + " |"
+    return (
+        "| "
+        + " | ".join([*parts, f"{both['slack'].mean():.3f} ({both['slack_usual'].mean():.3f})"])
+        + " |"
+    )
 
 
 def tables(found: pd.DataFrame) -> str:
     """The three tables, and the cells in which a method that may decide fails."""
-    alike, differing = (found[found["spread"] > 0 if at_large else found["spread"] == 0] for at_large in (False, True))
-    usual, usual_at_large = (cells[cells["method"] == DEFAULT_METHOD] for cells in (alike, differing))
-    of_methods = [line(name, cells, usual) for name in STUDIED if len(cells := alike[alike["method"] == name])]
+    alike, differing = (
+        found[found["spread"] > 0 if at_large else found["spread"] == 0]
+        for at_large in (False, True)
+    )
+    usual, usual_at_large = (
+        cells[cells["method"] == DEFAULT_METHOD] for cells in (alike, differing)
+    )
+    of_methods = [
+        line(name, cells, usual) for name in STUDIED if len(cells := alike[alike["method"] == name])
+    ]
     of_measures = [line(name, cells, usual) for name, cells in usual.groupby("measure")]
-    of_at_large = [line(name, cells, usual_at_large) for name in AT_LARGE if len(cells := differing[differing["method"] == name])]
-    deciding = differing[differing["method"].isin([name for name in AT_LARGE[:-1] if METHODS[name].decides])]
+    of_at_large = [
+        line(name, cells, usual_at_large)
+        for name in AT_LARGE
+        if len(cells := differing[differing["method"] == name])
+    ]
+    deciding = differing[
+        differing["method"].isin([name for name in AT_LARGE[:-1] if METHODS[name].decides])
+    ]
     return "\n".join(
         [
-            *("### These raters, by method", "", *HEAD, *of_methods, "", named(usual, DEFAULT_METHOD), "", of_defined(usual), ""),
+            *(
+                "### These raters, by method",
+                "",
+                *HEAD,
+                *of_methods,
+                "",
+                named(usual, DEFAULT_METHOD),
+                "",
+                of_defined(usual),
+                "",
+            ),
             *("### The default, by measure", "", *HEAD, *of_measures, ""),
             *("### Raters at large, by method", "", *HEAD, *of_at_large, ""),
             *(named(cells, name) for name, cells in deciding.groupby("method")),
@@ -106,7 +151,9 @@ def named(cells: pd.DataFrame, method: str) -> str:
     bad = pd.concat([failing(cells, held).assign(held=held) for held in NOMINAL])
     if bad.empty:
         return f"`{method}` fails in no cell, as far as so many populations can show."
-    return "\n".join([f"Cells in which `{method}` fails:", "", *(_named(row) for row in bad.to_dict("records"))])
+    return "\n".join(
+        [f"Cells in which `{method}` fails:", "", *(_named(row) for row in bad.to_dict("records"))]
+    )
 
 
 def of_defined(cells: pd.DataFrame) -> str:
@@ -122,7 +169,11 @@ def of_defined(cells: pd.DataFrame) -> str:
 
 
 def _named(row: dict[str, Any]) -> str:
-    commonest = "all as common" if pd.isna(row["commonest"]) else f"the commonest {100 * row['commonest']:g} %"
+    commonest = (
+        "all as common"
+        if pd.isna(row["commonest"])
+        else f"the commonest {100 * row['commonest']:g} %"
+    )
     spread = f", spread of raters {row['spread']:g}" if row["spread"] else ""
     where = f"{row['n']} items, {row['raters']} raters, {row['categories']} categories, {commonest}, {row['model']}{spread}, {100 * row['missing']:g} % missing"
     level, coverage = 100 * NOMINAL[row["held"]], share(row[f"coverage_{row['held']}"])
@@ -138,7 +189,15 @@ def plot(found: pd.DataFrame) -> None:
         for n, colour in zip(ITEMS, colours, strict=True):
             cells = found[(found["method"] == name) & (found["n"] == n) & (found["spread"] == 0)]
             at = place - 0.36 + 0.12 * ITEMS.index(n) + rng.uniform(0, 0.1, size=len(cells))
-            axes.scatter(at, 100 * cells["coverage_held_975"], s=4, color=colour, alpha=0.5, linewidths=0, label=f"{n} items" if not place else None)
+            axes.scatter(
+                at,
+                100 * cells["coverage_held_975"],
+                s=4,
+                color=colour,
+                alpha=0.5,
+                linewidths=0,
+                label=f"{n} items" if not place else None,
+            )
     axes.axhline(97.5, color=INK, linewidth=1)
     axes.axhline(96, color=BAD, linewidth=1, linestyle="--")
     axes.set_xticks(range(len(STUDIED)), [name.replace("_", "\n") for name in STUDIED], fontsize=8)
@@ -155,14 +214,24 @@ def picture() -> None:
     figure = Figure(figsize=(7.2, 3), layout="constrained")
     axes = figure.subplots()
     for times, colour, height in ((1, BAD, 1.0), (20, INK, 0.9)):
-        counts = CategoryCounts(rows, [times * weight for weight in weights], scale=Scale(("no", "yes")))
+        counts = CategoryCounts(
+            rows, [times * weight for weight in weights], scale=Scale(("no", "yes"))
+        )
         found = estimate("krippendorff_alpha", counts)
         density, edges = np.histogram(found.draws, bins=60, density=True)
         axes.stairs(density / density.max(), edges, color=colour, fill=True, alpha=0.25)
         low, high = found.interval
         verdict = "held" if low < RELIABLE else "reliable"
-        label = f"{sum(weights) * times} items: α {found.value:.2f}, {low:.2f} to {high:.2f}: {verdict}"
-        axes.plot((low, high), (-0.08 * height, -0.08 * height) if times == 1 else (-0.16, -0.16), color=colour, linewidth=3, label=label)
+        label = (
+            f"{sum(weights) * times} items: α {found.value:.2f}, {low:.2f} to {high:.2f}: {verdict}"
+        )
+        axes.plot(
+            (low, high),
+            (-0.08 * height, -0.08 * height) if times == 1 else (-0.16, -0.16),
+            color=colour,
+            linewidth=3,
+            label=label,
+        )
     axes.axvline(RELIABLE, color=LINE, linestyle="--")
     axes.text(RELIABLE, 1.02, " cut-off 0.800", fontsize=8, color=INK, va="bottom", ha="center")
     axes.set_xlabel("what Krippendorff's α may truly be")

@@ -23,9 +23,15 @@ from agreement_pipeline.measures import MEASURES
 
 TABLE = Path(__file__).parent / "coverage.csv"
 STUDIED = tuple(name for name, method in METHODS.items() if method.population == "these raters")
-AT_LARGE = (*(name for name, method in METHODS.items() if method.population == "raters at large"), DEFAULT_METHOD)
+AT_LARGE = (
+    *(name for name, method in METHODS.items() if method.population == "raters at large"),
+    DEFAULT_METHOD,
+)
 """The methods that are studied where raters differ; the default among them, to show what it does not speak of."""
-SOURCES = {name: name if name in (DEFAULT_METHOD, "bayesian_bootstrap") else "bca_bootstrap" for name in STUDIED}
+SOURCES = {
+    name: name if name in (DEFAULT_METHOD, "bayesian_bootstrap") else "bca_bootstrap"
+    for name in STUDIED
+}
 SOURCES |= dict.fromkeys(AT_LARGE[:-1], AT_LARGE[0])
 """The method whose evidence each rests on: one that looks at draws and at values with items left out serves all that look at either."""
 LEVELS = (0.90, 0.95)
@@ -36,7 +42,10 @@ GROUPS = {
     "interval": {"alpha_interval": ALPHA},
     "patterns": {"shah_kappa_s": "shah_kappa_s"},
     "panel": {"shah_s": "shah_s", "vanbelle_albert_kappa": "vanbelle_albert_kappa"},
-    "replicates": {name: name for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")},
+    "replicates": {
+        name: name
+        for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")
+    },
 }
 """The statistics, and the measures taken of each under the names of the table."""
 
@@ -65,16 +74,24 @@ def statistic_of(sample: Sample, group: str) -> object:
     """The statistic; where raters differ, one that names them."""
     if sample.population.spread:
         return sample.patterns()
-    return sample.counts(group) if group in ("nominal", "ordinal", "interval") else getattr(sample, group)()
+    return (
+        sample.counts(group)
+        if group in ("nominal", "ordinal", "interval")
+        else getattr(sample, group)()
+    )
 
 
-def evidence_of(sample: Sample, group: str, source: str, draws: int, seed: int) -> dict[str, Evidence]:
+def evidence_of(
+    sample: Sample, group: str, source: str, draws: int, seed: int
+) -> dict[str, Evidence]:
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
     statistic = statistic_of(sample, group)
     return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed))
 
 
-def limits(sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int) -> dict[tuple[str, str], list[Interval]]:
+def limits(
+    sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int
+) -> dict[tuple[str, str], list[Interval]]:
     """The intervals of each measure and method at both levels, from the same evidence; of a measure that is undefined there are none."""
     found = evidence_of(sample, group, SOURCES[methods[0]], draws, seed)
     return {
@@ -85,10 +102,19 @@ def limits(sample: Sample, group: str, methods: Sequence[str], draws: int, seed:
     }
 
 
-def rows_of(number: int, cell: int, population: Population, methods: Sequence[str], samples: Sequence[Sample], draws: int) -> Iterator[Row]:
+def rows_of(
+    number: int,
+    cell: int,
+    population: Population,
+    methods: Sequence[str],
+    samples: Sequence[Sample],
+    draws: int,
+) -> Iterator[Row]:
     """The rows of methods that share their evidence, in one pass over one cell."""
     for group, measures in GROUPS.items():
-        names = {name: registered for name, registered in measures.items() if name in population.truths}
+        names = {
+            name: registered for name, registered in measures.items() if name in population.truths
+        }
         if not names:
             continue
         start = time.process_time()
@@ -96,27 +122,71 @@ def rows_of(number: int, cell: int, population: Population, methods: Sequence[st
         seconds = (time.process_time() - start) / len(names) / len(methods)
         for name, registered in names.items():
             for method in methods:
-                defined = [each[registered, method] for each in found if (registered, method) in each]
-                yield _row(number, cell, name, method, draws, len(samples), defined, population.truths[name], seconds)
+                defined = [
+                    each[registered, method] for each in found if (registered, method) in each
+                ]
+                yield _row(
+                    number,
+                    cell,
+                    name,
+                    method,
+                    draws,
+                    len(samples),
+                    defined,
+                    population.truths[name],
+                    seconds,
+                )
 
 
-def _row(number: int, cell: int, name: str, method: str, draws: int, populations: int, found: list, truth: float, seconds: float) -> Row:
+def _row(
+    number: int,
+    cell: int,
+    name: str,
+    method: str,
+    draws: int,
+    populations: int,
+    found: list,
+    truth: float,
+    seconds: float,
+) -> Row:
     lows = np.array([[each.low for each in levels] for levels in found]).reshape(-1, len(LEVELS))
     held = (lows <= truth + 1e-12).sum(0)
     mean = float(lows[:, 1].clip(-1, 1).mean()) if len(lows) else float("nan")
-    return Row(cell, name, method, draws, number, 1, populations, len(lows), int(held[0]), int(held[1]), round(mean, 5), round(seconds, 3))
+    return Row(
+        cell,
+        name,
+        method,
+        draws,
+        number,
+        1,
+        populations,
+        len(lows),
+        int(held[0]),
+        int(held[1]),
+        round(mean, 5),
+        round(seconds, 3),
+    )
 
 
 def rows_in(table: Path) -> list[Row]:
     if not table.exists():
         return []
     with table.open(newline="") as file:
-        return [Row(*(read(text) for read, text in zip(Row.__annotations__.values(), line, strict=True))) for line in list(csv.reader(file))[1:]]
+        return [
+            Row(
+                *(read(text) for read, text in zip(Row.__annotations__.values(), line, strict=True))
+            )
+            for line in list(csv.reader(file))[1:]
+        ]
 
 
 def done(table: Path) -> set[tuple[int, int, str]]:
     """The passes over cells that are in the table, by method."""
-    return {(number, row.cell, row.method) for row in rows_in(table) for number in range(row.first, row.first + row.passes)}
+    return {
+        (number, row.cell, row.method)
+        for row in rows_in(table)
+        for number in range(row.first, row.first + row.passes)
+    }
 
 
 def summed(rows: Sequence[Row]) -> list[Row]:
@@ -129,9 +199,16 @@ def summed(rows: Sequence[Row]) -> list[Row]:
             continue
         defined = last.defined + row.defined
         means = [each.mean_lower_limit * each.defined for each in (last, row) if each.defined]
-        counts = {name: getattr(last, name) + getattr(row, name) for name in ("passes", "populations", "defined", "held_95", "held_975", "seconds")}
+        counts = {
+            name: getattr(last, name) + getattr(row, name)
+            for name in ("passes", "populations", "defined", "held_95", "held_975", "seconds")
+        }
         found[-1] = last._replace(
-            **counts | {"seconds": round(counts["seconds"], 3), "mean_lower_limit": round(sum(means) / defined, 5) if defined else float("nan")}
+            **counts
+            | {
+                "seconds": round(counts["seconds"], 3),
+                "mean_lower_limit": round(sum(means) / defined, 5) if defined else float("nan"),
+            }
         )
     return found
 
@@ -148,7 +225,16 @@ def append(table: Path, rows: Sequence[Row]) -> None:
         os.close(descriptor)
 
 
-def study(table: Path, *, cells: Sequence[int], passes: range, populations: int, draws: int, methods: Sequence[str], share: tuple[int, int] = (0, 1)) -> None:
+def study(
+    table: Path,
+    *,
+    cells: Sequence[int],
+    passes: range,
+    populations: int,
+    draws: int,
+    methods: Sequence[str],
+    share: tuple[int, int] = (0, 1),
+) -> None:
     """Every pass over those of the cells that are of this share, methods side by side on the same samples."""
     every = design(CELLS + CELLS_AT_LARGE)
     for number in passes:
@@ -156,7 +242,11 @@ def study(table: Path, *, cells: Sequence[int], passes: range, populations: int,
         for cell in cells:
             population = every[cell]
             studied = AT_LARGE if population.spread else STUDIED
-            asked = [method for method in methods if method in studied and (number, cell, method) not in there]
+            asked = [
+                method
+                for method in methods
+                if method in studied and (number, cell, method) not in there
+            ]
             if cell % share[1] != share[0] or not asked:
                 continue
             samples = list(population.samples(populations, [number, cell]))
@@ -166,22 +256,54 @@ def study(table: Path, *, cells: Sequence[int], passes: range, populations: int,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--passes", type=int, default=40, help="how many passes over all cells there are to be in the table")
+    parser.add_argument(
+        "--passes",
+        type=int,
+        default=40,
+        help="how many passes over all cells there are to be in the table",
+    )
     parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--cells", nargs="+", type=int, default=range(CELLS + CELLS_AT_LARGE), metavar="CELL", help="these cells alone")
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
+    parser.add_argument(
+        "--cells",
+        nargs="+",
+        type=int,
+        default=range(CELLS + CELLS_AT_LARGE),
+        metavar="CELL",
+        help="these cells alone",
+    )
+    parser.add_argument(
+        "--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD"
+    )
     parser.add_argument("--default-only", action="store_true", help=f"{DEFAULT_METHOD} alone")
-    parser.add_argument("--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0")
-    parser.add_argument("--short", action="store_true", help="a few small cells, to see that everything runs")
+    parser.add_argument(
+        "--share", default="0/1", metavar="I/N", help="the I-th of N shares of the cells, from 0"
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="a few small cells, to see that everything runs"
+    )
     options = parser.parse_args(arguments)
     part, parts = (int(number) for number in options.share.split("/"))
-    size = (range(6), range(1), 4, 200) if options.short else (options.cells, range(options.passes), options.populations, options.draws)
+    size = (
+        (range(6), range(1), 4, 200)
+        if options.short
+        else (options.cells, range(options.passes), options.populations, options.draws)
+    )
     cells, passes, populations, draws = size
     methods = [DEFAULT_METHOD] if options.default_only else options.methods
-    study(options.table, cells=cells, passes=passes, populations=populations, draws=draws, methods=methods, share=(part, parts))
+    study(
+        options.table,
+        cells=cells,
+        passes=passes,
+        populations=populations,
+        draws=draws,
+        methods=methods,
+        share=(part, parts),
+    )
 
 
 if __name__ == "__main__":

@@ -30,8 +30,12 @@ def codes(items: int, missing: float) -> np.ndarray:
     """Five raters and a classifier, the last column: items are plain to all, or guessed; some ratings are missing."""
     rng = np.random.default_rng(0)
     truth = rng.integers(CATEGORIES, size=(items, 1))
-    given = np.where(rng.random((items, 1)) < CLEAR, truth, rng.integers(CATEGORIES, size=(items, RATERS + 1)))
-    return np.where((rng.random(given.shape) < missing) & (np.arange(RATERS + 1) < RATERS), -1, given)
+    given = np.where(
+        rng.random((items, 1)) < CLEAR, truth, rng.integers(CATEGORIES, size=(items, RATERS + 1))
+    )
+    return np.where(
+        (rng.random(given.shape) < missing) & (np.arange(RATERS + 1) < RATERS), -1, given
+    )
 
 
 def timed(function: Callable[[], object]) -> tuple[np.ndarray, object]:
@@ -43,35 +47,54 @@ def timed(function: Callable[[], object]) -> tuple[np.ndarray, object]:
 
 def one_by_one(counts: CategoryCounts) -> np.ndarray:
     """Seconds for as many draws of alpha, items drawn one by one."""
-    rng, items = np.random.default_rng(1), np.repeat(counts.counts, counts.weights.astype(int), axis=0)
+    rng, items = (
+        np.random.default_rng(1),
+        np.repeat(counts.counts, counts.weights.astype(int), axis=0),
+    )
 
     def draw() -> None:
-        MEASURES["krippendorff_alpha"](CategoryCounts(items[rng.integers(len(items), size=len(items))], scale=counts.scale))
+        MEASURES["krippendorff_alpha"](
+            CategoryCounts(items[rng.integers(len(items), size=len(items))], scale=counts.scale)
+        )
 
     return timed(lambda: [draw() for _ in range(ONE_BY_ONE)])[0] / ONE_BY_ONE * N_RESAMPLES
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--missing", type=float, default=0.1)
     options = parser.parse_args()
     given = codes(options.items, options.missing)
     scale, names = Scale(tuple("abcde")), tuple("12345")
-    seconds, joint = timed(lambda: merged_codes(RatingPatterns(given, scale=scale, raters=(*names, "model"))))
+    seconds, joint = timed(
+        lambda: merged_codes(RatingPatterns(given, scale=scale, raters=(*names, "model")))
+    )
     print(f"making items distinct: {shown(seconds)}, {len(joint.codes)} rows with the classifier")
     patterns = merged_codes(joint.only(names))
-    statistics = {"counts": merged(patterns.counts()), "patterns": patterns, "panel": PanelPatterns(joint.only(names), joint.codes[:, -1], "model")}
+    statistics = {
+        "counts": merged(patterns.counts()),
+        "patterns": patterns,
+        "panel": PanelPatterns(joint.only(names), joint.codes[:, -1], "model"),
+    }
     total = np.zeros(2)
     for measures in HEADLINES:
         record = MEASURES[measures[0]]
-        seconds, found = timed(lambda measures=measures, statistic=statistics[record.needs]: estimates(measures, statistic))
+        seconds, found = timed(
+            lambda measures=measures, statistic=statistics[record.needs]: estimates(
+                measures, statistic
+            )
+        )
         total += seconds
         rows = points_of([record], statistics[record.needs])[0].basis.weights.shape[-1]
         values = ", ".join(f"{each.measure} {each.value:.4f}" for each in found)
         print(f"{rows:6d} rows  {len(found[0].draws):6d} draws  {shown(seconds)}: {values}")
     print(f"all headline measures: {shown(total)}")
-    print(f"alpha alone, items drawn one by one: {shown(one_by_one(statistics['counts']))} ({ONE_BY_ONE} draws, scaled up)")
+    print(
+        f"alpha alone, items drawn one by one: {shown(one_by_one(statistics['counts']))} ({ONE_BY_ONE} draws, scaled up)"
+    )
 
 
 def shown(seconds: np.ndarray) -> str:

@@ -25,9 +25,15 @@ CONFIDENCE_LEVEL = 0.95
 TIGHTEST = 300
 NIGHTS = range(40, 601, 20)
 POPULATIONS = {
-    "3 raters, 2 categories, hard items": Population(NIGHTS[-1], 3, 2, None, "hard items", 0.0, TRUTH),
-    "3 raters, 2 categories, careless raters": Population(NIGHTS[-1], 3, 2, None, "careless raters", 0.0, TRUTH),
-    "3 raters, one of 2 categories at 80 %": Population(NIGHTS[-1], 3, 2, 0.8, "hard items", 0.0, TRUTH),
+    "3 raters, 2 categories, hard items": Population(
+        NIGHTS[-1], 3, 2, None, "hard items", 0.0, TRUTH
+    ),
+    "3 raters, 2 categories, careless raters": Population(
+        NIGHTS[-1], 3, 2, None, "careless raters", 0.0, TRUTH
+    ),
+    "3 raters, one of 2 categories at 80 %": Population(
+        NIGHTS[-1], 3, 2, 0.8, "hard items", 0.0, TRUTH
+    ),
 }
 
 
@@ -40,22 +46,40 @@ class Missed(NamedTuple):
     always_valid: int
 
 
-def looked_at(population: Population, *, rounds: int, draws: int, confidence_level: float = CONFIDENCE_LEVEL, seed: int = 0) -> Missed:
+def looked_at(
+    population: Population,
+    *,
+    rounds: int,
+    draws: int,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    seed: int = 0,
+) -> Missed:
     rng = np.random.default_rng(seed)
-    above = np.array([list(_above(Sample.drawn(population, rng), draws, confidence_level, number)) for number in range(rounds)])
+    above = np.array(
+        [
+            list(_above(Sample.drawn(population, rng), draws, confidence_level, number))
+            for number in range(rounds)
+        ]
+    )
     once, always = above[..., 0], above[..., 1]
     return Missed(rounds, int(once[:, -1].sum()), int(once.any(1).sum()), int(always.any(1).sum()))
 
 
-def _above(sample: Sample, draws: int, confidence_level: float, seed: int) -> Iterator[tuple[bool, bool]]:
+def _above(
+    sample: Sample, draws: int, confidence_level: float, seed: int
+) -> Iterator[tuple[bool, bool]]:
     """Night by night, whether the lower limit is above the truth: if judged once, and if always valid."""
     record, method, tail = MEASURES[MEASURE], METHODS[DEFAULT_METHOD], (1 - confidence_level) / 2
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
-        evidence = gathered(points_of([record], counts), counts, method, Asked(draws, seed))[MEASURE]
+        evidence = gathered(points_of([record], counts), counts, method, Asked(draws, seed))[
+            MEASURE
+        ]
         once = method.knows(evidence, record.bounds)
         of_many = (method.knows_of_many or method.knows)(evidence, record.bounds)
-        always = AlwaysValid(of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds)
+        always = AlwaysValid(
+            of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds
+        )
         yield once.limits(tail).low > TRUTH, always.limits(tail).low > TRUTH
 
 
@@ -65,16 +89,23 @@ def _share(count: int, of: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=250, help="rounds a population")
     parser.add_argument("--draws", type=int, default=20_000)
     options = parser.parse_args(arguments)
-    print(f"judged at {NIGHTS[0]}, {NIGHTS[1]}, … {NIGHTS[-1]} items; true α {TRUTH}; a {100 * CONFIDENCE_LEVEL:g} % interval; tightest at {TIGHTEST} items")
+    print(
+        f"judged at {NIGHTS[0]}, {NIGHTS[1]}, … {NIGHTS[-1]} items; true α {TRUTH}; a {100 * CONFIDENCE_LEVEL:g} % interval; tightest at {TIGHTEST} items"
+    )
     for name, population in POPULATIONS.items():
         start = time.process_time()
         found = looked_at(population, rounds=options.rounds, draws=options.draws)
         last, every, always = (_share(count, found.rounds) for count in found[1:])
-        print(f"{name:40s} last night {last}; any night {every}; always valid {always}  ({time.process_time() - start:.0f} s)", flush=True)
+        print(
+            f"{name:40s} last night {last}; any night {every}; always valid {always}  ({time.process_time() - start:.0f} s)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -55,7 +55,11 @@ class Population:
     @cached_property
     def prevalence(self) -> np.ndarray:
         k = self.categories
-        return np.full(k, 1 / k) if self.commonest is None else np.array([self.commonest, *[(1 - self.commonest) / (k - 1)] * (k - 1)])
+        return (
+            np.full(k, 1 / k)
+            if self.commonest is None
+            else np.array([self.commonest, *[(1 - self.commonest) / (k - 1)] * (k - 1)])
+        )
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -84,10 +88,22 @@ class Population:
         p_e = (p * (1 - p)).sum() / (k - 1)
         a_e, pi_e = (p**3).sum(), (p**2).sum()
         m = self.occurrences
-        found = dict.fromkeys(("alpha_nominal", "fleiss_kappa", "shah_kappa_s", *(("alpha_ordinal", "alpha_interval") if k > 2 else ())), self.truth)
+        found = dict.fromkeys(
+            (
+                "alpha_nominal",
+                "fleiss_kappa",
+                "shah_kappa_s",
+                *(("alpha_ordinal", "alpha_interval") if k > 2 else ()),
+            ),
+            self.truth,
+        )
         found["gwet_ac1"] = (two - p_e) / (1 - p_e)
         if self.spread:
-            return {name: value for name, value in found.items() if name not in ("alpha_ordinal", "alpha_interval")}
+            return {
+                name: value
+                for name, value in found.items()
+                if name not in ("alpha_ordinal", "alpha_interval")
+            }
         found |= {"self_agreement_unbiased": two, "self_agreement": 1 / m + (1 - 1 / m) * two}
         found["shah_s"] = (three - a_e) / (self._greatest(2) - a_e)
         found["vanbelle_albert_kappa"] = (two - pi_e) / (self._greatest(1) - pi_e)
@@ -98,9 +114,19 @@ class Population:
     def _greatest(self, together: int) -> float:
         """The mean over items with `together` ratings or more of the greatest share, over categories, of sets of so many that all name it."""
         sizes = np.arange(together, self.raters + 1)
-        weight = np.array([math.comb(self.raters, m) * (1 - self.missing) ** m * self.missing ** (self.raters - m) for m in sizes])
+        weight = np.array(
+            [
+                math.comb(self.raters, m)
+                * (1 - self.missing) ** m
+                * self.missing ** (self.raters - m)
+                for m in sizes
+            ]
+        )
         choose = np.array([math.comb(c, together) for c in range(self.raters + 1)])
-        expected = [probability @ (choose[counts].max(1) / choose[m]) for m, (counts, probability) in ((m, self._counts(int(m))) for m in sizes)]
+        expected = [
+            probability @ (choose[counts].max(1) / choose[m])
+            for m, (counts, probability) in ((m, self._counts(int(m))) for m in sizes)
+        ]
         return float(weight @ expected / weight.sum())
 
     def _guessing(self) -> float:
@@ -111,10 +137,16 @@ class Population:
         """Every way in which m ratings of an item fall on the categories, shape (V, K), and its probability."""
         share, given = self.classes
         bars = np.array(list(combinations(range(m + self.categories - 1), self.categories - 1)))
-        edges = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), m + self.categories - 1)])
+        edges = np.hstack(
+            [np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), m + self.categories - 1)]
+        )
         counts = np.diff(edges, axis=1) - 1
-        ways = math.factorial(m) / np.array([math.factorial(c) for c in range(m + 1)], dtype=float)[counts].prod(1)
-        return counts, ways * sum(part * (theta**counts).prod(1) for part, theta in zip(share, given, strict=True))
+        ways = math.factorial(m) / np.array([math.factorial(c) for c in range(m + 1)], dtype=float)[
+            counts
+        ].prod(1)
+        return counts, ways * sum(
+            part * (theta**counts).prod(1) for part, theta in zip(share, given, strict=True)
+        )
 
     def samples(self, how_many: int, seed: list[int]) -> Iterator["Sample"]:
         for number in range(how_many):
@@ -140,11 +172,17 @@ class Sample:
         if population.spread:
             codes = _by_skill(population, latent, rng)
         labels = (rng.random((population.n, 1)) > edges).sum(-1)
-        later = (rng.random((met, raters, population.occurrences - 1, 1)) > edges[:met, None, None]).sum(-1)
-        again = (np.dstack([codes[:met], later])[..., None] == np.arange(population.categories)).sum(2)
+        later = (
+            rng.random((met, raters, population.occurrences - 1, 1)) > edges[:met, None, None]
+        ).sum(-1)
+        again = (
+            np.dstack([codes[:met], later])[..., None] == np.arange(population.categories)
+        ).sum(2)
         codes = np.where(rng.random(codes.shape) < population.missing, -1, codes)
         rated = (codes >= 0).any(1) | (np.arange(len(codes)) < met)
-        return cls(population, codes[rated], labels[rated], again.reshape(-1, population.categories))
+        return cls(
+            population, codes[rated], labels[rated], again.reshape(-1, population.categories)
+        )
 
     def counts(self, level: str) -> CategoryCounts:
         return merged(self._patterns(self.codes, level).counts())
@@ -155,16 +193,25 @@ class Sample:
     def panel(self) -> PanelPatterns:
         raters = self.population.raters
         joined = merged_codes(self._patterns(np.column_stack([self.codes, self.labels])))
-        return PanelPatterns(joined.only(joined.raters[:raters]), joined.codes[:, raters], "classifier")
+        return PanelPatterns(
+            joined.only(joined.raters[:raters]), joined.codes[:, raters], "classifier"
+        )
 
     def replicates(self) -> ReplicateCounts:
         """What was said of the items that every rater met again, and the first ratings of those items."""
         met, raters = self.population.replicated, self.population.raters
-        return ReplicateCounts(self.again, np.repeat(np.arange(met), raters), np.tile(np.arange(raters), met), self._patterns(self.codes[:met]))
+        return ReplicateCounts(
+            self.again,
+            np.repeat(np.arange(met), raters),
+            np.tile(np.arange(raters), met),
+            self._patterns(self.codes[:met]),
+        )
 
     def _patterns(self, codes: np.ndarray, level: str = "nominal") -> RatingPatterns:
         scale = Scale(tuple(range(1, self.population.categories + 1)), level)
-        return RatingPatterns(codes, scale=scale, raters=[str(rater) for rater in range(codes.shape[1])])
+        return RatingPatterns(
+            codes, scale=scale, raters=[str(rater) for rater in range(codes.shape[1])]
+        )
 
 
 def _by_skill(population: Population, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -189,13 +236,20 @@ def _spread_evenly(cells: int, dimensions: int) -> np.ndarray:
 def design(cells: int = CELLS) -> tuple[Population, ...]:
     """Populations of these raters, spread evenly over the factors; after all of them those of raters at large."""
     alike = [
-        Population(*(_level(share, levels) for share, levels in zip(point, FACTORS, strict=False)), truth=_truth(point[-1]))
+        Population(
+            *(_level(share, levels) for share, levels in zip(point, FACTORS, strict=False)),
+            truth=_truth(point[-1]),
+        )
         for point in _spread_evenly(min(cells, CELLS), len(FACTORS) + 1)
     ]
     differing = [
         Population(n, raters, categories, commonest, MODELS[1], 0.0, _truth(point[-1]), spread)
-        for point in _spread_evenly(max(0, min(cells - CELLS, CELLS_AT_LARGE)), len(FACTORS_AT_LARGE) + 1)
-        for n, raters, categories, commonest, spread in [[_level(share, levels) for share, levels in zip(point, FACTORS_AT_LARGE, strict=False)]]
+        for point in _spread_evenly(
+            max(0, min(cells - CELLS, CELLS_AT_LARGE)), len(FACTORS_AT_LARGE) + 1
+        )
+        for n, raters, categories, commonest, spread in [
+            [_level(share, levels) for share, levels in zip(point, FACTORS_AT_LARGE, strict=False)]
+        ]
     ]
     return (*alike, *differing)
 

@@ -16,8 +16,14 @@ from agreement_pipeline import MEASURES, RatingValues, Scale, estimate
 
 def made(items: int, raters: int, dimensions: int) -> RatingValues:
     rng = np.random.default_rng([items, raters, dimensions])
-    values = rng.normal(size=(items, 1, dimensions)) + 0.4 * rng.normal(size=(items, raters, dimensions))
-    scale = Scale(None, "interval") if dimensions == 1 else Scale(None, "multivariate interval", dimensions=dimensions)
+    values = rng.normal(size=(items, 1, dimensions)) + 0.4 * rng.normal(
+        size=(items, raters, dimensions)
+    )
+    scale = (
+        Scale(None, "interval")
+        if dimensions == 1
+        else Scale(None, "multivariate interval", dimensions=dimensions)
+    )
     return RatingValues(values, scale=scale, raters=range(raters))
 
 
@@ -37,7 +43,15 @@ def brute_distances(values: RatingValues) -> float:
     """Expected disagreement of R: every pair of points, one at a time."""
     table = values.values
     pairs = list(combinations(range(table.shape[1]), 2))
-    return sum(np.linalg.norm(table[:, t] - point, axis=1).sum() for s, t in pairs for point in table[:, s]) / len(pairs) / len(table) ** 2
+    return (
+        sum(
+            np.linalg.norm(table[:, t] - point, axis=1).sum()
+            for s, t in pairs
+            for point in table[:, s]
+        )
+        / len(pairs)
+        / len(table) ** 2
+    )
 
 
 def timed(function: Callable[[], object]) -> tuple[float, object]:
@@ -54,13 +68,19 @@ def peak_megabytes(function: Callable[[], object]) -> float:
     return peak
 
 
-def against_brute_force(name: str, brute: Callable[[RatingValues], float], sizes: list[int]) -> None:
-    print(f"\n{name}, two dimensions, three raters: CPU s, brute force CPU s, ratio, relative difference of the expected disagreement")
+def against_brute_force(
+    name: str, brute: Callable[[RatingValues], float], sizes: list[int]
+) -> None:
+    print(
+        f"\n{name}, two dimensions, three raters: CPU s, brute force CPU s, ratio, relative difference of the expected disagreement"
+    )
     for items in sizes:
         values = made(items, 3, 2)
         ours, found = timed(lambda values=values: MEASURES[name](values))
         theirs, expected = timed(lambda values=values: brute(values))
-        print(f"  n = {items:6d}  {ours:9.4f}  {theirs:9.3f}  {theirs / ours:8.1f}  {abs(found.expected / expected - 1):.1e}")
+        print(
+            f"  n = {items:6d}  {ours:9.4f}  {theirs:9.3f}  {theirs / ours:8.1f}  {abs(found.expected / expected - 1):.1e}"
+        )
 
 
 def points(name: str, shapes: list[tuple[int, int, int]]) -> None:
@@ -68,16 +88,25 @@ def points(name: str, shapes: list[tuple[int, int, int]]) -> None:
     for shape in shapes:
         values = made(*shape)
         seconds, found = timed(lambda values=values: MEASURES[name](values))
-        memory = peak_megabytes(lambda values=values: MEASURES[name](values)) if seconds < 2 else float("nan")
+        memory = (
+            peak_megabytes(lambda values=values: MEASURES[name](values))
+            if seconds < 2
+            else float("nan")
+        )
         error = "exact" if found.monte_carlo_error is None else f"{found.monte_carlo_error:.1e}"
         print(f"  {shape!s:18s} {seconds:9.3f}  {memory:8.1f}  {found.value:.5f}  {error}")
 
 
 def intervals(shapes: list[tuple[int, int, int]]) -> None:
-    print("\nestimates with intervals: CPU s of um_phi and berry_mielke_r (200 draws) and krippendorff_alpha (10,000 draws)")
+    print(
+        "\nestimates with intervals: CPU s of um_phi and berry_mielke_r (200 draws) and krippendorff_alpha (10,000 draws)"
+    )
     for shape in shapes:
         values = made(*shape)
-        seconds = [timed(lambda name=name, values=values: estimate(name, values))[0] for name in ("um_phi", "berry_mielke_r", "krippendorff_alpha")]
+        seconds = [
+            timed(lambda name=name, values=values: estimate(name, values))[0]
+            for name in ("um_phi", "berry_mielke_r", "krippendorff_alpha")
+        ]
         print(f"  {shape!s:18s} " + "  ".join(f"{each:8.2f}" for each in seconds))
 
 
@@ -86,15 +115,34 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="only what takes seconds")
     quick = parser.parse_args().quick
     against_brute_force("um_phi", brute_areas, [7, 100, 300] if quick else [7, 100, 300, 1000])
-    against_brute_force("berry_mielke_r", brute_distances, [7, 100, 1000] if quick else [7, 100, 1000, 5000])
+    against_brute_force(
+        "berry_mielke_r", brute_distances, [7, 100, 1000] if quick else [7, 100, 1000, 5000]
+    )
     points(
         "um_phi",
         [(1000, 3, 1), (1000, 3, 2), (1000, 4, 3)]
         if quick
-        else [(100_000, 5, 1), (1000, 3, 2), (5000, 3, 2), (1000, 5, 2), (20_000, 3, 2), (40, 4, 3), (5000, 4, 3)],
+        else [
+            (100_000, 5, 1),
+            (1000, 3, 2),
+            (5000, 3, 2),
+            (1000, 5, 2),
+            (20_000, 3, 2),
+            (40, 4, 3),
+            (5000, 4, 3),
+        ],
     )
-    points("berry_mielke_r", [(1000, 3, 2), (21_000, 3, 2)] if quick else [(100_000, 5, 1), (5000, 3, 2), (20_000, 3, 2), (21_000, 3, 2), (100_000, 3, 2)])
-    intervals([(100, 3, 2)] if quick else [(100, 3, 2), (500, 3, 2), (1000, 3, 2), (5000, 3, 2), (1000, 4, 3)])
+    points(
+        "berry_mielke_r",
+        [(1000, 3, 2), (21_000, 3, 2)]
+        if quick
+        else [(100_000, 5, 1), (5000, 3, 2), (20_000, 3, 2), (21_000, 3, 2), (100_000, 3, 2)],
+    )
+    intervals(
+        [(100, 3, 2)]
+        if quick
+        else [(100, 3, 2), (500, 3, 2), (1000, 3, 2), (5000, 3, 2), (1000, 4, 3)]
+    )
 
 
 if __name__ == "__main__":

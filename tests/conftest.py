@@ -33,7 +33,11 @@ def tabled():
             if said != "."
         ]
         frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-        scale = Scale(tuple(categories), level) if categories else Scale.from_labels(frame["label"], level)
+        scale = (
+            Scale(tuple(categories), level)
+            if categories
+            else Scale.from_labels(frame["label"], level)
+        )
         return Ratings.from_frame(frame, scale, classifiers=classifiers)
 
     return read

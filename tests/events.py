@@ -3,7 +3,12 @@
 from agreement_pipeline.store import Store
 
 FACTS = {
-    "ingested": {"ratings_digest": "a", "original_digest": "b", "source": "r.csv", "table_digest": "c"},
+    "ingested": {
+        "ratings_digest": "a",
+        "original_digest": "b",
+        "source": "r.csv",
+        "table_digest": "c",
+    },
     "decided": {
         "decision": "held",
         "ratings_digest": "a",

@@ -48,10 +48,31 @@ CELLS = st.one_of(
     st.sampled_from(["yes", "no", "1", "2", "ana", "ben", "i1", "i2"]),
 )  # fmt: skip
 NESTED = st.recursive(
-    CELLS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "item", "label"]), inner, max_size=3), max_leaves=4
+    CELLS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "item", "label"]), inner, max_size=3)
+    ),
+    max_leaves=4,
 )
 NAMES = st.lists(
-    st.sampled_from(["item", "rater", "label", "round", "occurrence", "confidence", "timestamp", "text", "gold", "cluster", "ana", "", "=x"]),
+    st.sampled_from(
+        [
+            "item",
+            "rater",
+            "label",
+            "round",
+            "occurrence",
+            "confidence",
+            "timestamp",
+            "text",
+            "gold",
+            "cluster",
+            "ana",
+            "",
+            "=x",
+        ]
+    ),
     min_size=1,
     max_size=7,
 )
@@ -59,7 +80,11 @@ LEVELS = st.sampled_from(["nominal", "ordinal", "interval", "ratio", "multivaria
 LAYOUTS = st.sampled_from(["long", "wide"])
 
 CSV = "item,rater,label,occurrence,confidence,timestamp,text,gold\ni1,ana,1,1,0.5,2024-01-01,a,yes\ni1,ben,2,1,1,2024-01-02,a,yes\ni2,ana,2,1,,,b,\n"
-ROWS = [{"item": "i1", "rater": "ana", "label": 1, "gold": True}, {"item": "i1", "rater": "ben", "label": 2.5}, {"item": 7, "rater": "ana", "label": "1|2"}]
+ROWS = [
+    {"item": "i1", "rater": "ana", "label": 1, "gold": True},
+    {"item": "i1", "rater": "ben", "label": 2.5},
+    {"item": 7, "rater": "ana", "label": "1|2"},
+]
 JSON_LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
 POLICY = """policy: standard
 version: 1
@@ -131,7 +156,11 @@ def mutated(draw: st.DrawFn, data: bytes, most: int = 6) -> bytes:
     """Bytes with a few places changed, cut out, repeated, moved, or replaced by what readers stumble over."""
     for _ in range(draw(st.integers(1, most))):
         at, to = sorted((draw(st.integers(0, len(data))), draw(st.integers(0, len(data)))))
-        put = draw(st.sampled_from(NASTY).map(str.encode) | st.binary(max_size=4) | st.sampled_from([data[at:to], data[at : at + 40] * 3]))
+        put = draw(
+            st.sampled_from(NASTY).map(str.encode)
+            | st.binary(max_size=4)
+            | st.sampled_from([data[at:to], data[at : at + 40] * 3])
+        )
         end = draw(st.sampled_from([at, min(at + 1, len(data)), to]))
         data = data[:at] + put + data[end:]
     return data
@@ -141,7 +170,9 @@ def mutated(draw: st.DrawFn, data: bytes, most: int = 6) -> bytes:
 def frames(draw: st.DrawFn) -> list[dict[str, object]]:
     """Records with any value in any column."""
     names = draw(NAMES)
-    return draw(st.lists(st.fixed_dictionaries(dict.fromkeys(names, NESTED)), min_size=1, max_size=5))
+    return draw(
+        st.lists(st.fixed_dictionaries(dict.fromkeys(names, NESTED)), min_size=1, max_size=5)
+    )
 
 
 @st.composite
@@ -191,7 +222,11 @@ def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
             lambda: read_ratings(path, Columns(gold="gold"), level=level, usable=False).digest,
             lambda: read_rounds(path, Columns(round="round")),
             lambda: read_ratings(path, columns, level=level, layout=layout, usable=False).digest,
-            lambda: read_ratings(path, columns, level=level, layout=layout, scale=Scale((1, 2), "interval")).digest,
+            lambda: (
+                read_ratings(
+                    path, columns, level=level, layout=layout, scale=Scale((1, 2), "interval")
+                ).digest
+            ),
             lambda: _kept(folder, read_ratings(path, columns, level=level, layout=layout), path),
         ):
             refused(attempt)
@@ -217,7 +252,11 @@ def refused(attempt: Callable[[], object]) -> str | None:
 
 def scattered() -> pd.DataFrame:
     """Ratings of forty items by three raters that no rule admits: each of them goes her own way."""
-    rows = [(f"i{item}", rater, ("no", "yes")[item >> bit & 1]) for item in range(40) for bit, rater in enumerate("abc")]
+    rows = [
+        (f"i{item}", rater, ("no", "yes")[item >> bit & 1])
+        for item in range(40)
+        for bit, rater in enumerate("abc")
+    ]
     return pd.DataFrame(rows, columns=["item", "rater", "label"])
 
 
@@ -242,7 +281,11 @@ def judging(folder: Path) -> Callable[[tuple[bytes, bytes]], None]:
 def running(folder: Path) -> Callable[[bytes], None]:
     """Take a round that is held through a project: whatever its file says, no training data come out."""
     root = folder / "deep/er/than/any/path/goes/up"
-    for name, text in (("policies/standard.yaml", POLICY), ("contracts/strict/rows.yaml", ROWS_EXPECTED), ("contracts/strict/items.yaml", ITEMS_EXPECTED)):
+    for name, text in (
+        ("policies/standard.yaml", POLICY),
+        ("contracts/strict/rows.yaml", ROWS_EXPECTED),
+        ("contracts/strict/items.yaml", ITEMS_EXPECTED),
+    ):
         (root / "configs" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "configs" / name).write_text(text)
     (root / "configs/projects").mkdir()
@@ -264,13 +307,27 @@ def taken_through(settings: ProjectSettings, folder: Path) -> None:
         return  # nothing is written elsewhere
     for delivery in project.deliveries().values():
         project.keep(*project.delivered(delivery.round))
-        release_round(project.store, delivery.round, project.policy, project.contract, project=project.name, waivers=project.waivers)
+        release_round(
+            project.store,
+            delivery.round,
+            project.policy,
+            project.contract,
+            project=project.name,
+            waivers=project.waivers,
+        )
 
 
 def released(folder: Path) -> Path:
     """A release of ninety items by three raters."""
-    rows = [(f"i{item:03}", rater, ("no", "yes")[(item + (item < 2 and rater == "c")) % 2]) for item in range(90) for rater in "abc"]
-    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]).assign(text="t", confidence=0.5), Scale(("no", "yes")))
+    rows = [
+        (f"i{item:03}", rater, ("no", "yes")[(item + (item < 2 and rater == "c")) % 2])
+        for item in range(90)
+        for rater in "abc"
+    ]
+    ratings = Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]).assign(text="t", confidence=0.5),
+        Scale(("no", "yes")),
+    )
     (folder / "export.csv").write_bytes(b"as delivered")
     store = Store(folder / "store", salt=b"a salt for tests")
     store.ingest("r1", ratings, folder / "export.csv")
@@ -282,8 +339,19 @@ def released(folder: Path) -> Path:
 def substance(path: Path) -> tuple[object, ...]:
     """What a trainer gets from a release."""
     found = open_release(path)
-    kept = found.policy.digest, found.contract.digest, {name: ratings.digest for name, ratings in found.ratings.items()}
-    return found.project, found.rounds, *kept, found.train.to_json(), found.annotations.to_json(), found.tentative
+    kept = (
+        found.policy.digest,
+        found.contract.digest,
+        {name: ratings.digest for name, ratings in found.ratings.items()},
+    )
+    return (
+        found.project,
+        found.rounds,
+        *kept,
+        found.train.to_json(),
+        found.annotations.to_json(),
+        found.tentative,
+    )
 
 
 @st.composite
@@ -292,11 +360,33 @@ def tampered(draw: st.DrawFn, files: dict[str, bytes]) -> tuple[dict[str, bytes]
     files = dict(files)
     for _ in range(draw(st.integers(1, 2))):
         name = draw(st.sampled_from(sorted(files)))
-        change = draw(st.sampled_from(["bytes", "bytes", "gone", "extra", "empty", "other", "values", "values", "values", "rows", "rows"]))
+        change = draw(
+            st.sampled_from(
+                [
+                    "bytes",
+                    "bytes",
+                    "gone",
+                    "extra",
+                    "empty",
+                    "other",
+                    "values",
+                    "values",
+                    "values",
+                    "rows",
+                    "rows",
+                ]
+            )
+        )
         if change == "gone":
             del files[name]
         elif change == "extra":
-            files[draw(st.sampled_from(["more.txt", "data/x.parquet", "WITHDRAWN.json", "withdrawn.json"]))] = files[name]
+            files[
+                draw(
+                    st.sampled_from(
+                        ["more.txt", "data/x.parquet", "WITHDRAWN.json", "withdrawn.json"]
+                    )
+                )
+            ] = files[name]
         elif change == "empty":
             files[name] = b""
         elif change == "other":
@@ -335,8 +425,14 @@ def _otherwise(draw: st.DrawFn, data: object) -> object:
         copy[key] = _otherwise(draw, data[key])
         return copy
     if isinstance(data, (bool, int, float)):
-        return draw(st.integers(-2, 3) | st.integers() | st.integers(-(10**40), 10**40) | st.floats())
-    return draw(st.text(max_size=12) | st.sampled_from(NASTY[:-5]) | st.sampled_from(["", "..", "0 0 30 2 *", "a b", "[", "(", "(a+)+$", "@", "long", "wide"]))
+        return draw(
+            st.integers(-2, 3) | st.integers() | st.integers(-(10**40), 10**40) | st.floats()
+        )
+    return draw(
+        st.text(max_size=12)
+        | st.sampled_from(NASTY[:-5])
+        | st.sampled_from(["", "..", "0 0 30 2 *", "a b", "[", "(", "(a+)+$", "@", "long", "wide"])
+    )
 
 
 def contracts(text: str) -> st.SearchStrategy:
@@ -365,7 +461,9 @@ def _other_rows(draw: st.DrawFn, data: bytes) -> bytes:  # noqa: C901
         return data[: draw(st.integers(0, len(data)))]
     name = draw(st.sampled_from(table.column_names))
     at, values = table.column_names.index(name), table[name].to_pylist()
-    kind = draw(st.sampled_from(["drop", "null", "text", "rows", "twice", "value", "value", "metadata"]))
+    kind = draw(
+        st.sampled_from(["drop", "null", "text", "rows", "twice", "value", "value", "metadata"])
+    )
     if kind == "drop":
         table = table.drop_columns([name])
     elif kind == "null":
@@ -379,8 +477,12 @@ def _other_rows(draw: st.DrawFn, data: bytes) -> bytes:  # noqa: C901
     elif kind == "metadata":
         table = table.replace_schema_metadata({"pandas": draw(st.text(max_size=20))})
     elif values:
-        values[draw(st.integers(0, len(values) - 1))] = draw(st.sampled_from(values) | st.just(None))
-        table = table.set_column(at, table.schema.field(name), pa.array(values, table.schema.field(name).type))
+        values[draw(st.integers(0, len(values) - 1))] = draw(
+            st.sampled_from(values) | st.just(None)
+        )
+        table = table.set_column(
+            at, table.schema.field(name), pa.array(values, table.schema.field(name).type)
+        )
     sink = io.BytesIO()
     pq.write_table(table, sink)
     return sink.getvalue()
@@ -391,18 +493,30 @@ def _agreeing(files: dict[str, bytes]) -> dict[str, bytes]:
     manifest = _loaded(files.get("manifest.json", b"{}"))
     if not isinstance(manifest, dict):
         return files
-    listed = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items() if name != "manifest.json"}
+    listed = {
+        name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+        for name, data in files.items()
+        if name != "manifest.json"
+    }
     return {**files, "manifest.json": _as_released({**manifest, "files": listed})}
 
 
 def _as_released(data: object) -> bytes:
     """Plain data written as a release writes its own, whatever they are."""
-    return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(errors="surrogatepass")
+    return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(
+        errors="surrogatepass"
+    )
 
 
-def opening(folder: Path, original: Path) -> tuple[dict[str, bytes], Callable[[tuple[dict[str, bytes], bool]], None]]:
+def opening(
+    folder: Path, original: Path
+) -> tuple[dict[str, bytes], Callable[[tuple[dict[str, bytes], bool]], None]]:
     """The files of a release, and how to open it changed: refused, or to a trainer the same; and refused if its manifest does not agree."""
-    files = {path.relative_to(original).as_posix(): path.read_bytes() for path in original.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(original).as_posix(): path.read_bytes()
+        for path in original.rglob("*")
+        if path.is_file()
+    }
     expected = substance(original)
 
     def opened(changed: tuple[dict[str, bytes], bool]) -> None:
@@ -415,9 +529,17 @@ def opening(folder: Path, original: Path) -> tuple[dict[str, bytes], Callable[[t
                 found = substance(Path(place))
             except AgreementError:
                 return
-            assert agreeing or {**data, "manifest.json": b""} == {**files, "manifest.json": b""}, "opened although a file is not what the manifest lists"
-            other = [number for number, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1]]
-            assert not other, f"opened with other substance: {[(str(found[n])[:150], str(expected[n])[:150]) for n in other]}"
+            assert agreeing or {**data, "manifest.json": b""} == {**files, "manifest.json": b""}, (
+                "opened although a file is not what the manifest lists"
+            )
+            other = [
+                number
+                for number, pair in enumerate(zip(found, expected, strict=True))
+                if pair[0] != pair[1]
+            ]
+            assert not other, (
+                f"opened with other substance: {[(str(found[n])[:150], str(expected[n])[:150]) for n in other]}"
+            )
 
     return files, opened
 
@@ -427,13 +549,25 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
     read, original = reading(folder), released(folder)
     files, opened = opening(folder, original)
     sink = io.BytesIO()
-    pq.write_table(pa.table({"item": ["i1", "i1", "i2"], "rater": ["ana", "ben", "ana"], "label": [1, 2, None], "confidence": [0.5, None, 1.0]}), sink)
+    pq.write_table(
+        pa.table(
+            {
+                "item": ["i1", "i1", "i2"],
+                "rater": ["ana", "ben", "ana"],
+                "label": [1, 2, None],
+                "confidence": [0.5, None, 1.0],
+            }
+        ),
+        sink,
+    )
     how = st.tuples(LEVELS, LAYOUTS)
 
     def table(name: str, data: st.SearchStrategy) -> tuple[st.SearchStrategy, Callable]:
         return st.tuples(data, how), lambda drawn: read(name, drawn[0], *drawn[1])
 
-    def text(name: str, load: Callable[[Path], object], original: str) -> tuple[st.SearchStrategy, Callable]:
+    def text(
+        name: str, load: Callable[[Path], object], original: str
+    ) -> tuple[st.SearchStrategy, Callable]:
         def loaded(data: bytes) -> None:
             (folder / name).write_bytes(data)
             refused(lambda: load(folder / name))
@@ -446,15 +580,26 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
 
     return {
         "csv": table("a.csv", mutated(CSV.encode())),
-        "csv cells": table("b.csv", frames().map(lambda rows: pd.DataFrame(rows).to_csv(index=False).encode("utf-8", "surrogatepass"))),
+        "csv cells": table(
+            "b.csv",
+            frames().map(
+                lambda rows: pd.DataFrame(rows).to_csv(index=False).encode("utf-8", "surrogatepass")
+            ),
+        ),
         "tsv": table("a.tsv", mutated(CSV.replace(",", "\t").encode())),
         "json lines": table("a.jsonl", mutated(JSON_LINES.encode())),
-        "json cells": table("b.jsonl", frames().map(lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows).encode())),
+        "json cells": table(
+            "b.jsonl",
+            frames().map(lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows).encode()),
+        ),
         "parquet": table("a.parquet", mutated(sink.getvalue())),
         "parquet types": table("b.parquet", parquet()),
         "policy": text("policy.yaml", load_policy, POLICY),
         "waiver": text("waiver.yaml", load_waiver, WAIVER),
-        "contract": (st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)), judging(place("contract"))),
+        "contract": (
+            st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)),
+            judging(place("contract")),
+        ),
         "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
         "release": (tampered(files), opened),
     }
@@ -464,7 +609,12 @@ def fuzz(minutes: float) -> int:
     """Look for so long, and print each fault once, by the place it comes from; how many were found."""
     faults: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        every, until, start, tried = checks(Path(folder)), time.monotonic() + 60 * minutes, time.time_ns(), 0
+        every, until, start, tried = (
+            checks(Path(folder)),
+            time.monotonic() + 60 * minutes,
+            time.time_ns(),
+            0,
+        )
         while time.monotonic() < until:
             for name, (strategy, check) in every.items():
                 start += 1
@@ -473,11 +623,20 @@ def fuzz(minutes: float) -> int:
     return len(faults)
 
 
-def _gather(name: str, strategy: st.SearchStrategy, check: Callable, number: int, examples: int, faults: dict[str, int]) -> int:
+def _gather(
+    name: str,
+    strategy: st.SearchStrategy,
+    check: Callable,
+    number: int,
+    examples: int,
+    faults: dict[str, int],
+) -> int:
     tried = 0
 
     @seed(number)
-    @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(strategy)
     def run(drawn: object) -> None:
         nonlocal tried
@@ -485,7 +644,10 @@ def _gather(name: str, strategy: st.SearchStrategy, check: Callable, number: int
         try:
             check(drawn)
         except Exception as error:
-            place = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(traceback.extract_tb(error.__traceback__)[-6:]))
+            place = " < ".join(
+                f"{Path(frame.filename).name}:{frame.lineno}"
+                for frame in reversed(traceback.extract_tb(error.__traceback__)[-6:])
+            )
             key = f"{name}: {type(error).__name__} at {place}"
             if key not in faults:
                 print(f"{key}\n  {str(error)[:300]}\n  {repr(drawn)[:600]}", flush=True)  # noqa: T201

@@ -17,7 +17,9 @@ def killed(work, n, patched):
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
-        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the work failed instead of being killed"
+        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, (
+            "the work failed instead of being killed"
+        )
         return os.WIFSIGNALED(status)
     status = 1
     try:

@@ -61,7 +61,9 @@ ONLY_IN = {
 }
 ALLOWED = {"rating_checks": {"pandas"}, "ratings": {"pandas"}, "intervals": {"threadpoolctl"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
-everywhere = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+everywhere = pytest.mark.parametrize(
+    "path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE))
+)
 
 
 def part(path):
@@ -76,12 +78,18 @@ def imported(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import hides where a name comes from"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names) if node.module == "agreement_pipeline" else (node.module,)
+            yield from (
+                (f"{node.module}.{alias.name}" for alias in node.names)
+                if node.module == "agreement_pipeline"
+                else (node.module,)
+            )
 
 
 def own(path):
     """The parts of this package that a file imports; the version is everybody's."""
-    names = {name.split(".")[1] for name in imported(path) if name.startswith("agreement_pipeline.")}
+    names = {
+        name.split(".")[1] for name in imported(path) if name.startswith("agreement_pipeline.")
+    }
     return names - {"__version__"}
 
 
@@ -93,25 +101,46 @@ def test_a_module_imports_only_what_comes_before_it(path):
     assert not after, f"{here} imports {after}, which do not come before it"
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if RANK.get(part(path), 99) <= RANK["gate"]], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if RANK.get(part(path), 99) <= RANK["gate"]],
+    ids=lambda path: path.stem,
+)
 def test_up_to_the_gate_nothing_but_numpy_and_the_standard_library_is_imported(path):
-    allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names} | ALLOWED.get(part(path), set())
+    allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names} | ALLOWED.get(
+        part(path), set()
+    )
     assert {name.split(".")[0] for name in imported(path)} <= allowed
 
 
 @everywhere
 def test_a_heavy_library_is_imported_in_its_one_place(path):
     found = {name.split(".")[0] for name in imported(path)} & set(ONLY_IN)
-    assert all(part(path) in ONLY_IN[name] for name in found), f"{part(path)} imports {sorted(found)}"
+    assert all(part(path) in ONLY_IN[name] for name in found), (
+        f"{part(path)} imports {sorted(found)}"
+    )
 
 
 def loaded_by(module):
     """The modules that a fresh interpreter holds after one import."""
     code = f"import {module}, sys; print(*sys.modules)"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
 
 
-HEAVY = {"dagster", "great_expectations", "matplotlib", "pyarrow.dataset", "duckdb", "pyspark", "sklearn", "scipy"}
+HEAVY = {
+    "dagster",
+    "great_expectations",
+    "matplotlib",
+    "pyarrow.dataset",
+    "duckdb",
+    "pyspark",
+    "sklearn",
+    "scipy",
+}
 
 
 @pytest.mark.parametrize("module", ["agreement_pipeline", "agreement_pipeline.assessment"])

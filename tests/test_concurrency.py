@@ -12,17 +12,35 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, release, release_contents
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    ReleaseHeldError,
+    ReleaseInvalidError,
+    Rule,
+    Scale,
+    StoreError,
+    release,
+    release_contents,
+)
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
+from agreement_pipeline.release import (
+    current_release,
+    judge_round,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.store import Store
 from agreement_pipeline.withdrawal import withdraw
 
 CONTRACT = Contract.default()
 POLICIES = {
     "usual": Policy("usual", 1, (Rule("krippendorff_alpha"),), n_resamples=1000),
-    "stricter": Policy("stricter", 1, (Rule("krippendorff_alpha", reliable=0.9, tentative=0.8),), n_resamples=1000),
+    "stricter": Policy(
+        "stricter", 1, (Rule("krippendorff_alpha", reliable=0.9, tentative=0.8),), n_resamples=1000
+    ),
 }
 DISAGREEMENTS = {"fine": 0, "fair": 4, "poor": 40}
 ROUNDS = [f"r{number}" for number in range(10)]
@@ -34,11 +52,17 @@ SALT = b"a salt for tests"
 def make_ratings(round_name, quality):
     """Two raters who agree on 60 items that are no and yes in turn, but for the first few."""
     rows = [
-        (f"{round_name}-{item:02}", rater, ("no", "yes")[(item + (item < DISAGREEMENTS[quality] and rater == "ben")) % 2])
+        (
+            f"{round_name}-{item:02}",
+            rater,
+            ("no", "yes")[(item + (item < DISAGREEMENTS[quality] and rater == "ben")) % 2],
+        )
         for item in range(60)
         for rater in ("ana", "ben")
     ]
-    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
 
 
 @pytest.fixture
@@ -46,11 +70,15 @@ def assessed(monkeypatch):
     """Every version under every policy, assessed once: the processes inherit it."""
     monkeypatch.setattr(Contract, "check", lambda *_: ())
     found = {
-        (make_ratings(name, quality).digest, policy.digest): assess(make_ratings(name, quality), policy, CONTRACT)
+        (make_ratings(name, quality).digest, policy.digest): assess(
+            make_ratings(name, quality), policy, CONTRACT
+        )
         for name, quality, policy in product(ROUNDS, DISAGREEMENTS, POLICIES.values())
     }
     for module in (release, release_contents):
-        monkeypatch.setattr(module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest])
+        monkeypatch.setattr(
+            module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest]
+        )
     return found
 
 
@@ -65,17 +93,39 @@ def operate(store, draw, folder):
             return {"event": "ingested", "round": name, "ratings_digest": version.ratings_digest}
         if kind == "judge":
             decision, _ = judge_round(store, name, policy, CONTRACT)
-            return {"event": "decided", "round": name, "ratings_digest": decision.ratings_digest, "policy_digest": policy.digest}
+            return {
+                "event": "decided",
+                "round": name,
+                "ratings_digest": decision.ratings_digest,
+                "policy_digest": policy.digest,
+            }
         if kind == "release":
             path = release_round(store, name, policy, CONTRACT, project="demo").path
             return {"event": "released", "round": name, "release": f"{name}/{path.name}"}
         if kind == "together":
-            path = release_dataset(store, draw.sample(ROUNDS, 2), policy, CONTRACT, project="demo").path
-            return {"event": "released", "round": "demo.dataset", "release": f"demo.dataset/{path.name}"}
-        return {"event": "withdrawn", "round": name} if withdraw(store, name, ["a mistake"]) else None
+            path = release_dataset(
+                store, draw.sample(ROUNDS, 2), policy, CONTRACT, project="demo"
+            ).path
+            return {
+                "event": "released",
+                "round": "demo.dataset",
+                "release": f"demo.dataset/{path.name}",
+            }
+        return (
+            {"event": "withdrawn", "round": name} if withdraw(store, name, ["a mistake"]) else None
+        )
     except (StoreError, ReleaseHeldError) as refusal:
         said = str(refusal)
-        assert any(known in said for known in ("no round", "held, since", "ingested meanwhile", "taken meanwhile", "made meanwhile")), said
+        assert any(
+            known in said
+            for known in (
+                "no round",
+                "held, since",
+                "ingested meanwhile",
+                "taken meanwhile",
+                "made meanwhile",
+            )
+        ), said
         return None
 
 
@@ -110,7 +160,14 @@ class Serial:
     """The state after each entry of a log, by a slow and obvious loop that knows nothing of the store, and refuses what could not have followed."""
 
     def __init__(self, assessed):
-        self.assessed, self.present, self.decided, self.in_force, self.withdrawn, self.due = assessed, {}, {}, {}, set(), set()
+        self.assessed, self.present, self.decided, self.in_force, self.withdrawn, self.due = (
+            assessed,
+            {},
+            {},
+            {},
+            set(),
+            set(),
+        )
 
     def ingest(self, name, entry):
         assert not self.due
@@ -122,8 +179,16 @@ class Serial:
         assert entry["ratings_digest"] == self.present[name]
         assert entry["decision"] == ("admitted" if self.admits(*judged) else "held")
         self.decided[name] = judged
-        self.due |= {called for called, rounds in self.in_force.items() if name in rounds and not self.admits(rounds[name], judged[1])}
-        self.due |= {called for called, rounds in self.in_force.items() if name in rounds and not self.admits(*judged)}
+        self.due |= {
+            called
+            for called, rounds in self.in_force.items()
+            if name in rounds and not self.admits(rounds[name], judged[1])
+        }
+        self.due |= {
+            called
+            for called, rounds in self.in_force.items()
+            if name in rounds and not self.admits(*judged)
+        }
 
     def release(self, name, entry):
         assert not self.due
@@ -144,7 +209,12 @@ class Serial:
         return self.assessed[ratings_digest, policy_digest].decision.admitted
 
     def run(self, entries):
-        steps = {"ingested": self.ingest, "decided": self.decide, "released": self.release, "withdrawn": self.withdraw}
+        steps = {
+            "ingested": self.ingest,
+            "decided": self.decide,
+            "released": self.release,
+            "withdrawn": self.withdraw,
+        }
         for entry in entries:
             steps[entry["event"]](entry["round"], entry)
         assert not self.due, "a decision that holds without the withdrawal that goes with it"
@@ -154,12 +224,17 @@ def refuse_another_state(store, serial):
     """The store holds what the serial order gives, to the last folder."""
     assert {name: store.present(name).ratings_digest for name in store.rounds()} == serial.present
     assert {entry["release"] for entry in store.in_force()} == set(serial.in_force)
-    assert {"/".join(path.parts[-2:]) for path in (store.root / "releases").glob("*/*")} == set(serial.in_force) | serial.withdrawn
+    assert {"/".join(path.parts[-2:]) for path in (store.root / "releases").glob("*/*")} == set(
+        serial.in_force
+    ) | serial.withdrawn
     for called in serial.withdrawn:
         with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
             verify_release(store.root / "releases" / called)
     for called, rounds in serial.in_force.items():
-        assert {name: ratings.digest for name, ratings in verify_release(store.root / "releases" / called).ratings.items()} == rounds
+        assert {
+            name: ratings.digest
+            for name, ratings in verify_release(store.root / "releases" / called).ratings.items()
+        } == rounds
 
 
 def test_two_hundred_operations_at_once_end_as_some_serial_order_would(tmp_path, assessed):
@@ -176,10 +251,22 @@ def test_two_hundred_operations_at_once_end_as_some_serial_order_would(tmp_path,
     history = store.history()
     serial.run(history)
     refuse_another_state(store, serial)
-    said = [each for writer in range(PROCESSES) for each in json.loads((tmp_path / f"said{writer}.json").read_text())]
+    said = [
+        each
+        for writer in range(PROCESSES)
+        for each in json.loads((tmp_path / f"said{writer}.json").read_text())
+    ]
     assert len(said) == PROCESSES * OPERATIONS
-    entered = {tuple(entry[name] for name in each) for each in said if each for entry in history if each.keys() <= entry.keys()}
-    assert {tuple(each.values()) for each in said if each} <= entered, "something that was said to be done is not in the log"
+    entered = {
+        tuple(entry[name] for name in each)
+        for each in said
+        if each
+        for entry in history
+        if each.keys() <= entry.keys()
+    }
+    assert {tuple(each.values()) for each in said if each} <= entered, (
+        "something that was said to be done is not in the log"
+    )
     assert {entry["event"] for entry in history} == {"ingested", "decided", "released", "withdrawn"}
     assert not list((tmp_path / "store").glob(".partial/*"))
 

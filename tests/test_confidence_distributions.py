@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.confidence_distributions import Anything, Corrected, Exact, Expanded, OfDraws, Student, expanded
+from agreement_pipeline.confidence_distributions import (
+    Anything,
+    Corrected,
+    Exact,
+    Expanded,
+    OfDraws,
+    Student,
+    expanded,
+)
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.interval_methods import METHODS
 from agreement_pipeline.patterns import RatingPatterns
@@ -26,18 +34,33 @@ EVERY = [(name, at) for name in METHODS for at in (None, 200) if at is None or n
 def patterns(seed):
     """Rounds small and large, with 2 to 5 raters, with and without missing ratings, and some in which nobody ever differs."""
     rng = np.random.default_rng(seed)
-    n, raters, clear = int(rng.choice([6, 15, 60, 400])), int(rng.integers(2, 6)), float(rng.choice([0.5, 0.8, 0.9, 1.0]))
-    codes = np.where(rng.random((n, 1)) < clear, rng.integers(2, size=(n, 1)), rng.integers(2, size=(n, raters)))
+    n, raters, clear = (
+        int(rng.choice([6, 15, 60, 400])),
+        int(rng.integers(2, 6)),
+        float(rng.choice([0.5, 0.8, 0.9, 1.0])),
+    )
+    codes = np.where(
+        rng.random((n, 1)) < clear, rng.integers(2, size=(n, 1)), rng.integers(2, size=(n, raters))
+    )
     codes = np.where(rng.random(codes.shape) < rng.choice([0.0, 0.2]), -1, codes)
     return RatingPatterns(codes, scale=TWO, raters=[str(rater) for rater in range(raters)])
 
 
 @pytest.mark.parametrize(("name", "at"), EVERY)
-def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_upper_one_is_under_it_where_the_rest_is(name, at):
+def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_upper_one_is_under_it_where_the_rest_is(
+    name, at
+):
     compared = 0
     for seed in range(12):
         for measure in ("krippendorff_alpha", "gwet_ac1", "percent_agreement"):
-            found = estimate(measure, patterns(seed), seed=seed, method=name, n_resamples=1000, always_valid_at=at)
+            found = estimate(
+                measure,
+                patterns(seed),
+                seed=seed,
+                method=name,
+                n_resamples=1000,
+                always_valid_at=at,
+            )
             if found.value is None:
                 continue
             assert found.interval == found.known.limits((1 - found.confidence_level) / 2)
@@ -57,7 +80,9 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
 @pytest.mark.parametrize(("name", "at"), EVERY)
 def test_q_never_falls_as_the_cutoff_rises(name, at):
     for seed in range(6):
-        found = estimate("krippendorff_alpha", patterns(seed), method=name, n_resamples=500, always_valid_at=at)
+        found = estimate(
+            "krippendorff_alpha", patterns(seed), method=name, n_resamples=500, always_valid_at=at
+        )
         if found.value is not None:
             q = [found.miss_probability(cutoff) for cutoff in np.linspace(-1, 1, 41)]
             assert (np.diff(q) >= -1e-12).all()
@@ -71,27 +96,49 @@ def mean_of_pairs(seen):
 
 def test_q_of_a_jackknifed_mean_is_students_tail():
     rng = np.random.default_rng(2)
-    seen = RatingPatterns(np.where(rng.random((40, 1)) < 0.8, rng.integers(2, size=(40, 1)), rng.integers(2, size=(40, 3))), scale=TWO, raters="abc")
+    seen = RatingPatterns(
+        np.where(
+            rng.random((40, 1)) < 0.8, rng.integers(2, size=(40, 1)), rng.integers(2, size=(40, 3))
+        ),
+        scale=TWO,
+        raters="abc",
+    )
     x = mean_of_pairs(seen)
     error = x.std(ddof=1) / math.sqrt(40)
-    plain, log = (estimate("percent_agreement", seen, method=name) for name in ("jackknife_t", "jackknife_log"))
+    plain, log = (
+        estimate("percent_agreement", seen, method=name)
+        for name in ("jackknife_t", "jackknife_log")
+    )
     assert plain.miss_probability(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
     apart = 1 - x.mean()
-    assert log.miss_probability(0.8) == pytest.approx(stats.t.sf(math.log(0.2 / apart) * apart / error, 39))
-    assert [plain.known.over(0.8), log.known.over(0.8)] == pytest.approx([1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)])
+    assert log.miss_probability(0.8) == pytest.approx(
+        stats.t.sf(math.log(0.2 / apart) * apart / error, 39)
+    )
+    assert [plain.known.over(0.8), log.known.over(0.8)] == pytest.approx(
+        [1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)]
+    )
 
 
 def test_q_of_raters_at_large_is_students_tail_by_raters():
     rng = np.random.default_rng(3)
-    codes = np.where(rng.random((60, 1)) < 0.9, rng.integers(2, size=(60, 1)), rng.integers(2, size=(60, 4)))
+    codes = np.where(
+        rng.random((60, 1)) < 0.9, rng.integers(2, size=(60, 1)), rng.integers(2, size=(60, 4))
+    )
     seen = RatingPatterns(codes, scale=TWO, raters="abcd")
     by_item = mean_of_pairs(seen)
     agree = np.array([[(codes[:, i] == codes[:, j]).mean() for j in range(4)] for i in range(4)])
-    without = np.array([np.mean([agree[i, j] for i in range(4) for j in range(i) if out not in (i, j)]) for out in range(4)])
+    without = np.array(
+        [
+            np.mean([agree[i, j] for i in range(4) for j in range(i) if out not in (i, j)])
+            for out in range(4)
+        ]
+    )
     squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
     apart = 1 - by_item.mean()
     found = estimate("percent_agreement", seen, method="two_way_jackknife_log")
-    assert found.miss_probability(0.8) == pytest.approx(stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3))
+    assert found.miss_probability(0.8) == pytest.approx(
+        stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
+    )
 
 
 @pytest.mark.parametrize("n", [10, 40, 200])
@@ -99,7 +146,9 @@ def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones
     """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
     unanimous = RatingPatterns([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
-        assert estimate("percent_agreement", unanimous, method=name).miss_probability(0.8) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
+        assert estimate("percent_agreement", unanimous, method=name).miss_probability(
+            0.8
+        ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
 
 
 def test_where_nothing_is_known_q_is_1():
@@ -107,7 +156,10 @@ def test_where_nothing_is_known_q_is_1():
     found = estimate("krippendorff_alpha", two, method="two_way_jackknife_log")
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
-    assert (found.known, found.without_limits) == (Anything((-1.0, 1.0), "too few raters"), "too few raters")
+    assert (found.known, found.without_limits) == (
+        Anything((-1.0, 1.0), "too few raters"),
+        "too few raters",
+    )
 
 
 def test_a_draw_without_a_value_is_a_miss_on_either_side():
@@ -118,20 +170,30 @@ def test_a_draw_without_a_value_is_a_miss_on_either_side():
 
 def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
     lopsided = OfDraws(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
-    assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (0.78, 0.5, 0.0)
+    assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (
+        0.78,
+        0.5,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("n", [5, 12, 30, 300])
 def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students(n):
     x = np.random.default_rng(n).gamma(2.0, size=n)
-    draws = stats.norm.ppf((np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1))
+    draws = stats.norm.ppf(
+        (np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1)
+    )
     known = Expanded(draws, x.mean(), (-math.inf, math.inf), n)
     for level in (0.8, 0.9, 0.95):
         exact = stats.ttest_1samp(x, 0).confidence_interval(level)
-        assert tuple(known.limits((1 - level) / 2)) == pytest.approx((exact.low, exact.high), rel=1e-3)
+        assert tuple(known.limits((1 - level) / 2)) == pytest.approx(
+            (exact.low, exact.high), rel=1e-3
+        )
     for cutoff in x.mean() + np.array([-2.0, -0.7, 0.4]) * x.std(ddof=1) / math.sqrt(n):
         p = stats.ttest_1samp(x, cutoff, alternative="greater").pvalue
-        assert (known.under(cutoff), known.over(cutoff)) == pytest.approx((max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3)
+        assert (known.under(cutoff), known.over(cutoff)) == pytest.approx(
+            (max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3
+        )
 
 
 def test_dirichlet_means_vary_as_that_takes_them_to():
@@ -143,24 +205,46 @@ def test_dirichlet_means_vary_as_that_takes_them_to():
 def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
     draws = np.linspace(0.5, 0.9, 1000)
     few, more = (Expanded(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
-    assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == ((-1.0, 1.0), few.under(0.5), 0.0, 0.0)
+    assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == (
+        (-1.0, 1.0),
+        few.under(0.5),
+        0.0,
+        0.0,
+    )
     assert few.under(0.3) > 0.025 > more.under(0.3) > 0
     assert 0.5 < more.limits(0.025).low < 0.51
     assert (more.finest, few.finest) == (0.01, few.under(0.3))
 
 
 def test_an_estimate_says_that_its_items_are_too_few_for_limits():
-    few, more = (estimate("percent_agreement", RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"), n_resamples=1000) for n in (4, 12))
+    few, more = (
+        estimate(
+            "percent_agreement",
+            RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"),
+            n_resamples=1000,
+        )
+        for n in (4, 12)
+    )
     assert "too few items or draws for limits at 95 %" in few.method
     assert "too few" not in more.method
     assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
-    assert (few.without_limits, more.without_limits, note(more)) == ("too few items or draws", None, "")
+    assert (few.without_limits, more.without_limits, note(more)) == (
+        "too few items or draws",
+        None,
+        "",
+    )
     assert note(few) == "no limits: too few items or draws"
-    assert Rule("percent_agreement", effect="warn").judge([few])[0].reason.endswith("; no limits: too few items or draws")
+    assert (
+        Rule("percent_agreement", effect="warn")
+        .judge([few])[0]
+        .reason.endswith("; no limits: too few items or draws")
+    )
 
 
 def test_one_item_tells_nothing():
-    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything((0.0, 1.0), "too few items or draws")
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything(
+        (0.0, 1.0), "too few items or draws"
+    )
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():

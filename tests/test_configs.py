@@ -25,7 +25,13 @@ def serology():
     path = CONFIGS.parent / project["inbox"] / "williams-1976.csv"
     scale = Scale(tuple(project["scale"]["categories"]), project["scale"]["level"])
     columns = Columns.from_mapping(project["columns"], "serology.yaml")
-    return read_ratings(path, columns, layout=project["layout"], scale=scale, classifiers=tuple(project["classifiers"]))
+    return read_ratings(
+        path,
+        columns,
+        layout=project["layout"],
+        scale=scale,
+        classifiers=tuple(project["classifiers"]),
+    )
 
 
 def test_three_policies_and_two_projects_are_bundled():
@@ -39,7 +45,9 @@ def test_a_policy_is_named_after_its_file_and_says_why(path):
     assert policy.policy == path.stem
     assert policy.admit == ("reliable",)
     assert len(policy.description) > 100
-    assert {(rule.reliable, rule.tentative) for rule in policy.rules if rule.effect == "hold"} == {(0.800, 0.667)}
+    assert {(rule.reliable, rule.tentative) for rule in policy.rules if rule.effect == "hold"} == {
+        (0.800, 0.667)
+    }
 
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.stem)
@@ -53,7 +61,10 @@ def test_a_project_is_short_named_after_its_file_and_judged_by_a_bundled_policy(
 
 
 def test_a_misspelt_column_of_a_project_is_refused():
-    with pytest.raises(ProjectError, match=r"moderation.yaml: unknown key \['rather'\] found.*Did you mean 'rater'\?"):
+    with pytest.raises(
+        ProjectError,
+        match=r"moderation.yaml: unknown key \['rather'\] found.*Did you mean 'rater'\?",
+    ):
         Columns.from_mapping({"rather": "annotator"}, "moderation.yaml")
 
 
@@ -63,20 +74,36 @@ def test_the_serology_round_has_the_specimens_and_laboratories_of_the_table(sero
     assert serology.classifiers == ("T",)
     by_hand = {"T": (16, 8, 4), "Ref-1": (16, 3, 9), "Ref-2": (12, 2, 14), "Ref-3": (12, 4, 12)}
     counts = serology.table.groupby(["rater", "label"]).size().unstack()
-    assert {rater: tuple(int(counts.loc[rater, label]) for label in ("RE", "BL", "NR")) for rater in by_hand} == by_hand
+    assert {
+        rater: tuple(int(counts.loc[rater, label]) for label in ("RE", "BL", "NR"))
+        for rater in by_hand
+    } == by_hand
 
 
 @pytest.mark.parametrize(
     ("measure", "value"),
-    [("shah_kappa_s", 0.67908), ("fleiss_kappa", 0.67614), ("shah_s", 0.63576), ("vanbelle_albert_kappa", 0.55128)],
+    [
+        ("shah_kappa_s", 0.67908),
+        ("fleiss_kappa", 0.67614),
+        ("shah_s", 0.63576),
+        ("vanbelle_albert_kappa", 0.55128),
+    ],
 )
-def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_definitions(serology, measure, value):
-    statistics = {"patterns": memory.rating_patterns, "counts": memory.category_counts, "panel": lambda ratings: memory.panel_patterns(ratings, "T")}
+def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_definitions(
+    serology, measure, value
+):
+    statistics = {
+        "patterns": memory.rating_patterns,
+        "counts": memory.category_counts,
+        "panel": lambda ratings: memory.panel_patterns(ratings, "T"),
+    }
     found = MEASURES[measure](statistics[MEASURES[measure].needs](serology))
     assert float(found.value) == pytest.approx(value, abs=5e-6)
 
 
 def test_the_serology_round_is_too_small_to_be_admitted(serology):
     holding = load_policy(CONFIGS / "policies" / "serology.yaml").rules[0]
-    (verdict,) = holding.judge([estimate("shah_kappa_s", memory.rating_patterns(serology), n_resamples=2000)])
+    (verdict,) = holding.judge(
+        [estimate("shah_kappa_s", memory.rating_patterns(serology), n_resamples=2000)]
+    )
     assert verdict.kind == "inconclusive"

@@ -23,9 +23,15 @@ ON_ITEMS = {"items_present", "raters_per_item", "replicated_items"}
 
 
 def good_table(n_items=4, n_replicated=1):
-    rows = [(f"i{i:02}", rater, "yes" if i % 2 else "no", 1, False, 0.5) for i in range(n_items) for rater in ("ann", "bob", "cy")]
+    rows = [
+        (f"i{i:02}", rater, "yes" if i % 2 else "no", 1, False, 0.5)
+        for i in range(n_items)
+        for rater in ("ann", "bob", "cy")
+    ]
     rows += [(f"i{i:02}", "ann", "yes", 2, False, 0.5) for i in range(n_replicated)]
-    table = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "earlier", "confidence"])
+    table = pd.DataFrame(
+        rows, columns=["item", "rater", "label", "occurrence", "earlier", "confidence"]
+    )
     return table.astype({"item": object, "rater": object, "label": object})
 
 
@@ -41,7 +47,9 @@ def renamed(column, old, new):
 
 
 def check(table, contract=DEFAULT, scale=SCALE, classifiers=()):
-    return {finding.check: finding for finding in contract.check(Ratings(table, scale, classifiers))}
+    return {
+        finding.check: finding for finding in contract.check(Ratings(table, scale, classifiers))
+    }
 
 
 def failing(table, **more):
@@ -50,7 +58,12 @@ def failing(table, **more):
 
 def entry(check="extra", type="expect_table_row_count_to_be_between", kwargs=None, **more):
     meta = {"check": check} | more.pop("meta", {})
-    return {"type": type, "kwargs": kwargs or {"min_value": 1}, "description": "this must hold", "meta": meta} | more
+    return {
+        "type": type,
+        "kwargs": kwargs or {"min_value": 1},
+        "description": "this must hold",
+        "meta": meta,
+    } | more
 
 
 def contract_of(*rows, items=None):
@@ -72,29 +85,67 @@ def test_ratings_from_a_frame_pass_every_default_check():
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        pytest.param(good_table().iloc[:0], {"rows_present", "items_present", "replicated_items"}, id="no rows"),
-        pytest.param(good_table().drop(columns="earlier"), {"columns_present"} | ON_ITEMS, id="no column earlier"),
         pytest.param(
-            good_table().drop(columns="item"), {"columns_present", "item_present", "rating_unique", "item_without_email"} | ON_ITEMS, id="no column item"
+            good_table().iloc[:0],
+            {"rows_present", "items_present", "replicated_items"},
+            id="no rows",
         ),
         pytest.param(
-            good_table().drop(columns="rater"), {"columns_present", "rater_present", "rating_unique", "rater_without_email"} | ON_ITEMS, id="no column rater"
+            good_table().drop(columns="earlier"),
+            {"columns_present"} | ON_ITEMS,
+            id="no column earlier",
         ),
-        pytest.param(good_table().drop(columns="label"), {"columns_present", "label_present", "label_on_scale"} | ON_ITEMS, id="no column label"),
-        pytest.param(good_table().drop(columns="occurrence"), {"columns_present", "occurrence_present", "rating_unique"}, id="no column occurrence"),
+        pytest.param(
+            good_table().drop(columns="item"),
+            {"columns_present", "item_present", "rating_unique", "item_without_email"} | ON_ITEMS,
+            id="no column item",
+        ),
+        pytest.param(
+            good_table().drop(columns="rater"),
+            {"columns_present", "rater_present", "rating_unique", "rater_without_email"} | ON_ITEMS,
+            id="no column rater",
+        ),
+        pytest.param(
+            good_table().drop(columns="label"),
+            {"columns_present", "label_present", "label_on_scale"} | ON_ITEMS,
+            id="no column label",
+        ),
+        pytest.param(
+            good_table().drop(columns="occurrence"),
+            {"columns_present", "occurrence_present", "rating_unique"},
+            id="no column occurrence",
+        ),
         pytest.param(with_cell("item", None), {"item_present"}, id="no item"),
         pytest.param(with_cell("rater", None), {"rater_present"}, id="no rater"),
         pytest.param(with_cell("label", None), {"label_present"}, id="no label"),
         pytest.param(with_cell("occurrence", None), {"occurrence_present"}, id="no occurrence"),
         pytest.param(with_cell("label", "maybe"), {"label_on_scale"}, id="a label off the scale"),
-        pytest.param(pd.concat([good_table(), good_table().tail(1)]), {"rating_unique"}, id="a rating twice"),
-        pytest.param(with_cell("confidence", 1.5), {"confidence_between_0_and_1"}, id="confidence above 1"),
-        pytest.param(with_cell("confidence", -0.5), {"confidence_between_0_and_1"}, id="confidence under 0"),
-        pytest.param(renamed("item", "i01", "ann@example.org"), {"item_without_email"}, id="an e-mail address for an item"),
-        pytest.param(renamed("rater", "bob", "bob@example.org"), {"rater_without_email"}, id="an e-mail address for a rater"),
+        pytest.param(
+            pd.concat([good_table(), good_table().tail(1)]), {"rating_unique"}, id="a rating twice"
+        ),
+        pytest.param(
+            with_cell("confidence", 1.5), {"confidence_between_0_and_1"}, id="confidence above 1"
+        ),
+        pytest.param(
+            with_cell("confidence", -0.5), {"confidence_between_0_and_1"}, id="confidence under 0"
+        ),
+        pytest.param(
+            renamed("item", "i01", "ann@example.org"),
+            {"item_without_email"},
+            id="an e-mail address for an item",
+        ),
+        pytest.param(
+            renamed("rater", "bob", "bob@example.org"),
+            {"rater_without_email"},
+            id="an e-mail address for a rater",
+        ),
         pytest.param(good_table(n_replicated=0), {"replicated_items"}, id="nothing replicated"),
         pytest.param(good_table().query("rater == 'ann'"), {"raters_per_item"}, id="one rater"),
-        pytest.param(good_table().assign(earlier=True), {"items_present", "replicated_items"}, id="earlier ratings only"),
+        pytest.param(
+            good_table().assign(earlier=True),
+            {"items_present", "replicated_items"},
+            id="earlier ratings only",
+        ),
     ],
 )
 def test_each_default_check_fails_on_its_bad_table_and_no_other_does(table, expected):
@@ -102,8 +153,14 @@ def test_each_default_check_fails_on_its_bad_table_and_no_other_does(table, expe
 
 
 def test_every_default_check_is_shown_failing_above():
-    cases = next(mark for mark in test_each_default_check_fails_on_its_bad_table_and_no_other_does.pytestmark if mark.name == "parametrize").args[1]
-    assert set().union(*(case.values[1] for case in cases)) == {spec.check for spec in DEFAULT.specs}
+    cases = next(
+        mark
+        for mark in test_each_default_check_fails_on_its_bad_table_and_no_other_does.pytestmark
+        if mark.name == "parametrize"
+    ).args[1]
+    assert set().union(*(case.values[1] for case in cases)) == {
+        spec.check for spec in DEFAULT.specs
+    }
 
 
 def test_a_warning_never_holds_and_an_error_does():
@@ -112,7 +169,10 @@ def test_a_warning_never_holds_and_an_error_does():
 
 
 def test_ratings_by_classifiers_alone_are_no_round():
-    assert failing(good_table(), classifiers=("ann", "bob", "cy")) == {"items_present", "replicated_items"}
+    assert failing(good_table(), classifiers=("ann", "bob", "cy")) == {
+        "items_present",
+        "replicated_items",
+    }
 
 
 def test_a_classifier_does_not_count_among_the_raters_of_an_item():
@@ -135,15 +195,20 @@ def test_replicated_items_asks_for_one_item_in_twenty(n_items, passed):
 
 def test_a_rating_of_an_earlier_round_makes_an_item_replicated():
     table = good_table()
-    table["earlier"] = (table["rater"] == "ann") & (table["item"] == "i00") & (table["occurrence"] == 1)
+    table["earlier"] = (
+        (table["rater"] == "ann") & (table["item"] == "i00") & (table["occurrence"] == 1)
+    )
     assert check(table)["replicated_items"].passed
 
 
 def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():
     rng = np.random.default_rng(3)
-    rows = sorted({(f"i{rng.integers(8)}", f"r{rng.integers(4)}", int(rng.integers(1, 4))) for _ in range(70)})
+    rows = sorted(
+        {(f"i{rng.integers(8)}", f"r{rng.integers(4)}", int(rng.integers(1, 4))) for _ in range(70)}
+    )
     table = pd.DataFrame(
-        [(i, r, rng.choice(["no", "yes"]), o, bool(rng.random() < 0.4)) for i, r, o in rows], columns=["item", "rater", "label", "occurrence", "earlier"]
+        [(i, r, rng.choice(["no", "yes"]), o, bool(rng.random() < 0.4)) for i, r, o in rows],
+        columns=["item", "rater", "label", "occurrence", "earlier"],
     )
     first, met = {}, defaultdict(int)
     for row in table.itertuples():
@@ -157,11 +222,21 @@ def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():
     replicated = sum(any(met[item, f"r{r}"] > 1 for r in range(3)) for item in items)
     assert 0 < replicated < len(items)
 
-    sums = [entry(name, "expect_column_sum_to_be_between", {"column": name, "min_value": 0}) for name in ("n_raters", "n_labels")] + [
-        entry("replicated", "expect_column_mean_to_be_between", {"column": "replicated", "min_value": 0}),
+    sums = [
+        entry(name, "expect_column_sum_to_be_between", {"column": name, "min_value": 0})
+        for name in ("n_raters", "n_labels")
+    ] + [
+        entry(
+            "replicated",
+            "expect_column_mean_to_be_between",
+            {"column": "replicated", "min_value": 0},
+        ),
         entry("n_items"),
     ]
-    found = {f.check: dict(f.observed) for f in contract_of(entry(), items=sums).check(Ratings(table, SCALE, ("r3",)))}
+    found = {
+        f.check: dict(f.observed)
+        for f in contract_of(entry(), items=sums).check(Ratings(table, SCALE, ("r3",)))
+    }
     assert found["n_items"]["observed_value"] == len(items)
     assert found["n_raters"]["observed_value"] == len(first)
     assert found["n_labels"]["observed_value"] == n_labels
@@ -174,7 +249,9 @@ def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():
 def test_confidence_that_was_not_delivered_passes_and_says_so():
     finding = check(good_table().drop(columns="confidence"))["confidence_between_0_and_1"]
     assert finding.passed
-    assert finding.description.startswith("confidence_between_0_and_1: column confidence was not delivered, so nothing was checked; ")
+    assert finding.description.startswith(
+        "confidence_between_0_and_1: column confidence was not delivered, so nothing was checked; "
+    )
 
 
 def test_labels_on_a_continuous_scale_pass_and_say_that_nothing_was_checked():
@@ -206,14 +283,24 @@ def test_confidence_in_words_could_not_be_checked_and_holds():
 
 def test_a_finding_says_how_many_fail_and_where():
     finding = check(with_cell("label", "maybe"))["label_on_scale"]
-    assert finding.description == "label_on_scale: 1 of 13 rows fail, first [('i00', 'bob')]; every label must be a category of the scale"
-    assert dict(finding.observed) == {"checked": 13, "missing": 0, "unexpected": 1, "failing": (("i00", "bob"),)}
+    assert (
+        finding.description
+        == "label_on_scale: 1 of 13 rows fail, first [('i00', 'bob')]; every label must be a category of the scale"
+    )
+    assert dict(finding.observed) == {
+        "checked": 13,
+        "missing": 0,
+        "unexpected": 1,
+        "failing": (("i00", "bob"),),
+    }
 
 
 def test_failing_keys_are_those_of_the_rows_whatever_the_index_of_the_table():
     table = with_cell("label", "maybe", row=4)
     table.index = pd.Index([7] * len(table))
-    assert dict(check(table)["label_on_scale"].observed)["failing"] == ((table["item"].iloc[4], table["rater"].iloc[4]),)
+    assert dict(check(table)["label_on_scale"].observed)["failing"] == (
+        (table["item"].iloc[4], table["rater"].iloc[4]),
+    )
 
 
 def test_a_finding_names_five_failing_keys_and_keeps_twenty():
@@ -227,16 +314,27 @@ def test_a_finding_on_items_names_items():
     table = good_table()
     table = table[(table["item"] != "i03") | (table["rater"] == "ann")]
     finding = check(table)["raters_per_item"]
-    assert finding.description == "raters_per_item: 1 of 4 items fail, first ['i03']; at least 2 raters are required on 95% of the items"
+    assert (
+        finding.description
+        == "raters_per_item: 1 of 4 items fail, first ['i03']; at least 2 raters are required on 95% of the items"
+    )
 
 
 def test_a_finding_says_how_many_rows_had_no_value_to_check():
-    assert "0 of 12 rows fail, 1 without a value" in check(with_cell("confidence", np.nan))["confidence_between_0_and_1"].description
+    assert (
+        "0 of 12 rows fail, 1 without a value"
+        in check(with_cell("confidence", np.nan))["confidence_between_0_and_1"].description
+    )
 
 
 def test_an_aggregate_finding_says_what_was_found():
-    assert check(good_table())["replicated_items"].description.startswith("replicated_items: 0.25 found; ")
-    assert check(good_table())["rows_present"].description == "rows_present: 13 found; at least one rating must be present"
+    assert check(good_table())["replicated_items"].description.startswith(
+        "replicated_items: 0.25 found; "
+    )
+    assert (
+        check(good_table())["rows_present"].description
+        == "rows_present: 13 found; at least one rating must be present"
+    )
 
 
 def test_an_aggregate_over_nothing_has_no_value():
@@ -248,21 +346,39 @@ def test_an_aggregate_over_nothing_has_no_value():
 @pytest.mark.parametrize(
     ("type_", "kwargs", "found"),
     [
-        ("expect_column_distinct_values_to_be_in_set", {"column": "label", "value_set": ["no"]}, "no value reported"),
-        ("expect_column_unique_value_count_to_be_between", {"column": "rater", "min_value": 4}, "3 found"),
+        (
+            "expect_column_distinct_values_to_be_in_set",
+            {"column": "label", "value_set": ["no"]},
+            "no value reported",
+        ),
+        (
+            "expect_column_unique_value_count_to_be_between",
+            {"column": "rater", "min_value": 4},
+            "3 found",
+        ),
         ("expect_column_stdev_to_be_between", {"column": "confidence", "min_value": 1}, "0 found"),
         ("expect_column_to_exist", {"column": "absent"}, "no value reported"),
-        ("expect_table_columns_to_match_ordered_list", {"column_list": ["a"]}, "['item', 'rater', 'label', 'occurrence', 'earlier', 'confidence'] found"),
+        (
+            "expect_table_columns_to_match_ordered_list",
+            {"column_list": ["a"]},
+            "['item', 'rater', 'label', 'occurrence', 'earlier', 'confidence'] found",
+        ),
         (
             "expect_column_pair_values_a_to_be_greater_than_b",
             {"column_A": "confidence", "column_B": "occurrence"},
             "13 of 13 rows fail, first [('i00', 'ann'), ",
         ),
-        ("expect_multicolumn_sum_to_equal", {"column_list": ["occurrence", "confidence"], "sum_total": 1.5}, "1 of 13 rows fail, first [('i00', 'ann')]"),
+        (
+            "expect_multicolumn_sum_to_equal",
+            {"column_list": ["occurrence", "confidence"], "sum_total": 1.5},
+            "1 of 13 rows fail, first [('i00', 'ann')]",
+        ),
     ],
 )
 def test_whatever_great_expectations_reports_is_worded(type_, kwargs, found):
-    finding = check(good_table(), contract=contract_of(entry("odd", type_, kwargs, severity="warning")))["odd"]
+    finding = check(
+        good_table(), contract=contract_of(entry("odd", type_, kwargs, severity="warning"))
+    )["odd"]
     assert (finding.passed, finding.severity) == (False, "warning")
     assert finding.description.startswith(f"odd: {found}")
 
@@ -273,13 +389,25 @@ def test_personal_data_stand_in_no_finding_whichever_check_failed():
     findings = DEFAULT.check(Ratings(table, SCALE))
     assert {f.check for f in findings if not f.passed} == {"label_on_scale", "rater_without_email"}
     assert "bob" not in repr(findings)
-    assert dict(next(f for f in findings if f.check == "label_on_scale").observed)["failing"] == (("i00", "(redacted)"),)
+    assert dict(next(f for f in findings if f.check == "label_on_scale").observed)["failing"] == (
+        ("i00", "(redacted)"),
+    )
 
 
-@pytest.mark.parametrize("table", [good_table(), good_table().assign(label="maybe", confidence=2.0), good_table().iloc[:0], with_cell("item", None)])
+@pytest.mark.parametrize(
+    "table",
+    [
+        good_table(),
+        good_table().assign(label="maybe", confidence=2.0),
+        good_table().iloc[:0],
+        with_cell("item", None),
+    ],
+)
 def test_observed_values_are_plain_python(table):
     def types(value):
-        return set().union(*map(types, value)) if isinstance(value, tuple) and value else {type(value)}
+        return (
+            set().union(*map(types, value)) if isinstance(value, tuple) and value else {type(value)}
+        )
 
     for finding in check(table).values():
         assert type(finding.passed) is bool
@@ -289,10 +417,14 @@ def test_observed_values_are_plain_python(table):
 
 
 def test_findings_stand_in_the_order_of_the_contract_whatever_it_is():
-    backwards = Contract.from_mapping({table: entries[::-1] for table, entries in DEFAULT.to_mapping().items()})
+    backwards = Contract.from_mapping(
+        {table: entries[::-1] for table, entries in DEFAULT.to_mapping().items()}
+    )
     for contract in (DEFAULT, backwards):
         findings = contract.check(Ratings(with_cell("label", "maybe").drop(columns="item"), SCALE))
-        assert [(f.check, f.table) for f in findings] == [(s.check, s.table) for s in contract.specs]
+        assert [(f.check, f.table) for f in findings] == [
+            (s.check, s.table) for s in contract.specs
+        ]
     assert [s.check for s in backwards.specs] != [s.check for s in DEFAULT.specs]
 
 
@@ -320,9 +452,16 @@ def test_the_ratings_are_left_as_they_were():
     ],
 )
 def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type_, kwargs):
-    contract = contract_of(entry("before"), entry("raises", type_, kwargs, severity="warning"), entry("after"))
+    contract = contract_of(
+        entry("before"), entry("raises", type_, kwargs, severity="warning"), entry("after")
+    )
     found = check(good_table(), contract=contract)
-    assert [(f.check, f.passed) for f in found.values()] == [("before", True), ("raises", False), ("after", True), ("on_items", True)]
+    assert [(f.check, f.passed) for f in found.values()] == [
+        ("before", True),
+        ("raises", False),
+        ("after", True),
+        ("on_items", True),
+    ]
     assert found["raises"].severity == "error"
     assert found["raises"].description.startswith("raises: could not be run (")
 
@@ -345,7 +484,9 @@ def test_personal_data_in_an_exception_are_redacted(monkeypatch):
         raise ValueError("cannot read bob@example.org")
 
     monkeypatch.setattr(validation, "_results", broken)
-    assert check(good_table())["rows_present"].description.startswith("rows_present: could not be run ((redacted));")
+    assert check(good_table())["rows_present"].description.startswith(
+        "rows_present: could not be run ((redacted));"
+    )
 
 
 def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
@@ -375,14 +516,26 @@ def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
     ],
 )
 def test_what_great_expectations_does_not_know_is_refused_and_not_dropped(tmp_path, type_, kwargs):
-    (tmp_path / "rows.yaml").write_text(f"# rows\n- {json.dumps(entry())}\n- {json.dumps(entry('odd', type_, kwargs))}\n")
+    (tmp_path / "rows.yaml").write_text(
+        f"# rows\n- {json.dumps(entry())}\n- {json.dumps(entry('odd', type_, kwargs))}\n"
+    )
     (tmp_path / "items.yaml").write_text(f"- {json.dumps(entry('on_items'))}\n")
-    with pytest.raises(ContractError, match=rf"rows.yaml:3: {type_} with .* found \(.*\); an expectation that Great Expectations knows"):
+    with pytest.raises(
+        ContractError,
+        match=rf"rows.yaml:3: {type_} with .* found \(.*\); an expectation that Great Expectations knows",
+    ):
         Contract.load(tmp_path).check(Ratings(good_table(), SCALE))
 
 
 def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check():
-    contract = contract_of(entry("odd", "expect_column_values_to_be_betwixt", {"column": "confidence"}, meta={"when": "confidence"}))
+    contract = contract_of(
+        entry(
+            "odd",
+            "expect_column_values_to_be_betwixt",
+            {"column": "confidence"},
+            meta={"when": "confidence"},
+        )
+    )
     with pytest.raises(ContractError, match="betwixt not found"):
         contract.check(Ratings(good_table().drop(columns="confidence"), SCALE))
 
@@ -390,35 +543,82 @@ def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check(
 @pytest.mark.parametrize(
     ("bad", "match"),
     [
-        (entry(severity="fatal"), "severity 'fatal' found; one of critical, warning, info is required"),
+        (
+            entry(severity="fatal"),
+            "severity 'fatal' found; one of critical, warning, info is required",
+        ),
         (entry(severity=["warning"]), "severity .* found"),
-        (entry(severty="warning"), r"unknown key \['severty'\] found; one of type, kwargs, severity, description, meta is required"),
-        (entry(meta={"wen": "confidence"}), r"unknown key \['wen'\] found; one of check, when, redact"),
-        (entry(meta={"when": "confidance"}), "when 'confidance' found; confidence or timestamp, in table rows, or cluster, in table items, is required"),
+        (
+            entry(severty="warning"),
+            r"unknown key \['severty'\] found; one of type, kwargs, severity, description, meta is required",
+        ),
+        (
+            entry(meta={"wen": "confidence"}),
+            r"unknown key \['wen'\] found; one of check, when, redact",
+        ),
+        (
+            entry(meta={"when": "confidance"}),
+            "when 'confidance' found; confidence or timestamp, in table rows, or cluster, in table items, is required",
+        ),
         (entry(meta={"when": "label"}), "when 'label' found"),
         (entry(meta={"redact": True}), "redact True found"),
         (entry(meta={"redact": "yes"}), "redact 'yes' found"),
-        (entry(type="expect_column_values_to_not_match_regex", kwargs={"column": "item", "regex": "("}, meta={"redact": True}), "redact True found"),
-        (entry(type="expect_column_values_to_match_regex", kwargs={"column": "item", "regex": "p"}, meta={"redact": True}), "redact True found"),
-        (entry(check="two words"), "check 'two words' found; a name of letters, digits and _ is required"),
+        (
+            entry(
+                type="expect_column_values_to_not_match_regex",
+                kwargs={"column": "item", "regex": "("},
+                meta={"redact": True},
+            ),
+            "redact True found",
+        ),
+        (
+            entry(
+                type="expect_column_values_to_match_regex",
+                kwargs={"column": "item", "regex": "p"},
+                meta={"redact": True},
+            ),
+            "redact True found",
+        ),
+        (
+            entry(check="two words"),
+            "check 'two words' found; a name of letters, digits and _ is required",
+        ),
         (entry(check="newline\n"), "check .* found"),
         (entry(check=3), "check 3 found"),
         (entry(description=" "), "description ' ' found"),
         (entry(type=None), "type None found"),
-        (entry(type="unexpected_rows_expectation"), "type 'unexpected_rows_expectation' found; an expectation on a table or its columns"),
+        (
+            entry(type="unexpected_rows_expectation"),
+            "type 'unexpected_rows_expectation' found; an expectation on a table or its columns",
+        ),
         (entry(type="expect_query_results_to_match_comparison"), "type 'expect_query"),
         (entry(type="expect_table_row_count_to_equal_other_table"), "type 'expect_table"),
         (entry(type="expect_column_values_to_match_json_schema"), "type 'expect_column"),
         (entry(kwargs=["column"]), "kwargs .* found; a mapping without row_condition"),
-        (entry(kwargs={"min_value": 1, "row_condition": "@pd.eval('1')"}), "kwargs .* found; a mapping without row_condition"),
-        (entry(kwargs={"min_value": 1, "severity": "warning"}), "kwargs .* found; a mapping without .* severity"),
-        (entry(kwargs={"min_value": {"$PARAMETER": "vocabulry"}}), "parameters .'vocabulry',. found; no other than vocabulary"),
-        (entry(kwargs={"min_value": float("nan")}), "finite numbers, lists and mappings are required"),
+        (
+            entry(kwargs={"min_value": 1, "row_condition": "@pd.eval('1')"}),
+            "kwargs .* found; a mapping without row_condition",
+        ),
+        (
+            entry(kwargs={"min_value": 1, "severity": "warning"}),
+            "kwargs .* found; a mapping without .* severity",
+        ),
+        (
+            entry(kwargs={"min_value": {"$PARAMETER": "vocabulry"}}),
+            "parameters .'vocabulry',. found; no other than vocabulary",
+        ),
+        (
+            entry(kwargs={"min_value": float("nan")}),
+            "finite numbers, lists and mappings are required",
+        ),
         (entry(kwargs={"min_value": pd.Timestamp(0)}), "Put dates in quotes"),
         ({key: value for key, value in entry().items() if key != "meta"}, r"no \['meta'\] found"),
         (entry() | {"meta": {}}, r"no \['check'\] found"),
         (entry() | {"meta": "extra"}, "str found; a mapping with check is required"),
-        ("expect_table_row_count_to_be_between", "str found; a mapping with type, kwargs, description, meta is required"),
+        (
+            "expect_table_row_count_to_be_between",
+            "str found; a mapping with type, kwargs, description, meta is required",
+        ),
     ],
 )
 def test_a_bad_entry_is_refused(bad, match):
@@ -436,9 +636,18 @@ def test_items_have_no_column_that_may_be_missing():
     [
         ({}, r"^mine: no \['rows', 'items'\] found"),
         ({"rows": [entry()]}, r"^mine: no \['items'\] found"),
-        ({"rows": [], "items": [entry()]}, "^mine: an empty list found; a list of at least one expectation on table rows is required"),
-        ({"rows": [entry()], "items": None}, "^mine: NoneType found; a list of at least one expectation on table items is required"),
-        ({"rows": [entry()], "items": [entry("b")], "raters": []}, r"^mine: unknown key \['raters'\] found"),
+        (
+            {"rows": [], "items": [entry()]},
+            "^mine: an empty list found; a list of at least one expectation on table rows is required",
+        ),
+        (
+            {"rows": [entry()], "items": None},
+            "^mine: NoneType found; a list of at least one expectation on table items is required",
+        ),
+        (
+            {"rows": [entry()], "items": [entry("b")], "raters": []},
+            r"^mine: unknown key \['raters'\] found",
+        ),
         ([entry()], "^mine: list found; a mapping with rows, items is required"),
     ],
 )
@@ -455,10 +664,14 @@ def test_an_empty_contract_is_refused_however_it_is_made():
 
 
 def test_an_expectation_on_no_table_of_ours_is_refused():
-    with pytest.raises(ContractError, match="table 'agreement' found; one of rows, items is required"):
+    with pytest.raises(
+        ContractError, match="table 'agreement' found; one of rows, items is required"
+    ):
         replace(DEFAULT.tables["rows"][0], table="agreement")
     with pytest.raises(ContractError, match="table 'raters' found"):
-        Expectation("raters", "name", "expect_table_row_count_to_be_between", {"min_value": 1}, "some")
+        Expectation(
+            "raters", "name", "expect_table_row_count_to_be_between", {"min_value": 1}, "some"
+        )
 
 
 def test_a_name_twice_is_refused_within_a_table_and_across_tables():
@@ -471,7 +684,11 @@ def test_a_name_twice_is_refused_within_a_table_and_across_tables():
 # ---------------------------------------------------------------------------------------------------- files
 
 
-def written(folder, rows, items="- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}"):
+def written(
+    folder,
+    rows,
+    items="- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}",
+):
     (folder / "rows.yaml").write_text(rows)
     (folder / "items.yaml").write_text(items)
     return folder
@@ -481,11 +698,20 @@ def written(folder, rows, items="- {type: expect_table_row_count_to_be_between, 
     ("rows", "match"),
     [
         ("- type: [\n- a\n", r"rows.yaml:2: not readable as YAML"),
-        ("", "rows.yaml.*: NoneType found; a list of at least one expectation on table rows is required"),
+        (
+            "",
+            "rows.yaml.*: NoneType found; a list of at least one expectation on table rows is required",
+        ),
         ("[]", "rows.yaml:1: an empty list found"),
         ("expectations: []\n", "rows.yaml:1: dict found; a list of at least one"),
-        ("- type: expect_x\n  kwargs: {}\n  description: x\n  severity: fatal\n  meta: {check: x}\n", "rows.yaml:4: severity 'fatal' found"),
-        ("- type: expect_x\n  kwargs: {}\n  description: x\n  meta:\n    check: x\n    wen: y\n", r"rows.yaml:6: unknown key \['wen'\] found"),
+        (
+            "- type: expect_x\n  kwargs: {}\n  description: x\n  severity: fatal\n  meta: {check: x}\n",
+            "rows.yaml:4: severity 'fatal' found",
+        ),
+        (
+            "- type: expect_x\n  kwargs: {}\n  description: x\n  meta:\n    check: x\n    wen: y\n",
+            r"rows.yaml:6: unknown key \['wen'\] found",
+        ),
         ("- type: expect_x\n  kwargs: {}\n  kwargs: {}\n", "rows.yaml:3: key 'kwargs' found twice"),
     ],
 )
@@ -496,7 +722,9 @@ def test_a_bad_file_is_refused_by_name_and_line(tmp_path, rows, match):
 
 def test_a_name_in_both_files_is_refused_naming_both(tmp_path):
     text = "- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}"
-    with pytest.raises(ContractError, match=r"items.yaml:1: check 'n' found, which .*rows.yaml:1 has too"):
+    with pytest.raises(
+        ContractError, match=r"items.yaml:1: check 'n' found, which .*rows.yaml:1 has too"
+    ):
         Contract.load(written(tmp_path, text, text))
 
 
@@ -539,25 +767,49 @@ def test_the_digest_changes_with_the_contract(change):
 
 
 def test_specs_give_the_severities_of_the_gate():
-    contract = contract_of(entry("a"), entry("b", severity="critical"), entry("c", severity="warning"), entry("d", severity="info"))
-    assert [spec.severity for spec in contract.specs] == ["error", "error", "warning", "warning", "error"]
+    contract = contract_of(
+        entry("a"),
+        entry("b", severity="critical"),
+        entry("c", severity="warning"),
+        entry("d", severity="info"),
+    )
+    assert [spec.severity for spec in contract.specs] == [
+        "error",
+        "error",
+        "warning",
+        "warning",
+        "error",
+    ]
     assert contract.specs[0] == Spec("a", "rows", "error", "this must hold")
 
 
 def test_default_findings_have_the_severity_of_their_spec():
-    assert [f.severity for f in DEFAULT.check(Ratings(good_table(), SCALE))] == [s.severity for s in DEFAULT.specs]
+    assert [f.severity for f in DEFAULT.check(Ratings(good_table(), SCALE))] == [
+        s.severity for s in DEFAULT.specs
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- what it does not touch
 
 
 def run_python(code, tmp_path):
-    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    env = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
     file = tmp_path / "code.py"
     file.write_text(code)
     folder = tmp_path / "here"
     folder.mkdir()
-    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, cwd=folder, env=env, check=False)
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=env,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert list(folder.iterdir()) == []
     return done

@@ -30,7 +30,13 @@ def rounds(population):
     """Every way in which a panel and a classifier can rate an item, and its probability."""
     share, given = population.classes
     for labels in product(range(population.categories), repeat=population.raters + 1):
-        yield labels, sum(part * math.prod(theta[label] for label in labels) for part, theta in zip(share, given, strict=True))
+        yield (
+            labels,
+            sum(
+                part * math.prod(theta[label] for label in labels)
+                for part, theta in zip(share, given, strict=True)
+            ),
+        )
 
 
 def enumerated(population):
@@ -57,15 +63,23 @@ def enumerated(population):
 
 
 @pytest.mark.parametrize("model", ["hard items", "careless raters"])
-@pytest.mark.parametrize(("raters", "categories", "commonest"), [(2, 2, None), (3, 4, 0.8), (5, 2, 0.95), (4, 3, None)])
-def test_true_values_are_those_of_every_possible_item(populations, model, raters, categories, commonest):
+@pytest.mark.parametrize(
+    ("raters", "categories", "commonest"), [(2, 2, None), (3, 4, 0.8), (5, 2, 0.95), (4, 3, None)]
+)
+def test_true_values_are_those_of_every_possible_item(
+    populations, model, raters, categories, commonest
+):
     population = populations.Population(100, raters, categories, commonest, model, 0.0, 0.7)
     expected = enumerated(population)
     assert {name: population.truths[name] for name in expected} == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("raters", "categories", "model"), [(3, 4, "hard items"), (5, 2, "careless raters")])
-def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_included(populations, monkeypatch, raters, categories, model):
+@pytest.mark.parametrize(
+    ("raters", "categories", "model"), [(3, 4, "hard items"), (5, 2, "careless raters")]
+)
+def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_included(
+    populations, monkeypatch, raters, categories, model
+):
     monkeypatch.setattr(populations, "MOST_REPLICATED", 20_000)
     from agreement_pipeline.measures import MEASURES
 
@@ -78,7 +92,10 @@ def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_in
         "shah_s": ("shah_s", sample.panel()),
         "vanbelle_albert_kappa": ("vanbelle_albert_kappa", sample.panel()),
         "shah_kappa_s": ("shah_kappa_s", sample.patterns()),
-        **{name: (name, sample.replicates()) for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")},
+        **{
+            name: (name, sample.replicates())
+            for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")
+        },
     }
     for name, truth in population.truths.items():
         measure, statistic = of.get(name, (name, sample.counts("nominal")))
@@ -89,8 +106,17 @@ def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populat
     for cells in (60, 300):
         every = populations.design(cells)
         assert len(set(every)) == cells
-        for factor, levels in (("n", 6), ("raters", 4), ("categories", 3), ("commonest", 3), ("model", 2), ("missing", 2)):
-            counts = np.unique([str(getattr(each, factor)) for each in every], return_counts=True)[1]
+        for factor, levels in (
+            ("n", 6),
+            ("raters", 4),
+            ("categories", 3),
+            ("commonest", 3),
+            ("model", 2),
+            ("missing", 2),
+        ):
+            counts = np.unique([str(getattr(each, factor)) for each in every], return_counts=True)[
+                1
+            ]
             assert len(counts) == levels
             assert abs(counts - cells / levels).max() <= 0.15 * cells
         assert 0.5 <= min(each.truth for each in every) < 0.56
@@ -100,11 +126,15 @@ def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populat
 def test_raters_who_differ_agree_as_their_mean_skill_squared_says(populations):
     from agreement_pipeline.measures import MEASURES
 
-    population = populations.Population(20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0)
+    population = populations.Population(
+        20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0
+    )
     sample = populations.Sample.drawn(population, np.random.default_rng(0))
     assert set(population.truths) == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
     for name, measure in (("alpha_nominal", "krippendorff_alpha"), ("gwet_ac1", "gwet_ac1")):
-        assert float(MEASURES[measure](sample.counts("nominal")).value) == pytest.approx(population.truths[name], abs=0.02)
+        assert float(MEASURES[measure](sample.counts("nominal")).value) == pytest.approx(
+            population.truths[name], abs=0.02
+        )
     right = (sample.codes == (sample.codes.mean(1, keepdims=True) > 0.5)).mean(0)
     assert right.std() > 0.02
 
@@ -113,8 +143,16 @@ def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(pop
     every = populations.design(360)
     assert every[:300] == populations.design(300)
     assert [each.spread > 0 for each in every] == [False] * 300 + [True] * 60
-    for factor, levels in (("n", 3), ("raters", 3), ("categories", 2), ("commonest", 2), ("spread", 3)):
-        counts = np.unique([str(getattr(each, factor)) for each in every[300:]], return_counts=True)[1]
+    for factor, levels in (
+        ("n", 3),
+        ("raters", 3),
+        ("categories", 2),
+        ("commonest", 2),
+        ("spread", 3),
+    ):
+        counts = np.unique(
+            [str(getattr(each, factor)) for each in every[300:]], return_counts=True
+        )[1]
         assert len(counts) == levels
         assert abs(counts - 60 / levels).max() <= 9
 
@@ -143,7 +181,9 @@ def test_a_short_run_has_every_method_and_measure_in_it(study, tmp_path):
     study.main(["--short", "--table", str(tmp_path / "short.csv")])
     rows = study.rows_in(tmp_path / "short.csv")
     assert {row.method for row in rows} == set(study.STUDIED)
-    assert {row.measure for row in rows} == {name for measures in study.GROUPS.values() for name in measures}
+    assert {row.measure for row in rows} == {
+        name for measures in study.GROUPS.values() for name in measures
+    }
     assert all(row.held_975 <= row.defined <= row.populations == 4 for row in rows)
 
 
@@ -155,27 +195,53 @@ def test_passes_are_summed_into_one_row_and_are_known_to_be_done(study, tmp_path
     for row in sums:
         mine = [each for each in rows if each[:4] == row[:4]]
         assert (row.first, row.passes, row.populations) == (0, 3, 9)
-        assert [row.defined, row.held_95, row.held_975] == [sum(getattr(each, name) for each in mine) for name in ("defined", "held_95", "held_975")]
+        assert [row.defined, row.held_95, row.held_975] == [
+            sum(getattr(each, name) for each in mine) for name in ("defined", "held_95", "held_975")
+        ]
     study.append(short, sums)
     assert study.done(short) == study.done(table)
-    assert study.summed([*rows[:1], rows[0]._replace(first=2)]) == [rows[0], rows[0]._replace(first=2)]
+    assert study.summed([*rows[:1], rows[0]._replace(first=2)]) == [
+        rows[0],
+        rows[0]._replace(first=2),
+    ]
 
 
 def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, populations):
     population = populations.design()[4]
     samples = list(population.samples(5, [0, 0]))
-    rows = {row.measure: row for row in study.rows_of(0, 4, population, ["jackknife_t"], samples, 50)}
+    rows = {
+        row.measure: row for row in study.rows_of(0, 4, population, ["jackknife_t"], samples, 50)
+    }
     from agreement_pipeline.estimates import estimate
 
     for level, held in ((0.90, "held_95"), (0.95, "held_975")):
-        found = [estimate("gwet_ac1", sample.counts("nominal"), method="jackknife_t", confidence_level=level) for sample in samples]
-        assert getattr(rows["gwet_ac1"], held) == sum(each.interval.low <= population.truths["gwet_ac1"] for each in found)
+        found = [
+            estimate(
+                "gwet_ac1", sample.counts("nominal"), method="jackknife_t", confidence_level=level
+            )
+            for sample in samples
+        ]
+        assert getattr(rows["gwet_ac1"], held) == sum(
+            each.interval.low <= population.truths["gwet_ac1"] for each in found
+        )
     assert rows["gwet_ac1"].populations == rows["gwet_ac1"].defined == 5
 
 
 def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, tmp_path):
-    study.study(tmp_path / "table.csv", cells=[300], passes=range(1), populations=3, draws=100, methods=list(study.METHODS))
+    study.study(
+        tmp_path / "table.csv",
+        cells=[300],
+        passes=range(1),
+        populations=3,
+        draws=100,
+        methods=list(study.METHODS),
+    )
     rows = study.rows_in(tmp_path / "table.csv")
     assert {row.method for row in rows} == set(study.AT_LARGE)
-    assert {row.measure for row in rows} == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
+    assert {row.measure for row in rows} == {
+        "alpha_nominal",
+        "fleiss_kappa",
+        "shah_kappa_s",
+        "gwet_ac1",
+    }
     assert all(row.defined == 3 for row in rows)

@@ -7,11 +7,25 @@ from itertools import count
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Policy, Ratings, ReleaseInvalidError, Rule, Scale, release, release_contents
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    ReleaseInvalidError,
+    Rule,
+    Scale,
+    release,
+    release_contents,
+)
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.files import digest_of
-from agreement_pipeline.release import current_release, judge_round, release_dataset, release_round, verify_release
+from agreement_pipeline.release import (
+    current_release,
+    judge_round,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.release_proof import prove
 from agreement_pipeline.storage import local
 from agreement_pipeline.store import Store
@@ -27,8 +41,18 @@ PRIMITIVES = [(local, name) for name in ("put", "link", "rename", "remove")]
 @cache
 def make_ratings(disagreements, prefix="i"):
     """Three raters who agree on items that are no and yes in turn, but for the first few."""
-    rows = [(f"{prefix}{item:02}", rater, ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2]) for item in range(90) for rater in "abc"]
-    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    rows = [
+        (
+            f"{prefix}{item:02}",
+            rater,
+            ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2],
+        )
+        for item in range(90)
+        for rater in "abc"
+    ]
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
 
 
 @pytest.fixture
@@ -47,9 +71,21 @@ def remembered(monkeypatch):
 
     for module in (release, release_contents):
         monkeypatch.setattr(
-            module, "assess", once(assess, lambda ratings, policy, contract, *_: (ratings.digest, ratings.raters, policy.digest, contract.digest))
+            module,
+            "assess",
+            once(
+                assess,
+                lambda ratings, policy, contract, *_: (
+                    ratings.digest,
+                    ratings.raters,
+                    policy.digest,
+                    contract.digest,
+                ),
+            ),
         )
-    monkeypatch.setattr(release, "prove", once(prove, lambda data, path, on: (digest_of(data), path, on)))
+    monkeypatch.setattr(
+        release, "prove", once(prove, lambda data, path, on: (digest_of(data), path, on))
+    )
 
 
 @pytest.fixture
@@ -83,7 +119,10 @@ OPERATIONS = {
     "ingest": (nothing, ingested),
     "decision": (ingested, lambda store, _: judge_round(store, "r1", POLICY, CONTRACT)),
     "release": (ingested, lambda store, _: let_out(store)),
-    "withdrawal": (round_delivered_again, lambda store, _: judge_round(store, "r1", POLICY, CONTRACT)),
+    "withdrawal": (
+        round_delivered_again,
+        lambda store, _: judge_round(store, "r1", POLICY, CONTRACT),
+    ),
 }
 
 
@@ -99,12 +138,23 @@ def standing(path):
 def seen_in(place):
     """What everybody sees who reads a store: each round's version and decision, each release, the one that is current. And what the log says."""
     store = Store(place)
-    decided = {entry["round"]: entry["decision"] for entry in store.history() if entry["event"] == "decided"}
+    decided = {
+        entry["round"]: entry["decision"]
+        for entry in store.history()
+        if entry["event"] == "decided"
+    }
     seen = {path: standing(path) for path in (place / "releases").glob("*/*")}
     for name in store.rounds():
-        seen |= {(name, "present"): (store.present(name), store.ratings(name).digest), (name, "decided"): decided.get(name)}
+        seen |= {
+            (name, "present"): (store.present(name), store.ratings(name).digest),
+            (name, "decided"): decided.get(name),
+        }
         seen |= {(name, "release"): current_release(store, name)}
-    entries = [(entry["event"], entry["round"], called) for entry in store.history() for called in entry.get("releases", [entry.get("release")])]
+    entries = [
+        (entry["event"], entry["round"], called)
+        for entry in store.history()
+        for called in entry.get("releases", [entry.get("release")])
+    ]
     return seen, sorted(entries, key=str)
 
 
@@ -114,13 +164,23 @@ def copied(before, place):
 
 
 def refuse_what_the_log_does_not_know(found, store):
-    releases = {"/".join(path.parts[-2:]): state for path, state in found.items() if not isinstance(path, tuple)}
-    assert releases.keys() <= {entry["release"] for entry in store.history() if entry["event"] == "released"}
-    assert {called for called, state in releases.items() if state == "open"} <= {entry["release"] for entry in store.in_force()}
+    releases = {
+        "/".join(path.parts[-2:]): state
+        for path, state in found.items()
+        if not isinstance(path, tuple)
+    }
+    assert releases.keys() <= {
+        entry["release"] for entry in store.history() if entry["event"] == "released"
+    }
+    assert {called for called, state in releases.items() if state == "open"} <= {
+        entry["release"] for entry in store.in_force()
+    }
     assert all(releases.get(called) == "withdrawn" for called in store.withdrawn())
 
 
-def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(tmp_path, original, remembered, capsys):
+def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(
+    tmp_path, original, remembered, capsys
+):
     times = dict.fromkeys(OPERATIONS, 0)
     for name, (prepare, operate) in OPERATIONS.items():
         before, place = tmp_path / f"before {name}", tmp_path / "store"
@@ -135,12 +195,16 @@ def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(tmp_p
                 break
             times[name] += 1
             found, _ = seen_in(place)
-            assert all(found.get(key) in (old.get(key), new.get(key)) for key in old | new | found), f"{name}, point {n}"
+            assert all(
+                found.get(key) in (old.get(key), new.get(key)) for key in old | new | found
+            ), f"{name}, point {n}"
             refuse_what_the_log_does_not_know(found, Store(place))
             operate(Store(place, salt=SALT), original)
             assert seen_in(place) == (new, entries), f"{name}, point {n}"
             assert not list(place.glob(".partial/*"))
     with capsys.disabled():
-        print(f"\nkilled {sum(times.values())} times: {', '.join(f'{name} {n}' for name, n in times.items())}")  # noqa: T201 - that so many were killed is to be seen
+        print(
+            f"\nkilled {sum(times.values())} times: {', '.join(f'{name} {n}' for name, n in times.items())}"
+        )
     assert all(times.values())
     assert sum(times.values()) >= 30

@@ -15,14 +15,22 @@ ROUNDS = dg.DynamicPartitionsDefinition(name="rounds")
 NUMBERS, DATA, REPORT = dg.AssetKey("numbers"), dg.AssetKey("data"), dg.AssetKey("report")
 
 
-def line(*, passed=True, severity=dg.AssetCheckSeverity.ERROR, blocking=True, answer=True, raises=None):
+def line(
+    *, passed=True, severity=dg.AssetCheckSeverity.ERROR, blocking=True, answer=True, raises=None
+):
     """numbers (with the check `admitted`) -> data -> report."""
 
-    @dg.asset(key=NUMBERS, check_specs=[dg.AssetCheckSpec("admitted", asset=NUMBERS, blocking=blocking)])
+    @dg.asset(
+        key=NUMBERS, check_specs=[dg.AssetCheckSpec("admitted", asset=NUMBERS, blocking=blocking)]
+    )
     def numbers() -> dg.MaterializeResult:
         if raises:
             raise raises
-        results = [dg.AssetCheckResult(check_name="admitted", passed=passed, severity=severity)] if answer else []
+        results = (
+            [dg.AssetCheckResult(check_name="admitted", passed=passed, severity=severity)]
+            if answer
+            else []
+        )
         return dg.MaterializeResult(check_results=results)
 
     @dg.asset(key=DATA, deps=[NUMBERS])
@@ -31,11 +39,15 @@ def line(*, passed=True, severity=dg.AssetCheckSeverity.ERROR, blocking=True, an
     @dg.asset(key=REPORT, deps=[DATA])
     def report() -> None: ...
 
-    return dg.Definitions(assets=[numbers, data, report], jobs=[dg.define_asset_job("all", selection="*")]).resolve_job_def("all")
+    return dg.Definitions(
+        assets=[numbers, data, report], jobs=[dg.define_asset_job("all", selection="*")]
+    ).resolve_job_def("all")
 
 
 def run(job, instance, *keys, **more):
-    return job.execute_in_process(instance=instance, raise_on_error=False, asset_selection=list(keys) or None, **more)
+    return job.execute_in_process(
+        instance=instance, raise_on_error=False, asset_selection=list(keys) or None, **more
+    )
 
 
 def materialized(result):
@@ -55,7 +67,9 @@ def test_a_blocking_error_stops_what_follows_in_the_same_run_and_keeps_the_numbe
 
 
 @pytest.mark.parametrize("slack", [{"severity": dg.AssetCheckSeverity.WARN}, {"blocking": False}])
-def test_a_warning_stops_nothing_though_it_blocks_and_an_error_stops_nothing_unless_it_blocks(instance, slack):
+def test_a_warning_stops_nothing_though_it_blocks_and_an_error_stops_nothing_unless_it_blocks(
+    instance, slack
+):
     assert materialized(run(line(passed=False, **slack), instance)) == {"numbers", "data", "report"}
 
 
@@ -84,10 +98,14 @@ def test_a_check_inside_its_asset_cannot_be_left_out(instance):
         job.get_subset(asset_selection={NUMBERS, DATA}, asset_check_selection=set())
 
 
-def test_anybody_with_the_instance_can_report_a_check_as_passed_and_an_asset_as_materialized(instance):
+def test_anybody_with_the_instance_can_report_a_check_as_passed_and_an_asset_as_materialized(
+    instance,
+):
     run(line(passed=False), instance)
     check = dg.AssetCheckKey(NUMBERS, "admitted")
-    instance.report_runless_asset_event(dg.AssetCheckEvaluation(asset_key=NUMBERS, check_name="admitted", passed=True, metadata={}))
+    instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(asset_key=NUMBERS, check_name="admitted", passed=True, metadata={})
+    )
     instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=DATA))
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([check])[check]
     assert latest.event.asset_check_evaluation.passed
@@ -96,7 +114,12 @@ def test_anybody_with_the_instance_can_report_a_check_as_passed_and_an_asset_as_
 
 def test_a_check_is_reported_by_hand_once_a_partition(instance):
     """A second report of it is refused by the database, so that a bypass that reports twice tries nothing."""
-    bad, worse = (dg.AssetCheckEvaluation(asset_key=NUMBERS, check_name="admitted", passed=True, metadata={}, partition=name) for name in ("bad", "worse"))
+    bad, worse = (
+        dg.AssetCheckEvaluation(
+            asset_key=NUMBERS, check_name="admitted", passed=True, metadata={}, partition=name
+        )
+        for name in ("bad", "worse")
+    )
     for once in (bad, worse):
         instance.report_runless_asset_event(once)
     with pytest.raises(IntegrityError, match="UNIQUE constraint failed: asset_check_executions"):
@@ -117,11 +140,17 @@ def test_a_failure_that_forbids_retries_is_tried_once(instance, allow_retries, a
 
 
 def partitioned(verdicts, partitions=ROUNDS):
-    spec = partitioned_check("admitted", asset=NUMBERS, description="", partitions=partitions, blocking=True)
+    spec = partitioned_check(
+        "admitted", asset=NUMBERS, description="", partitions=partitions, blocking=True
+    )
 
     @dg.asset(key=NUMBERS, partitions_def=ROUNDS, check_specs=[spec])
     def numbers(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
-        return dg.MaterializeResult(check_results=[dg.AssetCheckResult(check_name="admitted", passed=verdicts[context.partition_key])])
+        return dg.MaterializeResult(
+            check_results=[
+                dg.AssetCheckResult(check_name="admitted", passed=verdicts[context.partition_key])
+            ]
+        )
 
     return dg.Definitions(assets=[numbers], jobs=[dg.define_asset_job("all", selection="*")])
 
@@ -132,14 +161,18 @@ def test_a_check_with_partitions_keeps_one_rounds_failure_apart_from_anothers_pa
     job = partitioned(verdicts).resolve_job_def("all")
     for name in ("bad", "good"):
         run(job, instance, partition_key=name)
-    found = instance.event_log_storage.get_asset_check_partition_info([dg.AssetCheckKey(NUMBERS, "admitted")], partition_keys=list(verdicts))
+    found = instance.event_log_storage.get_asset_check_partition_info(
+        [dg.AssetCheckKey(NUMBERS, "admitted")], partition_keys=list(verdicts)
+    )
     statuses = {each.partition_key: each.latest_execution_status.value for each in found}
     assert statuses == {"good": "SUCCEEDED", "bad": "FAILED"}
 
 
 def test_a_check_may_not_have_other_partitions_than_its_asset():
     with pytest.raises(dg.DagsterInvalidDefinitionError):
-        dg.Definitions.validate_loadable(partitioned({}, dg.DynamicPartitionsDefinition(name="others")))
+        dg.Definitions.validate_loadable(
+            partitioned({}, dg.DynamicPartitionsDefinition(name="others"))
+        )
 
 
 def test_a_partition_may_be_named_like_a_path(instance):

@@ -14,11 +14,24 @@ from agreement_pipeline.rules import Rule
 from agreement_pipeline.scale import Scale
 
 DOCS = Path(__file__).parents[1] / "docs"
-GENERATED = {"measures.md": measures_page, "degenerate-inputs.md": degenerate_page, "reproduction.md": reproduction_page}
-PAGES = [*DOCS.rglob("*.md"), DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", DOCS.parent / "SECURITY.md"]
+GENERATED = {
+    "measures.md": measures_page,
+    "degenerate-inputs.md": degenerate_page,
+    "reproduction.md": reproduction_page,
+}
+PAGES = [
+    *DOCS.rglob("*.md"),
+    DOCS.parent / "README.md",
+    DOCS.parent / "CONTRIBUTING.md",
+    DOCS.parent / "SECURITY.md",
+]
 WORDS = {"rater", "pair", "measure", "measures"}
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
-every_generated_page = pytest.mark.parametrize(("name", "module"), GENERATED.items(), ids=list(GENERATED))
+every_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent))
+)
+every_generated_page = pytest.mark.parametrize(
+    ("name", "module"), GENERATED.items(), ids=list(GENERATED)
+)
 
 
 @every_generated_page
@@ -27,9 +40,16 @@ def test_a_page_is_what_the_code_says(name, module):
 
 
 @every_generated_page
-def test_a_page_that_somebody_changed_is_stale_until_it_is_written_again(name, module, tmp_path, capsys):
+def test_a_page_that_somebody_changed_is_stale_until_it_is_written_again(
+    name, module, tmp_path, capsys
+):
     path = tmp_path / name
-    path.write_text((DOCS / name).read_text().replace("<!-- end of measures -->", "more <!-- end of measures -->") + ("more" * (name != "measures.md")))
+    path.write_text(
+        (DOCS / name)
+        .read_text()
+        .replace("<!-- end of measures -->", "more <!-- end of measures -->")
+        + ("more" * (name != "measures.md"))
+    )
     assert module.main(["--check", str(path)]) == 1
     assert f"Run python -m {module.__name__} {path}" in capsys.readouterr().err
     assert module.main([str(path)]) == 0
@@ -55,7 +75,11 @@ def test_a_page_without_a_place_for_the_list_of_measures_is_refused(tmp_path):
 def test_every_measure_is_in_the_list_and_on_the_page_of_its_family():
     listed = measures_page.list_of_measures("measures")
     of_families = "".join(measures_page.family_pages().values())
-    assert [name for name in MEASURES if f"`{name}`" not in listed or not re.search(rf"(## |`){name}\b", of_families)] == []
+    assert [
+        name
+        for name in MEASURES
+        if f"`{name}`" not in listed or not re.search(rf"(## |`){name}\b", of_families)
+    ] == []
 
 
 @every_page
@@ -67,10 +91,16 @@ def test_a_page_holds_nothing_that_only_sphinx_would_render(page):
 @every_page
 def test_no_inline_formula_holds_what_markdown_would_take_for_its_own(page):
     """Before it sees a formula, Markdown drops the backslash of an escaped sign, ends a table's cell at a bar, and takes a leading underscore for emphasis."""
-    text = re.sub(r"^```.*?^```|\$`[^`\n]*`\$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^```.*?^```|\$`[^`\n]*`\$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE
+    )
     formulas = re.findall(r"\$([^$\n]+)\$", text)
-    in_tables = re.findall(r"\$([^$\n]+)\$", "".join(re.findall(r"^\|.*\n", text, flags=re.MULTILINE)))
-    assert [formula for formula in formulas if re.search(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_", formula)] == []
+    in_tables = re.findall(
+        r"\$([^$\n]+)\$", "".join(re.findall(r"^\|.*\n", text, flags=re.MULTILINE))
+    )
+    assert [
+        formula for formula in formulas if re.search(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_", formula)
+    ] == []
     assert [formula for formula in in_tables if "|" in formula] == []
 
 
@@ -81,22 +111,38 @@ def test_the_guide_to_measures_names_measures_that_exist():
 
 
 def test_the_guide_names_every_measure_of_the_items_that_all_rated():
-    (line,) = re.findall(r"^Some use only the items that every rater rated.*$", (DOCS / "measures.md").read_text(), flags=re.MULTILINE)
-    assert set(re.findall(r"`(\w+)`", line)) == {name for name, record in MEASURES.items() if record.crossed}
+    (line,) = re.findall(
+        r"^Some use only the items that every rater rated.*$",
+        (DOCS / "measures.md").read_text(),
+        flags=re.MULTILINE,
+    )
+    assert set(re.findall(r"`(\w+)`", line)) == {
+        name for name, record in MEASURES.items() if record.crossed
+    }
 
 
 def pitfalls():
     guide = (DOCS / "measures.md").read_text()
-    tables = re.findall(r"^\| table \|(.+)\|\n\|[ -|]+\n((?:\| \d.+\n)+)", guide, flags=re.MULTILINE)
+    tables = re.findall(
+        r"^\| table \|(.+)\|\n\|[ -|]+\n((?:\| \d.+\n)+)", guide, flags=re.MULTILINE
+    )
     return [(head, row) for head, rows in tables for row in rows.splitlines()]
 
 
 @pytest.mark.parametrize(("head", "row"), pitfalls())
 def test_a_pitfall_has_the_values_that_the_measures_give(head, row):
     table, *printed = (cell.strip() for cell in row.strip("|").split("|"))
-    patterns = RatingPatterns([(0, 0), (0, 1), (1, 0), (1, 1)], [int(n) for n in re.findall(r"\d+", table)], scale=Scale(("no", "yes")), raters="ab")
+    patterns = RatingPatterns(
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        [int(n) for n in re.findall(r"\d+", table)],
+        scale=Scale(("no", "yes")),
+        raters="ab",
+    )
     records = [MEASURES[name.strip()] for name in head.split("|")]
-    ours = [float(record(patterns.counts() if record.needs == "counts" else patterns).value) for record in records]
+    ours = [
+        float(record(patterns.counts() if record.needs == "counts" else patterns).value)
+        for record in records
+    ]
     assert [float(value) for value in printed] == pytest.approx(ours, abs=5e-4)
 
 
@@ -104,15 +150,26 @@ def test_the_guide_shows_pitfalls():
     assert len(pitfalls()) == 4
 
 
-@pytest.mark.parametrize(("name", "of", "family"), [("conger_kappa", "shah_kappa_s", "fixed_panel"), ("brennan_prediger", "bennett_s", "bennett")])
+@pytest.mark.parametrize(
+    ("name", "of", "family"),
+    [("conger_kappa", "shah_kappa_s", "fixed_panel"), ("brennan_prediger", "bennett_s", "bennett")],
+)
 def test_another_name_of_a_measure_is_one_line_under_it(name, of, family):
     section = measures_page.family_pages()[family].split(f"## {of}\n")[1].split("\n## ")[0]
     assert len(re.findall(rf"^- `{name}`: another name of `{of}`; ", section, re.MULTILINE)) == 1
 
 
 def test_a_weighted_measure_says_how_its_categories_are_weighted():
-    weighted = re.findall(r"^- `(\w+)`: .*\$d_\{xy\} = .+\$", "".join(measures_page.family_pages().values()), re.MULTILINE)
-    assert set(weighted) == {record.name for record in MEASURES.values() if record.weighting not in (None, IDENTITY) and record.alias_of is None}
+    weighted = re.findall(
+        r"^- `(\w+)`: .*\$d_\{xy\} = .+\$",
+        "".join(measures_page.family_pages().values()),
+        re.MULTILINE,
+    )
+    assert set(weighted) == {
+        record.name
+        for record in MEASURES.values()
+        if record.weighting not in (None, IDENTITY) and record.alias_of is None
+    }
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
@@ -126,7 +183,9 @@ def test_every_measure_gives_its_formula_its_source_and_an_example(name):
 
 def test_every_key_of_a_project_is_in_the_guide():
     guide = (DOCS / "guide.md").read_text()
-    keys = set(ProjectSettings.model_fields) - {"root"} | set(ColumnSettings.model_fields) - {"raters"}
+    keys = set(ProjectSettings.model_fields) - {"root"} | set(ColumnSettings.model_fields) - {
+        "raters"
+    }
 
     assert {key for key in keys if f"`{key}`" not in guide} == set()
 
@@ -138,19 +197,38 @@ def test_every_key_of_a_rule_is_in_the_guide():
 
 
 def test_the_tree_of_exceptions_is_drawn_in_full():
-    raised = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, Exception)}
+    raised = {
+        name
+        for name, kind in vars(errors).items()
+        if inspect.isclass(kind) and issubclass(kind, Exception)
+    }
 
     assert {name for name in raised if not re.search(rf"\b{name}\b", errors.__doc__)} == set()
 
 
 def test_links_between_pages_lead_somewhere():
-    links = [(page, link.split("#")[0]) for page in PAGES for link in re.findall(r"\]\(([^)#]+[^)]*)\)", page.read_text()) if "://" not in link]
+    links = [
+        (page, link.split("#")[0])
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#]+[^)]*)\)", page.read_text())
+        if "://" not in link
+    ]
 
-    assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+    assert [
+        f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()
+    ] == []
 
 
 def test_links_into_pages_lead_to_a_heading():
-    links = [(page, *link) for page in PAGES for link in re.findall(r"\]\(([^)#:]+)#([^)]+)\)", page.read_text())]
+    links = [
+        (page, *link)
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#:]+)#([^)]+)\)", page.read_text())
+    ]
 
     assert len(links) > 20
-    assert [f"{page.name}: {path}#{name}" for page, path, name in links if not re.search(rf"^#+ {name}$", (page.parent / path).read_text(), re.MULTILINE)] == []
+    assert [
+        f"{page.name}: {path}#{name}"
+        for page, path, name in links
+        if not re.search(rf"^#+ {name}$", (page.parent / path).read_text(), re.MULTILINE)
+    ] == []

@@ -25,26 +25,51 @@ def table(path, labels):
     rng = np.random.default_rng(3)
     truth = rng.integers(len(labels), size=40)
     rows = [
-        (f"i{i:02}", who, labels[(truth[i] + (rng.random() < 0.15)) % len(labels)], occurrence, round(float(rng.uniform(0.5, 1)), 2))
+        (
+            f"i{i:02}",
+            who,
+            labels[(truth[i] + (rng.random() < 0.15)) % len(labels)],
+            occurrence,
+            round(float(rng.uniform(0.5, 1)), 2),
+        )
         for i in range(40)
         for who in (*PEOPLE, *MODELS)
         for occurrence in ((1, 2, 3) if who in PEOPLE else (1,))
     ]
-    pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "sure"]).to_csv(path, index=False)
+    pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "sure"]).to_csv(
+        path, index=False
+    )
     return path
 
 
 def measured(path, level, capsys, *more):
-    command = ["measure", str(path), "--level", level, "--occurrence", "occurrence", "--confidence", "sure", "--format", "json", "--n-resamples", "400"]
+    command = [
+        "measure",
+        str(path),
+        "--level",
+        level,
+        "--occurrence",
+        "occurrence",
+        "--confidence",
+        "sure",
+        "--format",
+        "json",
+        "--n-resamples",
+        "400",
+    ]
     assert main([*command, *more]) == 0
-    return {each["measure"] for each in json.loads(capsys.readouterr().out) if each["value"] is not None}
+    return {
+        each["measure"] for each in json.loads(capsys.readouterr().out) if each["value"] is not None
+    }
 
 
 @pytest.mark.slow
 def test_every_measure_has_a_value_from_the_command_line(tmp_path, capsys):
     found = set()
     for level, labels in LABELS.items():
-        named = () if level == "multivariate interval" else ("--categories", ",".join(map(str, labels)))
+        named = (
+            () if level == "multivariate interval" else ("--categories", ",".join(map(str, labels)))
+        )
         models = [option for model in MODELS for option in ("--classifier", model)]
         found |= measured(table(tmp_path / "table.csv", labels), level, capsys, *named, *models)
     assert set(MEASURES) - found == set()

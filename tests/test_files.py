@@ -9,7 +9,9 @@ from agreement_pipeline import files
 
 def test_the_digest_of_bytes_is_that_of_sha256sum(tmp_path):
     (tmp_path / "file").write_bytes(b"bytes")
-    said = subprocess.run(["sha256sum", tmp_path / "file"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["sha256sum", tmp_path / "file"], capture_output=True, text=True, check=True
+    ).stdout
     assert files.digest_of(b"bytes") == said.split()[0]
 
 

@@ -8,9 +8,30 @@ from hypothesis import HealthCheck, given, settings
 from agreement_pipeline import ReleaseHeldError
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.orchestration.component import load_project
-from tests.fuzzing import ITEMS_EXPECTED, PROJECT, ROWS_EXPECTED, checks, judging, running, taken_through
+from tests.fuzzing import (
+    ITEMS_EXPECTED,
+    PROJECT,
+    ROWS_EXPECTED,
+    checks,
+    judging,
+    running,
+    taken_through,
+)
 
-NAMES = ("csv", "csv cells", "tsv", "json lines", "json cells", "parquet", "parquet types", "policy", "waiver", "contract", "project", "release")
+NAMES = (
+    "csv",
+    "csv cells",
+    "tsv",
+    "json lines",
+    "json cells",
+    "parquet",
+    "parquet types",
+    "policy",
+    "waiver",
+    "contract",
+    "project",
+    "release",
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +47,9 @@ def test_everything_that_is_fuzzed_is_tested(fuzzed):
 def test_hostile_bytes_are_refused_and_nothing_that_was_changed_is_opened(fuzzed, name):
     strategy, check = fuzzed[name]
 
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(strategy)
     def hold(drawn):
         with warnings.catch_warnings():
@@ -44,4 +67,9 @@ def test_a_project_that_is_not_changed_reaches_the_gate_and_is_held_there(tmp_pa
 
 def test_a_contract_that_is_not_changed_is_checked(tmp_path):
     judging(tmp_path)((ROWS_EXPECTED.encode(), ITEMS_EXPECTED.encode()))
-    assert [spec.check for spec in Contract.load(tmp_path).specs] == ["known_labels", "no_address", "confidence_range", "items_present"]
+    assert [spec.check for spec in Contract.load(tmp_path).specs] == [
+        "known_labels",
+        "no_address",
+        "confidence_range",
+        "items_present",
+    ]

@@ -20,12 +20,18 @@ def patterns(codes, weights=None, raters="abmn", scale=TWO):
 
 @pytest.mark.parametrize("second", [("m", "x"), ("m", "m")])
 def test_a_second_group_of_others_or_of_one_rater_twice_is_refused(second):
-    with pytest.raises(RatingsError, match=r"group patterns: second group \['m', '[mx]'\] found; raters of the patterns, each once, are required"):
+    with pytest.raises(
+        RatingsError,
+        match=r"group patterns: second group \['m', '[mx]'\] found; raters of the patterns, each once, are required",
+    ):
         GroupPatterns(patterns([[0, 0, 0, 0]]), second)
 
 
 def test_groups_know_what_they_rest_on():
-    groups = GroupPatterns(patterns([[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]), ("m", "n"))
+    groups = GroupPatterns(
+        patterns([[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]),
+        ("m", "n"),
+    )
     assert groups.first == ("a", "b")
     assert groups.met.tolist() == [True, False, True, False]
     assert (groups.n_items, groups.n_used, groups.n_ratings) == (5, 5, 2 * 2 + 3)
@@ -46,7 +52,9 @@ def test_groups_of_two_rounds_add_by_the_names_of_raters_and_stay_side_by_side()
 
 def test_a_rater_who_changes_groups_is_refused():
     one = GroupPatterns(patterns([[0, 1]], raters="am"), ("m",))
-    with pytest.raises(RatingsError, match=r"\['m'\] found in both groups; one is required of each rater"):
+    with pytest.raises(
+        RatingsError, match=r"\['m'\] found in both groups; one is required of each rater"
+    ):
         one + GroupPatterns(patterns([[0, 1]], raters="mn"), ("n",))
     with pytest.raises(RatingsError, match="cannot add over different scales"):
         one + GroupPatterns(patterns([[0, 1]], raters="am", scale=Scale(("a", "b", "c"))), ("m",))
@@ -74,11 +82,18 @@ yes yes yes yes
 no no no yes
 yes no yes yes
 """
-TWO_CLASSIFIERS = "\n".join(line + extra for line, extra in zip(ONE_CLASSIFIER.strip().splitlines(), (" judge", " no", " yes", " no", " no"), strict=True))
+TWO_CLASSIFIERS = "\n".join(
+    line + extra
+    for line, extra in zip(
+        ONE_CLASSIFIER.strip().splitlines(), (" judge", " no", " yes", " no", " no"), strict=True
+    )
+)
 
 
 def found_of_groups(ratings):
-    return list(measure_ratings(ratings, ["vanbelle_albert_group_kappa", "cross_kappa"], n_resamples=100))
+    return list(
+        measure_ratings(ratings, ["vanbelle_albert_group_kappa", "cross_kappa"], n_resamples=100)
+    )
 
 
 def test_a_round_sets_the_panel_against_all_its_classifiers_once(tabled):
@@ -89,7 +104,9 @@ def test_a_round_sets_the_panel_against_all_its_classifiers_once(tabled):
     assert (kappa.n_items, kappa.n_raters, kappa.n_ratings) == (4, 3, 12)
 
 
-def test_with_one_classifier_the_kappa_of_groups_holds_a_round_and_names_the_measure_to_take(tabled):
+def test_with_one_classifier_the_kappa_of_groups_holds_a_round_and_names_the_measure_to_take(
+    tabled,
+):
     found = found_of_groups(tabled(ONE_CLASSIFIER, ("no", "yes"), classifiers=("model",)))
     (verdict,) = Rule("vanbelle_albert_group_kappa").judge(found)
     assert verdict.kind == "not_evaluated"

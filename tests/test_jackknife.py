@@ -11,21 +11,32 @@ from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))
 SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
-PANEL = RatingPatterns([[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc")
+PANEL = RatingPatterns(
+    [[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc"
+)
 
 
 def left_out(statistic, most_weights=10**9, **options):
     blocks = list(without_items(statistic, most_weights, 0, **options))
-    return np.vstack([block.weights for block in blocks]), np.concatenate([block.times for block in blocks])
+    return np.vstack([block.weights for block in blocks]), np.concatenate(
+        [block.times for block in blocks]
+    )
 
 
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
 def test_the_variance_is_that_of_a_loop_over_items(name):
     items = np.repeat(SEEN.counts, SEEN.weights.astype(int), axis=0)
     n = len(items)
-    alone = np.array([MEASURES[name](CategoryCounts(np.delete(items, i, axis=0), scale=TWO)).value for i in range(n)])
+    alone = np.array(
+        [
+            MEASURES[name](CategoryCounts(np.delete(items, i, axis=0), scale=TWO)).value
+            for i in range(n)
+        ]
+    )
     weights, times = left_out(SEEN)
-    assert variance(MEASURES[name](SEEN.reweighted(weights)).value, times) == pytest.approx((n - 1) / n * ((alone - alone.mean()) ** 2).sum())
+    assert variance(MEASURES[name](SEEN.reweighted(weights)).value, times) == pytest.approx(
+        (n - 1) / n * ((alone - alone.mean()) ** 2).sum()
+    )
 
 
 def test_the_variance_of_a_mean_is_the_squared_standard_error():
@@ -37,7 +48,9 @@ def test_the_variance_of_a_mean_is_the_squared_standard_error():
 def test_the_acceleration_of_a_mean_is_a_sixth_of_its_skewness():
     x = np.random.default_rng(0).exponential(size=40)
     apart = x - x.mean()
-    assert acceleration((x.sum() - x) / 39, np.ones(40)) == pytest.approx((apart**3).sum() / (6 * (apart**2).sum() ** 1.5))
+    assert acceleration((x.sum() - x) / 39, np.ones(40)) == pytest.approx(
+        (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    )
     assert acceleration(np.ones(5), np.ones(5)) == 0.0
 
 
@@ -62,7 +75,10 @@ def test_groups_of_items_give_nearly_the_variance_of_single_ones():
     codes = np.where(clear, rng.integers(2, size=(2000, 1)), rng.integers(2, size=(2000, 3)))
     counts = merged(RatingPatterns(codes, scale=TWO, raters="abc").counts())
     alpha = MEASURES["krippendorff_alpha"]
-    single, grouped = (variance(alpha(counts.reweighted(weights)).value, times) for weights, times in (left_out(counts), left_out(counts, 0)))
+    single, grouped = (
+        variance(alpha(counts.reweighted(weights)).value, times)
+        for weights, times in (left_out(counts), left_out(counts, 0))
+    )
     assert grouped == pytest.approx(single, rel=0.3)
 
 
@@ -73,6 +89,8 @@ def test_clusters_are_left_out_whole():
 
 
 def test_of_clusters_that_stand_for_several_one_is_left_out():
-    weights, times = left_out(SEEN.in_clusters(Clusters(np.array([0, 1, 0, 1]), np.array([1.0, 2.0]))))
+    weights, times = left_out(
+        SEEN.in_clusters(Clusters(np.array([0, 1, 0, 1]), np.array([1.0, 2.0])))
+    )
     assert weights.tolist() == [[0, 2, 0, 3], [4, 1, 5, 1.5]]
     assert times.tolist() == [1, 2]

@@ -21,13 +21,29 @@ def test_every_entry_of_the_log_has_a_number_a_time_and_its_facts(store):
     record(store, "decided", "r1", decision="held", reasons=("too few",))
     record(store, "released", "r2", release="r2/v")
     one, two = store.history()
-    assert (one["number"], one["event"], one["round"], one["reasons"], one["previous"]) == (1, "decided", "r1", ["too few"], "")
-    assert start <= datetime.fromisoformat(one["time"]) <= datetime.fromisoformat(two["time"]) <= datetime.now(UTC)
+    assert (one["number"], one["event"], one["round"], one["reasons"], one["previous"]) == (
+        1,
+        "decided",
+        "r1",
+        ["too few"],
+        "",
+    )
+    assert (
+        start
+        <= datetime.fromisoformat(one["time"])
+        <= datetime.fromisoformat(two["time"])
+        <= datetime.now(UTC)
+    )
     assert store.history("r2") == (two,)
 
 
 def test_the_same_decision_twice_in_a_row_is_recorded_once(store):
-    for decision, words in (("held", "few"), ("held", "in other words"), ("admitted", ""), ("held", "few")):
+    for decision, words in (
+        ("held", "few"),
+        ("held", "in other words"),
+        ("admitted", ""),
+        ("held", "few"),
+    ):
         record(store, "decided", "r", decision=decision, ratings_digest="d", reasons=[words])
     record(store, "decided", "r", decision="held", ratings_digest="another", reasons=["few"])
     assert [(entry["decision"], entry["ratings_digest"]) for entry in store.history("r")] == [
@@ -45,16 +61,28 @@ def test_a_release_is_recorded_again_only_after_it_was_withdrawn(store):
 
 
 def test_unknown_events_and_names_that_the_log_uses_itself_are_refused(store):
-    with pytest.raises(StoreError, match="event 'approved' found; one of ingested, decided, released, withdrawn"):
+    with pytest.raises(
+        StoreError, match="event 'approved' found; one of ingested, decided, released, withdrawn"
+    ):
         store.record("approved", "r")
     with pytest.raises(StoreError, match=r"facts called \['time'\] found"):
         record(store, "decided", "r", time="yesterday")
 
 
-WAIVER = {"round": "r", "ratings_digest": "a", "measure": "fleiss_kappa", "scope": "round", "who": "Dana", "why": "read by hand", "until": "2027-01-31"}
+WAIVER = {
+    "round": "r",
+    "ratings_digest": "a",
+    "measure": "fleiss_kappa",
+    "scope": "round",
+    "who": "Dana",
+    "why": "read by hand",
+    "until": "2027-01-31",
+}
 
 
-@pytest.mark.parametrize(("event", "fact"), [(event, fact) for event, facts in FACTS.items() for fact in facts])
+@pytest.mark.parametrize(
+    ("event", "fact"), [(event, fact) for event, facts in FACTS.items() for fact in facts]
+)
 def test_an_entry_without_what_it_is_about_is_refused(store, event, fact):
     facts = {name: value for name, value in FACTS[event].items() if name != fact}
     with pytest.raises(StoreError, match=rf"^log: {event} of r without facts \['{fact}'\] found"):
@@ -63,18 +91,29 @@ def test_an_entry_without_what_it_is_about_is_refused(store, event, fact):
 
 
 @pytest.mark.parametrize("name", WAIVER)
-@pytest.mark.parametrize("spoil", [lambda waiver, name: waiver.pop(name), lambda waiver, name: waiver.update({name: ""})], ids=["absent", "empty"])
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda waiver, name: waiver.pop(name), lambda waiver, name: waiver.update({name: ""})],
+    ids=["absent", "empty"],
+)
 def test_a_waiver_without_its_subject_is_refused(store, name, spoil):
     second = dict(WAIVER)
     spoil(second, name)
-    with pytest.raises(StoreError, match=f"^log: decided of r without {name} of waiver 2, which is its subject found"):
+    with pytest.raises(
+        StoreError,
+        match=f"^log: decided of r without {name} of waiver 2, which is its subject found",
+    ):
         record(store, "decided", "r", waivers=[WAIVER, second])
     assert store.history() == ()
 
 
-@pytest.mark.parametrize("other", [{"round": "r2"}, {"ratings_digest": "b"}], ids=["another round", "other bytes"])
+@pytest.mark.parametrize(
+    "other", [{"round": "r2"}, {"ratings_digest": "b"}], ids=["another round", "other bytes"]
+)
 def test_a_waiver_of_something_else_is_refused(store, other):
-    with pytest.raises(StoreError, match=f"without {next(iter(other))} of waiver 1, which is its subject"):
+    with pytest.raises(
+        StoreError, match=f"without {next(iter(other))} of waiver 1, which is its subject"
+    ):
         record(store, "decided", "r", waivers=[{**WAIVER, **other}])
     record(store, "decided", "r", waivers=[WAIVER])
     assert store.history()[0]["waivers"] == [WAIVER]
@@ -97,7 +136,9 @@ def test_waivers_that_are_no_list_of_them_are_refused(store, waivers):
         (lambda entry: entry.pop("waivers"), r"facts \['waivers'\]"),
     ],
 )
-def test_an_entry_that_says_too_little_is_refused_when_read_although_it_is_sealed(store, spoil, lacking):
+def test_an_entry_that_says_too_little_is_refused_when_read_although_it_is_sealed(
+    store, spoil, lacking
+):
     record(store, "decided", "r")
     sealed(store, spoil)
     with pytest.raises(StoreError, match=f"entry 1 found without {lacking}"):
@@ -114,15 +155,40 @@ def sealed(store, spoil):
     seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
 
 
-VERDICT = {"measure": "m", "effect": "hold", "verdict": "reliable", "reason": "so", "value": 0.9, "low": 0, "high": None}
+VERDICT = {
+    "measure": "m",
+    "effect": "hold",
+    "verdict": "reliable",
+    "reason": "so",
+    "value": 0.9,
+    "low": 0,
+    "high": None,
+}
 FINDING = {"description": "d", "severity": "error", "passed": True}
 TEXTLESS = [None, 5, True, ["a"], {"a": "b"}, "\ud800"]
 OTHER_KINDS = {
     "a text": TEXTLESS,
     "a list of texts": ["abc", 5, None, {"a": "b"}, [1], [["a"]], ["\ud800"]],
     "true or false": [0, 1, None, "no"],
-    "a list of verdicts": [None, "x", {}, ["x"], [{}], *([{**VERDICT, name: value}] for name, value in [("reason", 5), ("low", "0.8"), ("value", True)])],
-    "a list of findings": [None, "x", {}, ["x"], [{}], *([{**FINDING, name: value}] for name, value in [("description", None), ("passed", 1)])],
+    "a list of verdicts": [
+        None,
+        "x",
+        {},
+        ["x"],
+        [{}],
+        *(
+            [{**VERDICT, name: value}]
+            for name, value in [("reason", 5), ("low", "0.8"), ("value", True)]
+        ),
+    ],
+    "a list of findings": [
+        None,
+        "x",
+        {},
+        ["x"],
+        [{}],
+        *([{**FINDING, name: value}] for name, value in [("description", None), ("passed", 1)]),
+    ],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
 KINDS = {
@@ -143,14 +209,23 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(("event", "fact", "kind", "value"), [*SPOILT, ("decided", "reasons", "a list of texts", 5)])
-def test_a_fact_of_another_kind_is_refused_when_written_and_when_read(store, event, fact, kind, value):
+@pytest.mark.parametrize(
+    ("event", "fact", "kind", "value"), [*SPOILT, ("decided", "reasons", "a list of texts", 5)]
+)
+def test_a_fact_of_another_kind_is_refused_when_written_and_when_read(
+    store, event, fact, kind, value
+):
     if fact not in ("round", "time"):
         with pytest.raises(StoreError, match=f"^log: {event} of r without {kind} as {fact} found"):
             record(store, event, "r", **{fact: value})
     record(store, event, "r")
     sealed(store, lambda entry: entry.update({fact: value}))
-    for step in (store.history, store.in_force, store.withdrawn, lambda: record(store, "decided", "r")):
+    for step in (
+        store.history,
+        store.in_force,
+        store.withdrawn,
+        lambda: record(store, "decided", "r"),
+    ):
         with pytest.raises(StoreError, match=f"entry 1 found without {kind} as {fact};"):
             step()
 
@@ -159,22 +234,40 @@ def test_a_fact_of_another_kind_is_refused_when_written_and_when_read(store, eve
 def test_a_decision_says_all_that_is_read_of_its_verdicts_and_findings(store, fact, whole):
     record(store, "decided", "r", **{fact: [whole]})
     for name in whole:
-        with pytest.raises(StoreError, match=f"^log: decided of r without a list of {fact} as {fact} found"):
-            record(store, "decided", "r", **{fact: [whole, {other: value for other, value in whole.items() if other != name}]})
+        with pytest.raises(
+            StoreError, match=f"^log: decided of r without a list of {fact} as {fact} found"
+        ):
+            record(
+                store,
+                "decided",
+                "r",
+                **{
+                    fact: [whole, {other: value for other, value in whole.items() if other != name}]
+                },
+            )
 
 
 def test_a_log_of_an_older_version_is_told_what_to_do(store):
     record(store, "released", "r")
     sealed(store, lambda entry: entry.pop("manifest_digest"))
-    with pytest.raises(StoreError, match=r"without facts \['manifest_digest'\].* If an older version of this package wrote it, start a new store, and ingest"):
+    with pytest.raises(
+        StoreError,
+        match=r"without facts \['manifest_digest'\].* If an older version of this package wrote it, start a new store, and ingest",
+    ):
         store.history()
 
 
 @pytest.mark.parametrize(
     ("edit", "found"),
     [
-        (lambda lines: [lines[0].replace("held", "admitted"), *lines[1:]], "entry 2 does not follow"),
-        (lambda lines: [*lines[:-1], lines[-1].replace("held", "admitted")], "entry 3 is not the one"),
+        (
+            lambda lines: [lines[0].replace("held", "admitted"), *lines[1:]],
+            "entry 2 does not follow",
+        ),
+        (
+            lambda lines: [*lines[:-1], lines[-1].replace("held", "admitted")],
+            "entry 3 is not the one",
+        ),
         (lambda lines: lines[1:], "entry 1 does not follow"),
         (lambda lines: [lines[0], lines[2]], "entry 2 does not follow"),
         (lambda lines: lines[:-1], "2 entries found where 3 were written"),
@@ -206,7 +299,9 @@ def test_a_log_that_is_gone_altogether_is_missed(store):
 
 
 @pytest.mark.parametrize("n_removed", [1, 2])
-def test_an_end_removed_with_its_seals_is_shown_by_the_name_of_the_last_seal_alone(store, n_removed):
+def test_an_end_removed_with_its_seals_is_shown_by_the_name_of_the_last_seal_alone(
+    store, n_removed
+):
     for digest in "abc":
         record(store, "decided", "r", ratings_digest=digest)
     kept = max((store.root / "seals").iterdir())

@@ -32,14 +32,27 @@ print(json.dumps({
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    shutil.copytree(ROOT / "agreement_pipeline", tmp_path / "agreement_pipeline", ignore=shutil.ignore_patterns("__pycache__"))
-    source = re.search(r"```python\n(.*?)```", (ROOT / "docs/adding-a-measure.md").read_text(), re.DOTALL)
+    shutil.copytree(
+        ROOT / "agreement_pipeline",
+        tmp_path / "agreement_pipeline",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    source = re.search(
+        r"```python\n(.*?)```", (ROOT / "docs/adding-a-measure.md").read_text(), re.DOTALL
+    )
     (tmp_path / "agreement_pipeline/measures/unanimity.py").write_text(source[1])
     return {"PYTHONPATH": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
 
 
 def run(environment: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False, cwd=environment["HOME"])
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=environment["HOME"],
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -59,7 +72,21 @@ def test_a_measure_in_one_file_appears_in_checks_policies_and_the_page(environme
 def test_a_measure_in_one_file_appears_on_the_command_line(environment):
     table = ROOT / "configs/rounds/serology/williams-1976.csv"
     raters = [f"--raters={name}" for name in ("T", "Ref-1", "Ref-2", "Ref-3")]
-    arguments = ["measure", str(table), "--layout", "wide", "--item", "specimen", *raters, "--classifier", "T", "--measure", "unanimity", "--format", "json"]
+    arguments = [
+        "measure",
+        str(table),
+        "--layout",
+        "wide",
+        "--item",
+        "specimen",
+        *raters,
+        "--classifier",
+        "T",
+        "--measure",
+        "unanimity",
+        "--format",
+        "json",
+    ]
     found = json.loads(run(environment, "-m", "agreement_pipeline", *arguments))
 
     # The three laboratories differ on specimens 12, 14, 16, 17, 20, 23 and 24 of the 28.

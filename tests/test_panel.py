@@ -16,7 +16,9 @@ from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))
-RATED = RatingPatterns([[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz")
+RATED = RatingPatterns(
+    [[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz"
+)
 
 
 def patterns(codes, weights=None, raters="xyz"):
@@ -26,12 +28,29 @@ def patterns(codes, weights=None, raters="xyz"):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"), r"labels of shape \(2,\) found; \(1,\) is required"),
-        (lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"), "labels from 0 to 5 found; -1 to 1 are required by the scale"),
+        (
+            lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"),
+            r"labels of shape \(2,\) found; \(1,\) is required",
+        ),
+        (
+            lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"),
+            "labels from 0 to 5 found; -1 to 1 are required by the scale",
+        ),
         (lambda: PanelPatterns(patterns([[0]]), [-7], "m"), "labels from -7 to -7 found"),
-        (lambda: PanelPatterns(patterns([[0]]), [0.9], "m"), "labels: a fraction or no number found; whole numbers from -1 to 1"),
-        (lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"), "'y' found as classifier and in the panel; a name of its own is required"),
-        (lambda: PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n"), "classifiers 'm' and 'n' found; one is required"),
+        (
+            lambda: PanelPatterns(patterns([[0]]), [0.9], "m"),
+            "labels: a fraction or no number found; whole numbers from -1 to 1",
+        ),
+        (
+            lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"),
+            "'y' found as classifier and in the panel; a name of its own is required",
+        ),
+        (
+            lambda: (
+                PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n")
+            ),
+            "classifiers 'm' and 'n' found; one is required",
+        ),
     ],
 )
 def test_an_impossible_statistic_is_refused_in_words(make, words):
@@ -55,31 +74,57 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
     possible = panel.with_unseen(3.0)
     mass = possible.weights[2:]
     assert mass.sum() == pytest.approx(3)
-    assert mass[possible.labels[2:] == 0].sum() == mass[possible.labels[2:] == 1].sum() == pytest.approx(1.5)
+    assert (
+        mass[possible.labels[2:] == 0].sum()
+        == mass[possible.labels[2:] == 1].sum()
+        == pytest.approx(1.5)
+    )
 
 
 def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
     codes, labels = [[0, 0, -1], [1, 0, -1], [1, -1, 1]], [0, 0, 1]
-    known = PanelPatterns(RatingPatterns(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz"), labels, "m")
+    known = PanelPatterns(
+        RatingPatterns(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz"), labels, "m"
+    )
     wide = np.full((20, 23), -1)
     wide[:, 3:] = 2  # many raters, and another category, on items without a label
     codes_of_both = np.vstack([np.column_stack([codes, np.full((3, 20), -1)]), wide])
-    more = RatingPatterns(codes_of_both, [4, 2, 3] + [9] * 20, scale=Scale("abc"), raters=[*"xyz", *(f"r{r}" for r in range(20))])
-    alone, beside = known.with_unseen(3.0), PanelPatterns(more, labels + [-1] * 20, "m").with_unseen(3.0)
+    more = RatingPatterns(
+        codes_of_both,
+        [4, 2, 3] + [9] * 20,
+        scale=Scale("abc"),
+        raters=[*"xyz", *(f"r{r}" for r in range(20))],
+    )
+    alone, beside = (
+        known.with_unseen(3.0),
+        PanelPatterns(more, labels + [-1] * 20, "m").with_unseen(3.0),
+    )
     assert beside.panel.codes[23:, :3].tolist() == alone.panel.codes[3:].tolist()
     assert (beside.panel.codes[23:, 3:] == -1).all()
-    assert (beside.labels[23:].tolist(), beside.weights[23:].tolist()) == (alone.labels[3:].tolist(), alone.weights[3:].tolist())
+    assert (beside.labels[23:].tolist(), beside.weights[23:].tolist()) == (
+        alone.labels[3:].tolist(),
+        alone.weights[3:].tolist(),
+    )
 
 
 def test_unseen_rows_have_a_pair_of_the_panel_where_some_item_with_a_label_has():
-    panel = PanelPatterns(patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]), [0, 1, -1], "m")
+    panel = PanelPatterns(
+        patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]), [0, 1, -1], "m"
+    )
     rows = panel.with_unseen(3.0).panel.codes[3:]
     assert set((rows >= 0).sum(1)) == {2}
     assert (rows[:, 0] == -1).all()
 
 
-EXCHANGEABLE = [name for name, record in MEASURES.items() if record.needs == "panel" and record.exchangeable]
-LEVELS = {"ratio": (1.0, 2.0, 4.0), "ordinal": ("a", "b", "c"), "interval": (1.0, 2.0, 4.0), "nominal": ("a", "b", "c")}
+EXCHANGEABLE = [
+    name for name, record in MEASURES.items() if record.needs == "panel" and record.exchangeable
+]
+LEVELS = {
+    "ratio": (1.0, 2.0, 4.0),
+    "ordinal": ("a", "b", "c"),
+    "interval": (1.0, 2.0, 4.0),
+    "nominal": ("a", "b", "c"),
+}
 
 
 def drawn(name, seed, raters=6, items=90):
@@ -87,10 +132,17 @@ def drawn(name, seed, raters=6, items=90):
     rng = np.random.default_rng(seed)
     level = next(level for level in LEVELS if level in MEASURES[name].levels)
     truth = rng.integers(3, size=(items, 1))
-    codes = np.where(rng.random((items, raters + 1)) < 0.75, truth, rng.integers(3, size=(items, raters + 1)))
+    codes = np.where(
+        rng.random((items, raters + 1)) < 0.75, truth, rng.integers(3, size=(items, raters + 1))
+    )
     codes = np.where(rng.random(codes.shape) < [*[0.4] * raters, 0.1], -1, codes)
     codes[codes[:, -1] >= 0, 4:raters] = -1
-    panel = RatingPatterns(codes[:, :-1], rng.integers(1, 4, size=items), scale=Scale(LEVELS[level], level), raters=[f"r{r}" for r in range(raters)])
+    panel = RatingPatterns(
+        codes[:, :-1],
+        rng.integers(1, 4, size=items),
+        scale=Scale(LEVELS[level], level),
+        raters=[f"r{r}" for r in range(raters)],
+    )
     return PanelPatterns(panel, codes[:, -1], "model")
 
 
@@ -98,21 +150,32 @@ def swapped(panel, seed):
     """The same ratings given by others, item by item, and the items in another order."""
     rng = np.random.default_rng(seed)
     codes, order = rng.permuted(panel.panel.codes, axis=1), rng.permutation(len(panel.labels))
-    patterns = RatingPatterns(codes[order], panel.weights[order], scale=panel.scale, raters=panel.panel.raters[::-1])
+    patterns = RatingPatterns(
+        codes[order], panel.weights[order], scale=panel.scale, raters=panel.panel.raters[::-1]
+    )
     return PanelPatterns(patterns, panel.labels[order], "model")
 
 
 def mass_of_splits(panel, seen):
     """The weight of what was not seen by counts and label, as a loop."""
     mass = Counter()
-    for codes, label, weight in zip(panel.panel.codes[seen:], panel.labels[seen:], panel.weights[seen:], strict=True):
+    for codes, label, weight in zip(
+        panel.panel.codes[seen:], panel.labels[seen:], panel.weights[seen:], strict=True
+    ):
         mass[tuple(sorted(code for code in codes.tolist() if code >= 0)), int(label)] += weight
     return mass
 
 
 def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
-    found = PanelPatterns(patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7]), [0, 0, 1, 1, -1], "m").unnamed()
-    assert (found.panel.codes.tolist(), found.labels.tolist()) == ([[1, 0, -1], [1, 0, -1], [1, 0, -1], [1, 1, 1]], [-1, 0, 1, 1])
+    found = PanelPatterns(
+        patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7]),
+        [0, 0, 1, 1, -1],
+        "m",
+    ).unnamed()
+    assert (found.panel.codes.tolist(), found.labels.tolist()) == (
+        [[1, 0, -1], [1, 0, -1], [1, 0, -1], [1, 1, 1]],
+        [-1, 0, 1, 1],
+    )
     assert found.weights.tolist() == [7, 7, 3, 4]
 
 
@@ -142,7 +205,9 @@ def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
 def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(name):
     panel, record = drawn(name, 0), MEASURES[name]
     found = estimate(name, panel, n_resamples=200)
-    assert (found.n_items, found.n_raters, found.n_ratings) == tuple(getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings"))
+    assert (found.n_items, found.n_raters, found.n_ratings) == tuple(
+        getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings")
+    )
     assert found.n_used == record.rests_on.items(panel)
     assert found.n_raters in (4, 6)  # never the most ratings that an item has
     assert found.value == pytest.approx(float(record(panel).value), abs=1e-12)
@@ -156,7 +221,9 @@ def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_orde
     assert (found.draws == other.draws).all()
 
 
-@pytest.mark.parametrize("name", ["vanbelle_albert_kappa", "williams_index", "consensus_kappa", "alpha_gain"])
+@pytest.mark.parametrize(
+    "name", ["vanbelle_albert_kappa", "williams_index", "consensus_kappa", "alpha_gain"]
+)
 def test_the_limits_are_those_of_draws_of_named_rows(name):
     panel = drawn(name, 3)
     named = np.concatenate([MEASURES[name](block).value for block in resampled(panel, 10_000, 7)])
@@ -169,10 +236,18 @@ def test_who_said_what_is_forgotten_where_it_is_not_asked_and_rows_of_different_
     panel = drawn("shah_s", 4)
     records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
     places = np.arange(len(panel.labels)) % 9
-    for each, clusters in ((panel, np.zeros_like(places)), (panel.in_clusters(Clusters.named(places)), places)):
+    for each, clusters in (
+        (panel, np.zeros_like(places)),
+        (panel.in_clusters(Clusters.named(places)), places),
+    ):
         of_s, of_kappa = points_of(records, each)
         assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)
-        rows = {(cluster, *sorted(codes), label) for cluster, codes, label in zip(clusters, panel.panel.codes.tolist(), panel.labels, strict=True)}
+        rows = {
+            (cluster, *sorted(codes), label)
+            for cluster, codes, label in zip(
+                clusters, panel.panel.codes.tolist(), panel.labels, strict=True
+            )
+        }
         assert len(of_kappa.basis.labels) == len(rows)
     assert len(np.unique(of_kappa.basis.clusters.places)) == 9
 
@@ -184,5 +259,11 @@ def test_what_is_known_of_the_rows_goes_along_and_the_weights_do_not(name):
     weights = rng.random((7, len(panel.labels)))
     found = MEASURES[name](panel.reweighted(weights))
     for place, row in enumerate(weights):
-        fresh = PanelPatterns(RatingPatterns(panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters), panel.labels, "model")
-        assert [float(part[place]) for part in found[:4]] == pytest.approx([float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12)
+        fresh = PanelPatterns(
+            RatingPatterns(panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters),
+            panel.labels,
+            "model",
+        )
+        assert [float(part[place]) for part in found[:4]] == pytest.approx(
+            [float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12
+        )

@@ -12,19 +12,34 @@ LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 
 def error_codes():
-    return {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.AgreementError)}
+    return {
+        kind.code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.AgreementError)
+    }
 
 
 def proof_codes():
     """Those with which a release is refused."""
-    written = (Path(module.__file__).read_text(encoding="utf-8") for module in (release, release_proof))
-    return {code for source in written for code in re.findall(r'"(release_[a-z_]+)"', source) if code not in ("release_dataset", "release_round")}
+    written = (
+        Path(module.__file__).read_text(encoding="utf-8") for module in (release, release_proof)
+    )
+    return {
+        code
+        for source in written
+        for code in re.findall(r'"(release_[a-z_]+)"', source)
+        if code not in ("release_dataset", "release_round")
+    }
 
 
 def verdict_codes():
     """Those written out where verdicts are made and taken back, and the verdicts themselves, which are their own codes."""
-    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (rules, simultaneous))
-    written = set(re.findall(r'code="([a-z_]+)"', source)) | {f"too_few_{what}" for what in re.findall(r'\("(items|raters)", estimate', source)}
+    source = "".join(
+        Path(module.__file__).read_text(encoding="utf-8") for module in (rules, simultaneous)
+    )
+    written = set(re.findall(r'code="([a-z_]+)"', source)) | {
+        f"too_few_{what}" for what in re.findall(r'\("(items|raters)", estimate', source)
+    }
     return written | (set(get_args(rules.Kind)) - {"reliable", "not_evaluated"})
 
 

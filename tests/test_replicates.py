@@ -10,7 +10,9 @@ from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
 
 TWO = Scale(("no", "yes"))
-RATED = RatingPatterns([[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz")
+RATED = RatingPatterns(
+    [[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz"
+)
 
 
 def patterns(codes, weights=None, raters="xyz"):
@@ -20,10 +22,22 @@ def patterns(codes, weights=None, raters="xyz"):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: ReplicateCounts([[1, 0]], [0], [0], patterns([[0]])), "a cell of fewer than two ratings found"),
-        (lambda: ReplicateCounts([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])), r"two cells of one item and rater \[\(0, 0\)\] found; one is required"),
-        (lambda: ReplicateCounts([[2, 0]], [1], [0], patterns([[0]])), "item positions .* found; one from 0 to 0 is required for each of 1 cells"),
-        (lambda: ReplicateCounts([[2, 0]], [0], [0, 0], patterns([[0]])), r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells"),
+        (
+            lambda: ReplicateCounts([[1, 0]], [0], [0], patterns([[0]])),
+            "a cell of fewer than two ratings found",
+        ),
+        (
+            lambda: ReplicateCounts([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])),
+            r"two cells of one item and rater \[\(0, 0\)\] found; one is required",
+        ),
+        (
+            lambda: ReplicateCounts([[2, 0]], [1], [0], patterns([[0]])),
+            "item positions .* found; one from 0 to 0 is required for each of 1 cells",
+        ),
+        (
+            lambda: ReplicateCounts([[2, 0]], [0], [0, 0], patterns([[0]])),
+            r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells",
+        ),
     ],
 )
 def test_an_impossible_statistic_is_refused_in_words(make, words):
@@ -63,12 +77,16 @@ def test_without_replicates_nothing_is_added():
 
 def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_turn():
     first = patterns([[0, 0, 0], [1, 1, 1], [0, 0, 0]])
-    possible = ReplicateCounts([[2, 0], [0, 2], [2, 0]], [0, 1, 2], [0, 1, 2], first).with_unseen(3.0)
+    possible = ReplicateCounts([[2, 0], [0, 2], [2, 0]], [0, 1, 2], [0, 1, 2], first).with_unseen(
+        3.0
+    )
     assert possible.weights[3:].tolist() == pytest.approx([1 / 3] * 9)
     assert possible.item[3:].tolist() == list(range(3, 12))
     assert possible.rater[3:].tolist() == [0, 1, 2] * 3
     assert possible.counts[3:].tolist() == [[2, 0]] * 3 + [[1, 1]] * 3 + [[0, 2]] * 3
-    assert possible.patterns.codes[3:].tolist() == [[0, 0, 0]] * 3 + [[0, 0, 1]] * 3 + [[1, 1, 1]] * 3
+    assert (
+        possible.patterns.codes[3:].tolist() == [[0, 0, 0]] * 3 + [[0, 0, 1]] * 3 + [[1, 1, 1]] * 3
+    )
 
 
 @pytest.mark.parametrize("measure", ["self_agreement_unbiased", "test_retest_alpha"])
@@ -79,6 +97,12 @@ def test_how_sure_perfect_replicates_are_does_not_depend_on_how_many_raters_shar
         codes = np.full((100, n_raters), -1)
         codes[item, rater] = item // n_raters % 2
         first = RatingPatterns(codes, scale=TWO, raters=[f"r{r}" for r in range(n_raters)])
-        limits.append(estimate(measure, ReplicateCounts(2 * np.eye(2)[codes[item, rater]], item, rater, first), n_resamples=4000).interval.low)
+        limits.append(
+            estimate(
+                measure,
+                ReplicateCounts(2 * np.eye(2)[codes[item, rater]], item, rater, first),
+                n_resamples=4000,
+            ).interval.low
+        )
     assert limits == pytest.approx([limits[0]] * 3, abs=0.02)
     assert limits[0] < 0.98

@@ -13,13 +13,33 @@ from agreement_pipeline.scale import Scale, category_text
     [
         (("yes",), "nominal", r"1 category found, \['yes'\]; at least two are required"),
         ((), "nominal", "0 category found"),
-        (("yes", "no", "yes"), "nominal", r"categories \['yes'\] found twice; each is required once"),
+        (
+            ("yes", "no", "yes"),
+            "nominal",
+            r"categories \['yes'\] found twice; each is required once",
+        ),
         ((1, 1.0, 2), "interval", r"categories \[1.0\] found twice"),
         ((1, "1", 2), "nominal", r"categories \['1'\] found twice"),
-        (("low", "high"), "interval", "category 'low' found on the interval level; numbers are required there"),
-        ((1, float("inf")), "interval", "category inf found; the interval level requires finite numbers"),
-        ((1, -2e150), "interval", r"category -2e\+150 found; the interval level requires finite numbers up to 1e\+150 in size"),
-        ((1, -1), "ratio", "category -1 found; the ratio level requires finite non-negative numbers"),
+        (
+            ("low", "high"),
+            "interval",
+            "category 'low' found on the interval level; numbers are required there",
+        ),
+        (
+            (1, float("inf")),
+            "interval",
+            "category inf found; the interval level requires finite numbers",
+        ),
+        (
+            (1, -2e150),
+            "interval",
+            r"category -2e\+150 found; the interval level requires finite numbers up to 1e\+150 in size",
+        ),
+        (
+            (1, -1),
+            "ratio",
+            "category -1 found; the ratio level requires finite non-negative numbers",
+        ),
         (("yes", None), "nominal", "category None found; a name or a number is required"),
         ((1, float("nan")), "ordinal", "category nan found; a name or a number is required"),
         ((1, pd.NA), "ratio", "category <NA> found; a name or a number is required"),
@@ -72,12 +92,22 @@ def test_categories_read_off_labels_are_not_declared_and_so_make_another_scale(l
 
 @pytest.mark.parametrize("labels", [["low", "high"], ["1", "nan"], ["1", "inf"]])
 def test_an_order_of_words_is_not_guessed(labels):
-    with pytest.raises(RatingsError, match=r"words have no order of their own. Name the categories from the lowest to the highest"):
+    with pytest.raises(
+        RatingsError,
+        match=r"words have no order of their own. Name the categories from the lowest to the highest",
+    ):
         Scale.from_labels(labels, "ordinal")
 
 
 @pytest.mark.parametrize(
-    "scale", [Scale(("no", "yes")), Scale((1, 2), "ordinal"), Scale((0.5, 1), "ratio"), Scale(None, "interval"), Scale.from_labels([1, 2], "ratio")]
+    "scale",
+    [
+        Scale(("no", "yes")),
+        Scale((1, 2), "ordinal"),
+        Scale((0.5, 1), "ratio"),
+        Scale(None, "interval"),
+        Scale.from_labels([1, 2], "ratio"),
+    ],
 )
 def test_plain_data_make_the_same_scale_again(scale):
     assert Scale.from_mapping(scale.to_mapping()) == scale

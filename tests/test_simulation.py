@@ -11,7 +11,14 @@ from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.readers.table import read_ratings
 from agreement_pipeline.scale import Scale
-from agreement_pipeline.simulation import CATEGORIES, CLASSIFIERS, RATERS, simulate_round, true_labels, write_moderation_rounds
+from agreement_pipeline.simulation import (
+    CATEGORIES,
+    CLASSIFIERS,
+    RATERS,
+    simulate_round,
+    true_labels,
+    write_moderation_rounds,
+)
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
@@ -20,22 +27,40 @@ WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
 def assert_share(hits, of, probability):
     """The count of `hits` is within five standard errors of what the probability gives."""
     assert of > 0
-    assert abs(hits - of * probability) <= 5 * math.sqrt(of * probability * (1 - probability)), f"{hits} of {of}, not about {probability:.0%}"
+    assert abs(hits - of * probability) <= 5 * math.sqrt(of * probability * (1 - probability)), (
+        f"{hits} of {of}, not about {probability:.0%}"
+    )
 
 
 @pytest.fixture(scope="module")
 def large():
     """A large round with every kind of rater, and what is true in it."""
     settings = {"seed": 3, "n_items": 4000}
-    ratings = simulate_round("r", **settings, careless=("ben",), split=("chloe",), accuracy=0.9, missing=0.2, replicated=0.1, occurrences=4)
-    return ratings.merge(true_labels("r", **settings).rename("truth"), left_on="item", right_index=True)
+    ratings = simulate_round(
+        "r",
+        **settings,
+        careless=("ben",),
+        split=("chloe",),
+        accuracy=0.9,
+        missing=0.2,
+        replicated=0.1,
+        occurrences=4,
+    )
+    return ratings.merge(
+        true_labels("r", **settings).rename("truth"), left_on="item", right_index=True
+    )
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """The files of both deliveries."""
-    folders = {delivery: tmp_path_factory.mktemp(f"delivery_{delivery}") / "inbox" for delivery in (1, 2)}
-    return {delivery: write_moderation_rounds(folder, delivery=delivery) for delivery, folder in folders.items()}
+    folders = {
+        delivery: tmp_path_factory.mktemp(f"delivery_{delivery}") / "inbox" for delivery in (1, 2)
+    }
+    return {
+        delivery: write_moderation_rounds(folder, delivery=delivery)
+        for delivery, folder in folders.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +68,12 @@ def verdicts(written):
     """What the bundled policy says of every round, under fewer resamples than it asks for."""
     policy = replace(load_policy(CONFIGS / "policies" / "moderation.yaml"), n_resamples=2000)
     paths = {**{path.stem: path for path in written[1]}, "2026-W06 again": written[2][-1]}
-    return {name: policy.judge(list(measure_ratings(read(path), policy.measures, n_resamples=policy.n_resamples))) for name, path in paths.items()}
+    return {
+        name: policy.judge(
+            list(measure_ratings(read(path), policy.measures, n_resamples=policy.n_resamples))
+        )
+        for name, path in paths.items()
+    }
 
 
 def read(path):
@@ -51,7 +81,11 @@ def read(path):
 
 
 def kind(verdicts, measure, scope="round"):
-    (found,) = [verdict.kind for verdict in verdicts if verdict.rule.measure == measure and str(verdict.scope) == scope]
+    (found,) = [
+        verdict.kind
+        for verdict in verdicts
+        if verdict.rule.measure == measure and str(verdict.scope) == scope
+    ]
     return found
 
 
@@ -68,14 +102,26 @@ def test_categories_are_as_common_as_their_prevalence():
         assert_share((truth == category).sum(), len(truth), share)
 
 
-@pytest.mark.parametrize(("rater", "accuracy"), [("ana", 0.9), ("ben", 0.73), ("dmitri", 0.9), ("esra", 0.9), ("model_a", 0.95), ("model_b", 0.80)])
+@pytest.mark.parametrize(
+    ("rater", "accuracy"),
+    [
+        ("ana", 0.9),
+        ("ben", 0.73),
+        ("dmitri", 0.9),
+        ("esra", 0.9),
+        ("model_a", 0.95),
+        ("model_b", 0.80),
+    ],
+)
 def test_a_rater_names_the_true_category_as_often_as_her_accuracy_says(large, rater, accuracy):
     hers = large[large["rater"] == rater]
     assert_share((hers["label"] == hers["truth"]).sum(), len(hers), accuracy)
 
 
 def test_a_slip_is_either_of_the_other_categories_as_often(large):
-    slips = large[(large["rater"] == "ben") & (large["truth"] == "safe") & (large["label"] != "safe")]
+    slips = large[
+        (large["rater"] == "ben") & (large["truth"] == "safe") & (large["label"] != "safe")
+    ]
     assert_share((slips["label"] == "hateful").sum(), len(slips), 0.5)
 
 
@@ -88,7 +134,11 @@ def test_a_split_rater_takes_offensive_posts_for_safe_and_no_others(large):
 
 
 def test_labels_of_one_item_are_drawn_anew_at_every_occurrence(large):
-    hers = large[large["rater"] == "ana"].pivot(index="item", columns="occurrence", values="label").dropna()
+    hers = (
+        large[large["rater"] == "ana"]
+        .pivot(index="item", columns="occurrence", values="label")
+        .dropna()
+    )
     assert_share((hers[1] == hers[2]).sum(), len(hers), 0.9**2 + 2 * 0.05**2)
 
 
@@ -143,7 +193,9 @@ def test_a_seed_gives_the_same_round_and_another_seed_or_name_another():
         assert len(once) != len(other) or (once["label"] != other["label"]).any()
 
 
-def test_the_moderation_rounds_are_the_same_bytes_every_time_and_nothing_else_is_left_in_the_folder(written, tmp_path):
+def test_the_moderation_rounds_are_the_same_bytes_every_time_and_nothing_else_is_left_in_the_folder(
+    written, tmp_path
+):
     again = write_moderation_rounds(tmp_path, delivery=1)
     assert [path.stem for path in again] == WEEKS
     assert sorted(path.name for path in tmp_path.iterdir()) == [path.name for path in again]
@@ -151,7 +203,10 @@ def test_the_moderation_rounds_are_the_same_bytes_every_time_and_nothing_else_is
 
 
 def test_the_second_delivery_changes_the_labels_of_the_last_round_and_nothing_else(written):
-    same = [first.read_bytes() == second.read_bytes() for first, second in zip(written[1], written[2], strict=True)]
+    same = [
+        first.read_bytes() == second.read_bytes()
+        for first, second in zip(written[1], written[2], strict=True)
+    ]
     assert same == [True, True, True, True, True, False]
     first, second = (pd.read_csv(written[delivery][-1]) for delivery in (1, 2))
     pd.testing.assert_frame_equal(first.drop(columns="label"), second.drop(columns="label"))
@@ -184,13 +239,23 @@ def test_every_round_meets_its_fate(verdicts, name, alpha, self_agreement, relea
 
 
 def test_the_bundled_rounds_show_every_kind_of_verdict_on_the_rules_that_hold(verdicts):
-    kinds = {verdict.kind for each in verdicts.values() for verdict in each if verdict.rule.effect == "hold"}
+    kinds = {
+        verdict.kind
+        for each in verdicts.values()
+        for verdict in each
+        if verdict.rule.effect == "hold"
+    }
     assert kinds == {"reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"}
 
 
 def test_the_careless_rater_is_the_one_who_does_not_agree_with_himself(verdicts):
-    kinds = {rater: kind(verdicts["2026-W02"], "self_agreement_unbiased", f"rater {rater}") for rater in RATERS}
-    assert [rater for rater, found in kinds.items() if found not in ("reliable", "tentative")] == ["dmitri"]
+    kinds = {
+        rater: kind(verdicts["2026-W02"], "self_agreement_unbiased", f"rater {rater}")
+        for rater in RATERS
+    }
+    assert [rater for rater, found in kinds.items() if found not in ("reliable", "tentative")] == [
+        "dmitri"
+    ]
 
 
 def test_raters_split_by_a_guideline_agree_with_themselves(verdicts):
@@ -199,6 +264,12 @@ def test_raters_split_by_a_guideline_agree_with_themselves(verdicts):
 
 
 def test_the_standard_policy_and_the_moderation_policy_read_alpha_alike(written):
-    standard, moderation = (load_policy(CONFIGS / "policies" / f"{name}.yaml") for name in ("standard", "moderation"))
+    standard, moderation = (
+        load_policy(CONFIGS / "policies" / f"{name}.yaml") for name in ("standard", "moderation")
+    )
     assert standard.rules[0] == moderation.rules[0]
-    assert admitted(replace(standard, n_resamples=1000).judge(list(measure_ratings(read(written[1][4]), standard.measures, n_resamples=1000))))
+    assert admitted(
+        replace(standard, n_resamples=1000).judge(
+            list(measure_ratings(read(written[1][4]), standard.measures, n_resamples=1000))
+        )
+    )

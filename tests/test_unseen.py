@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.scale import MISSING, Scale
-from agreement_pipeline.unseen import MAX_TURNS, category_splits, cell_splits, first_labels, met_again, rater_splits, split_between, typical_size
+from agreement_pipeline.unseen import (
+    MAX_TURNS,
+    category_splits,
+    cell_splits,
+    first_labels,
+    met_again,
+    rater_splits,
+    split_between,
+    typical_size,
+)
 
 FIVE = (1, 2, 3, 4, 10)
 
@@ -15,8 +24,16 @@ FIVE = (1, 2, 3, 4, 10)
         ("nominal", [10, 0, 30, 20, 5], (2, 3)),
         ("nominal", [10, 0, 10, 10, 0], (0, 2)),
         ("nominal", [0, 0, 7, 0, 0], (2, 0)),
-        ("ordinal", [10, 0, 30, 20, 5], (2, 4)),  # mid-ranks 5, 10, 25, 50, 62.5: the fifth lies 37.5 off, the first 20
-        ("ordinal", [40, 0, 45, 5, 0], (2, 0)),  # mid-ranks 20, 40, 62.5, 87.5, 90: the first lies 42.5 off, the fourth 25
+        (
+            "ordinal",
+            [10, 0, 30, 20, 5],
+            (2, 4),
+        ),  # mid-ranks 5, 10, 25, 50, 62.5: the fifth lies 37.5 off, the first 20
+        (
+            "ordinal",
+            [40, 0, 45, 5, 0],
+            (2, 0),
+        ),  # mid-ranks 20, 40, 62.5, 87.5, 90: the first lies 42.5 off, the fourth 25
         ("interval", [10, 0, 30, 20, 5], (2, 4)),
         ("interval", [10, 0, 0, 30, 1], (3, 4)),
         ("interval", [10, 0, 30, 20, 0], (2, 0)),
@@ -24,7 +41,9 @@ FIVE = (1, 2, 3, 4, 10)
         ("ratio", [10, 0, 0, 30, 1], (3, 0)),  # (4 - 1) / 5 is more than (10 - 4) / 14
     ],
 )
-def test_an_unseen_item_is_split_between_the_most_used_category_and_the_farthest_in_use(level, used, pair):
+def test_an_unseen_item_is_split_between_the_most_used_category_and_the_farthest_in_use(
+    level, used, pair
+):
     assert split_between(np.array(used, dtype=float), Scale(FIVE, level)) == pair
 
 
@@ -43,7 +62,13 @@ def test_zero_on_a_ratio_scale_is_at_no_distance_from_itself():
 
 @pytest.mark.parametrize(
     ("sizes", "weights", "size"),
-    [([3, 3, 2], [1, 1, 5], 2), ([3, 3, 2], [2, 2, 3], 3), ([1, 1, 4], [90, 9, 1], 4), ([1, 0], [1, 1], 2), ([], [], 2)],
+    [
+        ([3, 3, 2], [1, 1, 5], 2),
+        ([3, 3, 2], [2, 2, 3], 3),
+        ([1, 1, 4], [90, 9, 1], 4),
+        ([1, 0], [1, 1], 2),
+        ([], [], 2),
+    ],
 )
 def test_the_typical_size_is_the_most_common_one_where_ratings_meet(sizes, weights, size):
     assert typical_size(np.array(sizes, dtype=float), np.array(weights, dtype=float)) == size
@@ -62,11 +87,18 @@ def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_eac
     assert (rows != MISSING).sum(1).tolist() == [size] * len(rows)
 
 
-@pytest.mark.parametrize(("size", "n_raters", "most"), [(2, 2, 8), (2, 3, 8), (5, 5, 8), (3, 8, 8), (3, 9, 8), (4, 50, 8), (3, 5, 1), (1, 1, 8)])
-def test_splits_by_rater_are_rolled_from_place_to_place_one_row_after_the_other(size, n_raters, most):
+@pytest.mark.parametrize(
+    ("size", "n_raters", "most"),
+    [(2, 2, 8), (2, 3, 8), (5, 5, 8), (3, 8, 8), (3, 9, 8), (4, 50, 8), (3, 5, 1), (1, 1, 8)],
+)
+def test_splits_by_rater_are_rolled_from_place_to_place_one_row_after_the_other(
+    size, n_raters, most
+):
     turns = min(n_raters, most)
     rows = [[2] * n + [0] * (size - n) + [MISSING] * (n_raters - size) for n in range(size, -1, -1)]
-    rolled = [np.roll(row, turn * n_raters // turns).tolist() for row in rows for turn in range(turns)]
+    rolled = [
+        np.roll(row, turn * n_raters // turns).tolist() for row in rows for turn in range(turns)
+    ]
     found = rater_splits(size, (2, 0), n_raters, most)
     assert found.tolist() == rolled
     assert found.dtype == np.int64
@@ -77,8 +109,13 @@ def test_first_labels_are_split_as_the_raters_own_labels_are():
     assert (first_labels(6, (0, 1), 3) == 0).sum(1).tolist() == [3, 3, 2, 2, 1, 1, 0]
 
 
-@pytest.mark.parametrize(("n_raters", "typical", "turns"), [(1, 1, 1), (5, 1, 5), (4, 2, 2), (5, 2, 3), (3, 3, 1), (20, 7, 3)])
-def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_turn_beside_another(n_raters, typical, turns):
+@pytest.mark.parametrize(
+    ("n_raters", "typical", "turns"),
+    [(1, 1, 1), (5, 1, 5), (4, 2, 2), (5, 2, 3), (3, 3, 1), (20, 7, 3)],
+)
+def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_turn_beside_another(
+    n_raters, typical, turns
+):
     rater, item = np.arange(n_raters * typical) % n_raters, np.repeat(np.arange(n_raters), typical)
     found = met_again(rater, item, np.ones(n_raters))
     times = np.bincount(np.concatenate(found), minlength=n_raters)
@@ -88,7 +125,28 @@ def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_tur
 
 
 def test_cells_are_split_alike_whatever_their_size_and_a_long_mixed_one_names_every_category_in_use():
-    of_six, of_three = np.moveaxis(cell_splits(6, np.array([6, 3]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0)
-    assert of_six.tolist() == [[0, 0, 6, 0], [1, 1, 4, 0], [2, 1, 3, 0], [2, 1, 3, 0], [3, 1, 2, 0], [4, 1, 1, 0], [6, 0, 0, 0]]
-    assert of_three.tolist() == [[0, 0, 3, 0], [1, 0, 2, 0], [1, 0, 2, 0], [1, 0, 2, 0], [2, 0, 1, 0], [3, 0, 0, 0], [3, 0, 0, 0]]
-    assert cell_splits(3, np.array([3]), (1, 0), np.ones(2))[:, 0].tolist() == category_splits(3, (1, 0), 2).tolist()
+    of_six, of_three = np.moveaxis(
+        cell_splits(6, np.array([6, 3]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0
+    )
+    assert of_six.tolist() == [
+        [0, 0, 6, 0],
+        [1, 1, 4, 0],
+        [2, 1, 3, 0],
+        [2, 1, 3, 0],
+        [3, 1, 2, 0],
+        [4, 1, 1, 0],
+        [6, 0, 0, 0],
+    ]
+    assert of_three.tolist() == [
+        [0, 0, 3, 0],
+        [1, 0, 2, 0],
+        [1, 0, 2, 0],
+        [1, 0, 2, 0],
+        [2, 0, 1, 0],
+        [3, 0, 0, 0],
+        [3, 0, 0, 0],
+    ]
+    assert (
+        cell_splits(3, np.array([3]), (1, 0), np.ones(2))[:, 0].tolist()
+        == category_splits(3, (1, 0), 2).tolist()
+    )

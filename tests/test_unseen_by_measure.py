@@ -11,7 +11,11 @@ from agreement_pipeline.patterns import RatingPatterns
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
-SPANS = [name for name, record in MEASURES.items() if name.startswith(("gwet_ac2_", "brennan_prediger_")) and "ordinal" in record.levels]
+SPANS = [
+    name
+    for name, record in MEASURES.items()
+    if name.startswith(("gwet_ac2_", "brennan_prediger_")) and "ordinal" in record.levels
+]
 ROUNDS = 300
 MANY = 1e9
 
@@ -23,9 +27,13 @@ def counts(codes, scale):
 def misses(names, scale, draw, truths, n):
     """The share of rounds of n items whose lower limit lies above the true value, by measure."""
     rng = np.random.default_rng(n)
-    rounds = [estimates(names, counts(draw(rng, n), scale), seed=number, n_resamples=400) for number in range(ROUNDS)]
+    rounds = [
+        estimates(names, counts(draw(rng, n), scale), seed=number, n_resamples=400)
+        for number in range(ROUNDS)
+    ]
     return [
-        np.mean([each.interval is not None and each.interval.low > truth for each in of]) for of, truth in zip(zip(*rounds, strict=True), truths, strict=True)
+        np.mean([each.interval is not None and each.interval.low > truth for each in of])
+        for of, truth in zip(zip(*rounds, strict=True), truths, strict=True)
     ]
 
 
@@ -40,10 +48,19 @@ def test_the_measures_that_count_in_spans_of_the_scale_are_all_here():
 
 
 @pytest.mark.parametrize("name", SPANS)
-@pytest.mark.parametrize("of", [lambda rows, weights: RatingPatterns(rows, weights, scale=FIVE, raters="ab"), None])
-def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(name, of):
+@pytest.mark.parametrize(
+    "of", [lambda rows, weights: RatingPatterns(rows, weights, scale=FIVE, raters="ab"), None]
+)
+def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(
+    name, of
+):
     rows, large = [(2, 2), (2, 3)], np.array([1e7, 1e7])
-    few, many = (counts(np.array(rows), FIVE).reweighted(np.array(weights)) if of is None else of(rows, weights) for weights in ([10.0, 10.0], large))
+    few, many = (
+        counts(np.array(rows), FIVE).reweighted(np.array(weights))
+        if of is None
+        else of(rows, weights)
+        for weights in ([10.0, 10.0], large)
+    )
     alone = estimate(name, few)
     found = difference(Side("few", name, few), Side("many", name, many))
     assert found.low < -0.5 * (alone.value - alone.low)
@@ -52,7 +69,9 @@ def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what
 def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
     patterns = RatingPatterns([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
     for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
-        assert not difference(Side("one", name, patterns), Side("other", name, patterns), shared=90).draws.any()
+        assert not difference(
+            Side("one", name, patterns), Side("other", name, patterns), shared=90
+        ).draws.any()
 
 
 def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldom_guess():
@@ -63,7 +82,9 @@ def test_limits_in_spans_of_the_scale_hold_where_raters_use_its_middle_and_seldo
     truths = [float(MEASURES[name](population).value) for name in names]
 
     def draw(rng, n):
-        return np.where(rng.random((n, 1)) < 0.1, rng.integers(5, size=(n, 2)), rng.integers(2, 4, size=(n, 2)))
+        return np.where(
+            rng.random((n, 1)) < 0.1, rng.integers(5, size=(n, 2)), rng.integers(2, 4, size=(n, 2))
+        )
 
     for n in (20, 80):
         assert max(misses(names, FIVE, draw, truths, n)) < 0.05

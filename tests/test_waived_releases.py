@@ -9,15 +9,35 @@ from itertools import combinations
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, release
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    ReleaseHeldError,
+    ReleaseInvalidError,
+    Rule,
+    Scale,
+    release,
+)
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.release import current_release, judge_round, open_release, release_dataset, release_round, verify_release
+from agreement_pipeline.release import (
+    current_release,
+    judge_round,
+    open_release,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.store import Store
 from agreement_pipeline.waivers import Waiver
 
-POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"), Rule("schouten_kappa", scope="rater")), n_resamples=1000)
+POLICY = Policy(
+    "standard",
+    1,
+    (Rule("krippendorff_alpha"), Rule("schouten_kappa", scope="rater")),
+    n_resamples=1000,
+)
 DEFAULT = Contract.default().to_mapping()
 CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 DAY = date(2027, 1, 31)
@@ -25,19 +45,30 @@ DAY = date(2027, 1, 31)
 
 def make_ratings(disagreements=12):
     """Three raters of whom the last disagrees on the first few of 90 items: tentative over all, and chiara herself is not good enough."""
-    rows = [(f"i{n:03}", rater, ("no", "yes")[(n + (n < disagreements and rater == "chiara")) % 2]) for n in range(90) for rater in ("ana", "ben", "chiara")]
-    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    rows = [
+        (f"i{n:03}", rater, ("no", "yes")[(n + (n < disagreements and rater == "chiara")) % 2])
+        for n in range(90)
+        for rater in ("ana", "ben", "chiara")
+    ]
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
 
 
 RATINGS = make_ratings()
 
 
 def waiver(measure, scope, **changes):
-    made = Waiver("demo", "r1", RATINGS.digest, measure, "Dana Okoye", "adjudicated | by hand", DAY, scope)
+    made = Waiver(
+        "demo", "r1", RATINGS.digest, measure, "Dana Okoye", "adjudicated | by hand", DAY, scope
+    )
     return replace(made, **changes)
 
 
-SCOPES = (("krippendorff_alpha", "round"), *(("schouten_kappa", f"rater {name}") for name in ("ana", "ben", "chiara")))
+SCOPES = (
+    ("krippendorff_alpha", "round"),
+    *(("schouten_kappa", f"rater {name}") for name in ("ana", "ben", "chiara")),
+)
 ENOUGH = tuple(waiver(*each) for each in SCOPES)
 
 
@@ -67,9 +98,16 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
     found = released(store)
     assert verify_release(found.path).decisions["r1"]["decision"] == "admitted"
     card = (found.path / "README.md").read_text()
-    assert "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 until 2027-01-31: adjudicated \\| by hand" in card
+    assert (
+        "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 until 2027-01-31: adjudicated \\| by hand"
+        in card
+    )
     assert store.history()[-2]["waivers"][0]["who"] == "Dana Okoye"
-    assert "chiara" not in "".join(file.read_text(errors="ignore") for file in found.path.rglob("*") if file.suffix in (".json", ".md"))
+    assert "chiara" not in "".join(
+        file.read_text(errors="ignore")
+        for file in found.path.rglob("*")
+        if file.suffix in (".json", ".md")
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +120,14 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
         (replace(ENOUGH[0], round="r2"), *ENOUGH[1:]),
         (replace(ENOUGH[0], measure="fleiss_kappa"), *ENOUGH[1:]),
     ],
-    ids=["one verdict short", "one rater short", "other bytes", "ended", "another round", "a rule that is not there"],
+    ids=[
+        "one verdict short",
+        "one rater short",
+        "other bytes",
+        "ended",
+        "another round",
+        "a rule that is not there",
+    ],
 )
 def test_a_waiver_that_does_not_hold_lets_nothing_out(store, waivers):
     with pytest.raises(ReleaseHeldError):
@@ -93,7 +138,10 @@ def test_a_waiver_that_does_not_hold_lets_nothing_out(store, waivers):
 def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, today):
     found = released(store)
     today["is"] = DAY + timedelta(1)
-    with pytest.raises(ReleaseInvalidError, match=r"admitted under a waiver by Dana Okoye until 2027-01-31.*which has ended") as refused:
+    with pytest.raises(
+        ReleaseInvalidError,
+        match=r"admitted under a waiver by Dana Okoye until 2027-01-31.*which has ended",
+    ) as refused:
         verify_release(found.path)
     assert refused.value.code == "release_waiver_ended"
     decision, withdrawn = judge_round(store, "r1", POLICY, CONTRACT, waivers=ENOUGH)
@@ -104,10 +152,20 @@ def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, 
     assert verify_release(again.path).rounds == ("r1",)
 
 
-@pytest.mark.parametrize("names", [("ana", "ben", "chiara"), ("ana and chi", "ben", "chi and ana")], ids=["plain", "with and in them"])
+@pytest.mark.parametrize(
+    "names",
+    [("ana", "ben", "chiara"), ("ana and chi", "ben", "chi and ana")],
+    ids=["plain", "with and in them"],
+)
 def test_a_waiver_of_a_pair_holds_under_the_raters_pseudonyms(store, tmp_path, names):
-    rows = [(f"i{n:03}", names[r], ("no", "yes")[(n + (n < 12 and r == 2)) % 2]) for n in range(90) for r in range(3)]
-    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    rows = [
+        (f"i{n:03}", names[r], ("no", "yes")[(n + (n < 12 and r == 2)) % 2])
+        for n in range(90)
+        for r in range(3)
+    ]
+    ratings = Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
     store.ingest("r1", ratings, tmp_path / "export.csv")
     policy = replace(POLICY, rules=(Rule("cohen_kappa", scope="pair"),))
     pairs = [f"pair {one} and {other}" for one, other in (names[:2], names[::2], names[1:])]
@@ -118,7 +176,9 @@ def test_a_waiver_of_a_pair_holds_under_the_raters_pseudonyms(store, tmp_path, n
     found = release_round(store, "r1", policy, CONTRACT, project="demo", waivers=waivers)
     assert verify_release(found.path).decisions["r1"]["decision"] == "admitted"
     waived = json.loads((found.path / "policy.json").read_text())["waivers"]["r1"]
-    assert {each["scope"] for each in waived} <= {str(Scope.of_pair(*pair)) for pair in combinations(store.pseudonyms(ratings).values(), 2)}
+    assert {each["scope"] for each in waived} <= {
+        str(Scope.of_pair(*pair)) for pair in combinations(store.pseudonyms(ratings).values(), 2)
+    }
     assert len(waived) == 2
 
 
@@ -158,7 +218,12 @@ def test_a_waiver_written_into_a_release_afterwards_is_seen(store, tmp_path):
 def test_what_a_trainer_requires_is_not_waived(store):
     path = released(store).path
     with pytest.raises(ReleaseHeldError, match="under policy required"):
-        open_release(path, require=Policy("required", 1, (Rule("krippendorff_alpha", reliable=0.9),), n_resamples=1000))
+        open_release(
+            path,
+            require=Policy(
+                "required", 1, (Rule("krippendorff_alpha", reliable=0.9),), n_resamples=1000
+            ),
+        )
 
 
 def test_the_command_line_asks_the_log_and_the_trainers_own_demand(store, tmp_path, capsys):

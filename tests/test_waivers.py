@@ -18,8 +18,18 @@ from agreement_pipeline.waivers import Waiver, Waivers, for_round
 
 THESE, OTHERS = "a" * 64, "b" * 64
 DAY = date(2026, 11, 21)
-POLICY = Policy("p", 1, (Rule("krippendorff_alpha"), Rule("self_agreement_unbiased", scope="rater"), Rule("fleiss_kappa", effect="warn")))
-WAIVER = Waiver("posts", "w2", THESE, "krippendorff_alpha", "Dana Okoye", "adjudicated by hand", DAY)
+POLICY = Policy(
+    "p",
+    1,
+    (
+        Rule("krippendorff_alpha"),
+        Rule("self_agreement_unbiased", scope="rater"),
+        Rule("fleiss_kappa", effect="warn"),
+    ),
+)
+WAIVER = Waiver(
+    "posts", "w2", THESE, "krippendorff_alpha", "Dana Okoye", "adjudicated by hand", DAY
+)
 
 
 def estimate(measure, scope, low, high):
@@ -27,18 +37,31 @@ def estimate(measure, scope, low, high):
 
 
 SHORT = estimate("krippendorff_alpha", ROUND, 0.7, 0.9)
-ANA, BEN = (estimate("self_agreement_unbiased", Scope("rater", name), 0.85, 0.95) for name in ("ana", "ben"))
+ANA, BEN = (
+    estimate("self_agreement_unbiased", Scope("rater", name), 0.85, 0.95) for name in ("ana", "ben")
+)
 
 
 def decided(*waivers, on=DAY, found=(SHORT, ANA, BEN), findings=(), policy=POLICY):
-    return decide(found, policy, findings=findings, ratings_digest=THESE, contract_digest="c", code_version="1", waivers=Waivers(waivers, on))
+    return decide(
+        found,
+        policy,
+        findings=findings,
+        ratings_digest=THESE,
+        contract_digest="c",
+        code_version="1",
+        waivers=Waivers(waivers, on),
+    )
 
 
 def test_without_it_the_round_is_held_and_with_it_admitted_saying_who_why_and_until_when():
     assert not decided().admitted
     decision = decided(WAIVER)
     assert decision.admitted
-    assert decision.reasons[-1] == "waiver by Dana Okoye until 2026-11-21 of krippendorff_alpha of round (adjudicated by hand)"
+    assert (
+        decision.reasons[-1]
+        == "waiver by Dana Okoye until 2026-11-21 of krippendorff_alpha of round (adjudicated by hand)"
+    )
     assert decision.to_mapping()["waivers"] == [WAIVER.to_mapping()]
     assert decision.digest != replace(decision, waived=()).digest
 
@@ -47,10 +70,26 @@ def test_without_it_the_round_is_held_and_with_it_admitted_saying_who_why_and_un
     ("waiver", "on", "why"),
     [
         (WAIVER, DAY + timedelta(1), "it ended on 2026-11-21"),
-        (replace(WAIVER, ratings_digest=OTHERS), DAY, "it is bound to ratings bbbbbbbbbbbb, and these are aaaaaaaaaaaa"),
-        (replace(WAIVER, measure="gwet_ac1"), DAY, "policy p has no rule on gwet_ac1 of round that holds"),
-        (replace(WAIVER, scope="category"), DAY, "policy p has no rule on krippendorff_alpha of category that holds"),
-        (replace(WAIVER, measure="fleiss_kappa"), DAY, "policy p has no rule on fleiss_kappa of round that holds"),
+        (
+            replace(WAIVER, ratings_digest=OTHERS),
+            DAY,
+            "it is bound to ratings bbbbbbbbbbbb, and these are aaaaaaaaaaaa",
+        ),
+        (
+            replace(WAIVER, measure="gwet_ac1"),
+            DAY,
+            "policy p has no rule on gwet_ac1 of round that holds",
+        ),
+        (
+            replace(WAIVER, scope="category"),
+            DAY,
+            "policy p has no rule on krippendorff_alpha of category that holds",
+        ),
+        (
+            replace(WAIVER, measure="fleiss_kappa"),
+            DAY,
+            "policy p has no rule on fleiss_kappa of round that holds",
+        ),
     ],
 )
 def test_one_that_does_not_hold_is_refused_aloud_and_the_round_stays_held(waiver, on, why):
@@ -65,7 +104,9 @@ def test_it_turns_no_other_verdict():
     assert not decided(WAIVER, found=(SHORT, ANA, torn)).admitted
     of_ben = replace(WAIVER, measure="self_agreement_unbiased", scope="rater ben")
     assert decided(WAIVER, of_ben, found=(SHORT, ANA, torn)).admitted
-    assert not decided(WAIVER, replace(of_ben, scope="rater ana"), found=(SHORT, ANA, torn)).admitted
+    assert not decided(
+        WAIVER, replace(of_ben, scope="rater ana"), found=(SHORT, ANA, torn)
+    ).admitted
 
 
 def test_it_turns_a_verdict_on_evidence_that_is_missing():
@@ -95,7 +136,16 @@ def test_a_round_has_those_that_name_it():
     assert for_round((WAIVER, replace(WAIVER, round="w3")), "w2", DAY) == Waivers((WAIVER,), DAY)
 
 
-@pytest.mark.parametrize("change", [{"who": " "}, {"why": ""}, {"ratings_digest": "abc"}, {"until": "tomorrow"}, {"scope": "everything"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"who": " "},
+        {"why": ""},
+        {"ratings_digest": "abc"},
+        {"until": "tomorrow"},
+        {"scope": "everything"},
+    ],
+)
 def test_one_without_a_name_a_reason_an_end_or_a_digest_cannot_be_written(change):
     with pytest.raises(WaiverError):
         replace(WAIVER, **change)
@@ -140,7 +190,10 @@ def test_mistakes_in_yaml_are_named_with_file_and_line(tmp_path, text, words):
 
 def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(tmp_path, capsys):
     table, policy, waiver = tmp_path / "t.csv", tmp_path / "p.yaml", tmp_path / "w.yaml"
-    table.write_text("item,rater,label\n" + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc"))
+    table.write_text(
+        "item,rater,label\n"
+        + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc")
+    )
     policy.write_text("policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha}\n")
     waiver.write_text(TEXT.replace("2026-11-21", "2999-01-01"))
     command = ["judge", str(table), "--policy", str(policy), "--waiver", str(waiver)]
@@ -148,6 +201,10 @@ def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(t
     printed = capsys.readouterr().out
     assert "is refused, since it is bound to ratings aaaaaaaaaaaa, and these are" in printed
     assert main([*command, "--format", "json"]) == 1
-    waiver.write_text(TEXT.replace("2026-11-21", "2999-01-01").replace(THESE, json.loads(capsys.readouterr().out)["ratings_digest"]))
+    waiver.write_text(
+        TEXT.replace("2026-11-21", "2999-01-01").replace(
+            THESE, json.loads(capsys.readouterr().out)["ratings_digest"]
+        )
+    )
     assert main(command) == 0
     assert "waiver by Dana Okoye" in capsys.readouterr().out

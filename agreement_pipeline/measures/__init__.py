@@ -3,7 +3,14 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, Measure, Question, measure
+from agreement_pipeline.measures._registry import (
+    MEASURES,
+    Coefficient,
+    Condition,
+    Measure,
+    Question,
+    measure,
+)
 
 for _module in iter_modules(__path__):
     if not _module.name.startswith("_"):

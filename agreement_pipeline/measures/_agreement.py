@@ -30,7 +30,10 @@ def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
     """Do the lowest and the highest number given meet another rating, shape (...)? True where categories are no numbers."""
     if not counts.scale.numeric:
         return np.asarray(True)
-    given, met = (_ends(counts.weights @ rows > 0, counts.scale.scores) for rows in (counts.counts, _paired(counts)))
+    given, met = (
+        _ends(counts.weights @ rows > 0, counts.scale.scores)
+        for rows in (counts.counts, _paired(counts))
+    )
     return np.asarray((given == met).all(-1))
 
 
@@ -40,7 +43,9 @@ def _paired(counts: CategoryCounts) -> Array:
 
 
 def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
-    return np.stack([np.where(given, scores, np.inf).min(-1), np.where(given, scores, -np.inf).max(-1)], axis=-1)
+    return np.stack(
+        [np.where(given, scores, np.inf).min(-1), np.where(given, scores, -np.inf).max(-1)], axis=-1
+    )
 
 
 def observed_agreement(counts: CategoryCounts) -> Array:

@@ -99,7 +99,10 @@ def _constant_rater(patterns: RatingPatterns) -> bool:
 
 def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
     """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
-    met, said = _met(panel, least), panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes
+    met, said = (
+        _met(panel, least),
+        panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes,
+    )
     return np.asarray(said[met][panel_rated(panel)[met]])
 
 
@@ -108,7 +111,10 @@ def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
 
 
 def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
-    return len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0)) == 1
+    return (
+        len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0))
+        == 1
+    )
 
 
 def _no_replicates(replicates: ReplicateCounts) -> bool:
@@ -118,9 +124,17 @@ def _no_replicates(replicates: ReplicateCounts) -> bool:
 TWO_OF_THE_PANEL = RestsOn(lambda panel: _met(panel, 2), "one rating of the panel")
 
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
-ONE_PAIRABLE_CATEGORY = Condition("every rating that meets another gives one and the same label, so chance alone would agree always", _one_pairable_category)
-ONE_CATEGORY = Condition("every rating is of one category, so chance alone would agree always", _one_category)
-ENDS_UNKNOWN = Condition("the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories", _ends_unknown)
+ONE_PAIRABLE_CATEGORY = Condition(
+    "every rating that meets another gives one and the same label, so chance alone would agree always",
+    _one_pairable_category,
+)
+ONE_CATEGORY = Condition(
+    "every rating is of one category, so chance alone would agree always", _one_category
+)
+ENDS_UNKNOWN = Condition(
+    "the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories",
+    _ends_unknown,
+)
 END_UNMET = Condition(
     "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
     "krippendorff_alpha leaves single ratings out",
@@ -128,15 +142,28 @@ END_UNMET = Condition(
 )
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
 ONE_RATER = Condition("there is one rater alone", _one_rater)
-ONE_CROSSED_NUMBER = Condition("every rating of the items that every rater rated is the same, so chance alone would agree always", _one_crossed_number)
+ONE_CROSSED_NUMBER = Condition(
+    "every rating of the items that every rater rated is the same, so chance alone would agree always",
+    _one_crossed_number,
+)
 SILENT_RATER = Condition("a rater gave no rating", _silent_rater)
 CLASSIFIER_NEVER_MET = Condition("the classifier labelled no item that the panel rated", _never_met)
-CLASSIFIER_NEVER_MET_A_PAIR = Condition("the classifier labelled no item that two of the panel rated", _never_met_a_pair)
-PANEL_ONE_CATEGORY = Condition("the panel's ratings that meet another, on items the classifier labelled, are all of one category", _panel_one_category)
-PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
-    "the classifier and the panel gave one and the same category to every item they share, so chance alone would agree always", _all_one_category
+CLASSIFIER_NEVER_MET_A_PAIR = Condition(
+    "the classifier labelled no item that two of the panel rated", _never_met_a_pair
 )
-NOT_TWO_RATERS = Condition("defined for two raters; shah_kappa_s or light_kappa for more", _not_two_raters)
+PANEL_ONE_CATEGORY = Condition(
+    "the panel's ratings that meet another, on items the classifier labelled, are all of one category",
+    _panel_one_category,
+)
+PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
+    "the classifier and the panel gave one and the same category to every item they share, so chance alone would agree always",
+    _all_one_category,
+)
+NOT_TWO_RATERS = Condition(
+    "defined for two raters; shah_kappa_s or light_kappa for more", _not_two_raters
+)
 NOT_TWO_CATEGORIES = Condition("defined for a scale of two categories", _not_two_categories)
-CONSTANT_RATER = Condition("a rater gave one single category to the items that both rated", _constant_rater)
+CONSTANT_RATER = Condition(
+    "a rater gave one single category to the items that both rated", _constant_rater
+)
 NO_REPLICATES = Condition("no rater met an item twice", _no_replicates)

@@ -91,7 +91,11 @@ def _apart(raters: Array) -> Array:
 def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
     """The share of the total variance that lies between items; nan, and a total of 0, where the total is not positive."""
     total = np.where(total > 1e-12, total, 0.0)
-    return Coefficient(ratio(between, total), observed=(total - between) * unit * unit, expected=total * unit * unit)
+    return Coefficient(
+        ratio(between, total),
+        observed=(total - between) * unit * unit,
+        expected=total * unit * unit,
+    )
 
 
 def no_variance(found: Coefficient) -> bool:

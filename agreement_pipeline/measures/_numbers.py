@@ -58,7 +58,9 @@ def squared_disagreement(values: RatingValues) -> Disagreement:
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
     sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
-    return Disagreement(w @ squares_within(z, m), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit)
+    return Disagreement(
+        w @ squares_within(z, m), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit
+    )
 
 
 def squares_within(z: Array, m: Array) -> Array:
@@ -95,7 +97,9 @@ def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, f
     middle = np.cumsum(n_c) - n_c / 2 - n_c.sum() / 2
     ranks = middle[rank]
     apart = np.bincount(item, (ranks - (np.bincount(item, ranks) / m)[item]) ** 2)
-    return float(w @ (2 * m * apart / (m - 1))), 2 * (n_c.sum() * (n_c @ middle**2) - (n_c @ middle) ** 2)
+    return float(w @ (2 * m * apart / (m - 1))), 2 * (
+        n_c.sum() * (n_c @ middle**2) - (n_c @ middle) ** 2
+    )
 
 
 def proportional_disagreement(values: RatingValues) -> Disagreement:
@@ -137,14 +141,25 @@ class _Proportions:
         unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
         zeros = np.bincount(item[number == 0], minlength=len(values.sizes)).astype(float)
         order = np.argsort(number, kind="stable")[round(zeros.sum()) :]
-        return cls(proportions_within(values), zeros, values.sizes - zeros, item[order], _Series.of(_logarithms(number[order])), unit)
+        return cls(
+            proportions_within(values),
+            zeros,
+            values.sizes - zeros,
+            item[order],
+            _Series.of(_logarithms(number[order])),
+            unit,
+        )
 
     def disagreement(self, weights: Array) -> Disagreement:
         """Within items and between all ratings, under weights of shape (..., N)."""
         leading = weights.shape[:-1]
-        between = self.series.over_pairs(weights.reshape(math.prod(leading), len(self.within)), self.item).reshape(leading)
+        between = self.series.over_pairs(
+            weights.reshape(math.prod(leading), len(self.within)), self.item
+        ).reshape(leading)
         zero_and_not = 2 * (weights @ self.zeros) * (weights @ self.others)
-        return Disagreement(weights @ self.within / self.unit, (between + zero_and_not) / self.unit, self.unit)
+        return Disagreement(
+            weights @ self.within / self.unit, (between + zero_and_not) / self.unit, self.unit
+        )
 
 
 def proportions_within(values: RatingValues) -> Array:
@@ -190,7 +205,11 @@ class _Series:
         apart = np.arange(count)[:, None, None] + (nodes[:, None] - nodes) / 2
         inverse = np.linalg.inv(chebyshev.chebvander(nodes, DEGREE))
         kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
-        return cls(np.searchsorted(stretch, np.arange(count + 1)), _polynomials(2 * (place - stretch) - 1), kernel)
+        return cls(
+            np.searchsorted(stretch, np.arange(count + 1)),
+            _polynomials(2 * (place - stretch) - 1),
+            kernel,
+        )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
         """The sum over all ordered pairs of points, each of the weight of its item: weights of shape (B, N), items of shape (n,)."""
@@ -200,7 +219,12 @@ class _Series:
             for first in range(start, end, POINTS_AT_ONCE):
                 points = slice(first, min(first + POINTS_AT_ONCE, end))
                 sums[:, stretch] += self.terms[:, points] @ by_item[item[points]]
-        pairs = [np.einsum("ksb,kl,lsb->b", sums[:, d:], self.kernel[d], sums[:, : count - d], optimize=True) for d in range(count)]
+        pairs = [
+            np.einsum(
+                "ksb,kl,lsb->b", sums[:, d:], self.kernel[d], sums[:, : count - d], optimize=True
+            )
+            for d in range(count)
+        ]
         return np.asarray(2 * sum(pairs) - pairs[0])
 
 

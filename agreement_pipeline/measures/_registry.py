@@ -48,7 +48,13 @@ class Coefficient(NamedTuple):
 
     def in_spans(self, span: Array) -> "Coefficient":
         """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is, shape (...)."""
-        return self._replace(**{name: 1 - span * (1 - part) for name in AGREEMENTS if (part := getattr(self, name)) is not None})
+        return self._replace(
+            **{
+                name: 1 - span * (1 - part)
+                for name in AGREEMENTS
+                if (part := getattr(self, name)) is not None
+            }
+        )
 
 
 class RestsOn(NamedTuple):
@@ -75,7 +81,11 @@ class RestsOn(NamedTuple):
     def clusters(self, statistic: Any) -> int | None:
         """How many clusters they stand in; None where items come one by one."""
         clusters = statistic.clusters
-        return None if clusters is None else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
+        return (
+            None
+            if clusters is None
+            else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
+        )
 
     def units(self, statistic: Any) -> float:
         """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
@@ -89,7 +99,11 @@ class RestsOn(NamedTuple):
 
 def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
     clusters = statistic.clusters
-    return round(float(statistic.weights[rows].sum())) if clusters is None else float(clusters.effective(statistic.weights, rows))
+    return (
+        round(float(statistic.weights[rows].sum()))
+        if clusters is None
+        else float(clusters.effective(statistic.weights, rows))
+    )
 
 
 USED = RestsOn(lambda statistic: statistic.readable, "one rating")
@@ -108,7 +122,9 @@ class Condition(NamedTuple):
 
     def under(self, weighting: Weighting) -> "Condition":
         """The condition for a measure of that weighting."""
-        return self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
+        return (
+            self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
+        )
 
 
 @dataclass(frozen=True)
@@ -200,11 +216,15 @@ class Measure:
 
     def defined_on(self, scale: Scale) -> bool:
         """Whether it can be computed on ratings of that scale."""
-        return scale.level in self.levels and (self.continuous or self.needs == "values" or not scale.continuous)
+        return scale.level in self.levels and (
+            self.continuous or self.needs == "values" or not scale.continuous
+        )
 
     def why_undefined(self, statistic: Any) -> str | None:
         """The first declared condition that holds on `statistic`, in words."""
-        return next((condition.reason for condition in self.undefined if condition.holds(statistic)), None)
+        return next(
+            (condition.reason for condition in self.undefined if condition.holds(statistic)), None
+        )
 
 
 MEASURES: dict[str, Measure] = {}
@@ -248,9 +268,21 @@ def measure(
     """
 
     def register(function: F) -> F:
-        record = Measure(name=function.__name__, title=title, function=function, levels=frozenset(levels), **fields)
-        for each in [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]:
-            _add(replace(each, bounds=unweighted_bounds) if unweighted_bounds and each.weighting is IDENTITY else each)
+        record = Measure(
+            name=function.__name__,
+            title=title,
+            function=function,
+            levels=frozenset(levels),
+            **fields,
+        )
+        for each in (
+            [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]
+        ):
+            _add(
+                replace(each, bounds=unweighted_bounds)
+                if unweighted_bounds and each.weighting is IDENTITY
+                else each
+            )
         for alias, name in (aliases or {}).items():
             _add(replace(MEASURES[name], name=alias, alias_of=name))
         return function
@@ -273,7 +305,9 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
 
 def _add(record: Measure) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
-        raise ValueError(f"measure {record.name!r}: a new name in lower case letters, digits and underscores is required.")
+        raise ValueError(
+            f"measure {record.name!r}: a new name in lower case letters, digits and underscores is required."
+        )
     MEASURES[record.name] = record
 
 

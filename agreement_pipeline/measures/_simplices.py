@@ -54,7 +54,13 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
     exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
-    return _means(points, weights, dimensions + 1, exact if _affordable(points.shape, effort) else None, effort.random)
+    return _means(
+        points,
+        weights,
+        dimensions + 1,
+        exact if _affordable(points.shape, effort) else None,
+        effort.random,
+    )
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
@@ -62,10 +68,18 @@ def mean_distances(points: Array, weights: Array) -> Volumes:
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)
-    return _means(points, weights, 2, _distances if items**2 * math.comb(raters, 2) <= DISTANCES else None, OF_VALUE.random)
+    return _means(
+        points,
+        weights,
+        2,
+        _distances if items**2 * math.comb(raters, 2) <= DISTANCES else None,
+        OF_VALUE.random,
+    )
 
 
-def _means(points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int) -> Volumes:
+def _means(
+    points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
+) -> Volumes:
     """From the weighted sum that `exact` gives over all items and panels of raters, or from random simplices."""
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
@@ -74,7 +88,11 @@ def _means(points: Array, weights: Array, corners: int, exact: Exact | None, sim
     weights = _of_mean_1(weights)
     if exact is None:
         return _sampled(points, weights, corners, simplices)
-    return Volumes(weights @ _within(points, corners) / items, exact(points, weights) / panels / float(items) ** corners, None)
+    return Volumes(
+        weights @ _within(points, corners) / items,
+        exact(points, weights) / panels / float(items) ** corners,
+        None,
+    )
 
 
 def _of_mean_1(weights: Array) -> Array:
@@ -92,7 +110,12 @@ def volume(corners: Array) -> Array:
     if count == 1:
         return np.asarray(np.linalg.norm(edges[..., 0, :], axis=-1))
     if dimensions == 2:
-        return np.asarray(np.abs(edges[..., 0, 0] * edges[..., 1, 1] - edges[..., 0, 1] * edges[..., 1, 0])) / 2
+        return (
+            np.asarray(
+                np.abs(edges[..., 0, 0] * edges[..., 1, 1] - edges[..., 0, 1] * edges[..., 1, 0])
+            )
+            / 2
+        )
     return np.asarray(np.abs(np.linalg.det(edges))) / math.factorial(dimensions)
 
 
@@ -102,8 +125,12 @@ def some_volume(points: Array) -> bool:
     if not items or raters <= dimensions:
         return False
     rng = np.random.default_rng(SEED)
-    _, corners = _random_corners(points, _panels(raters, dimensions + 1, max(1, CELLS // items), rng), rng)
-    return bool(np.any(volume(corners) > 1e-9)) or bool(np.any(mean_volumes(points, np.ones(items)).d_e > 1e-12))
+    _, corners = _random_corners(
+        points, _panels(raters, dimensions + 1, max(1, CELLS // items), rng), rng
+    )
+    return bool(np.any(volume(corners) > 1e-9)) or bool(
+        np.any(mean_volumes(points, np.ones(items)).d_e > 1e-12)
+    )
 
 
 def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
@@ -122,7 +149,11 @@ def _within(points: Array, corners: int) -> Array:
     """The mean volume over the panels of raters of each item, shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
-        return np.sort(points[:, :, 0], axis=1) @ np.arange(1.0 - raters, raters, 2) / math.comb(raters, 2)
+        return (
+            np.sort(points[:, :, 0], axis=1)
+            @ np.arange(1.0 - raters, raters, 2)
+            / math.comb(raters, 2)
+        )
     panels = list(combinations(range(raters), corners))
     return sum((volume(points[:, panel]) for panel in panels), np.zeros(len(points))) / len(panels)
 
@@ -130,7 +161,9 @@ def _within(points: Array, corners: int) -> Array:
 def sum_of_gaps(points: Array, weights: Array) -> Array:
     """The weighted sum of the distances of ratings by different raters, over all pairs of items and of raters; N log N time."""
     raters = points.shape[1]
-    return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(_gaps_between(points[:, r, 0], weights) for r in range(raters))
+    return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
+        _gaps_between(points[:, r, 0], weights) for r in range(raters)
+    )
 
 
 def _gaps_between(numbers: Array, weights: Array) -> Array:
@@ -147,7 +180,9 @@ def _distances(points: Array, weights: Array) -> Array:
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         pairs = combinations(range(points.shape[1]), 2)
-        apart = sum((_between(points[:, t], points[rows, s]) for s, t in pairs), np.zeros((len(points), 1)))
+        apart = sum(
+            (_between(points[:, t], points[rows, s]) for s, t in pairs), np.zeros((len(points), 1))
+        )
         total += ((weights @ apart) * weights[..., rows]).sum(-1)
     return total
 
@@ -182,7 +217,10 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
         vectors, order = _by_angle(others.reshape(-1) - apexes[rows, None])
         for draw in np.ndindex(total.shape):
             weighted = of_others[draw][order] * vectors
-            total[draw] += weights[draw][rows] @ np.einsum("am,am->a", weighted.conj(), np.cumsum(weighted, axis=1)).imag
+            total[draw] += (
+                weights[draw][rows]
+                @ np.einsum("am,am->a", weighted.conj(), np.cumsum(weighted, axis=1)).imag
+            )
     return total
 
 
@@ -203,8 +241,12 @@ def _every_volume(points: Array, weights: Array) -> Array:
     total = np.zeros(weights.shape[:-1])
     for panel in combinations(range(raters), dimensions + 1):
         for start in range(0, math.prod(shape), CELLS):
-            rows = np.array(np.unravel_index(np.arange(start, min(start + CELLS, math.prod(shape))), shape))
-            total += weights[..., rows].prod(-2) @ volume(np.swapaxes(points[rows, np.array(panel)[:, None]], 0, 1))
+            rows = np.array(
+                np.unravel_index(np.arange(start, min(start + CELLS, math.prod(shape))), shape)
+            )
+            total += weights[..., rows].prod(-2) @ volume(
+                np.swapaxes(points[rows, np.array(panel)[:, None]], 0, 1)
+            )
     return total
 
 
@@ -216,13 +258,21 @@ def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Vol
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
     panels = _panels(raters, corners, max(FEWEST_REPLICATES, math.ceil(simplices / items)), rng)
-    within = _within(points, corners) if items * math.comb(raters, corners) <= OF_VALUE.simplices else None
+    within = (
+        _within(points, corners)
+        if items * math.comb(raters, corners) <= OF_VALUE.simplices
+        else None
+    )
     d_o, sums, joint = [], [], []
     for start in range(0, len(panels), step := max(1, CELLS // items)):
         block = panels[start : start + step]
         rows, chosen = _random_corners(points, block, rng)
         together = reduce(np.multiply, (weights[..., rows[:, corner]] for corner in range(corners)))
-        own = volume(np.swapaxes(points[:, block], 0, 1)) if within is None else np.broadcast_to(within, (len(block), items))
+        own = (
+            volume(np.swapaxes(points[:, block], 0, 1))
+            if within is None
+            else np.broadcast_to(within, (len(block), items))
+        )
         d_o.append(weights @ own.T / items)
         sums.append((together * volume(chosen)).sum(-1))
         joint.append(together.sum(-1))
@@ -235,7 +285,9 @@ def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
     share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)
     quotient = ratio(within, between)[..., None]
-    error = (d_o - quotient * (apart - between[..., None] * share)).std(-1, ddof=1) / math.sqrt(d_o.shape[-1])
+    error = (d_o - quotient * (apart - between[..., None] * share)).std(-1, ddof=1) / math.sqrt(
+        d_o.shape[-1]
+    )
     return Volumes(within, between, ratio(error, between))
 
 
@@ -244,7 +296,9 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
     count = math.comb(raters, corners)
     if count > replicates:
         return rng.permuted(np.tile(np.arange(raters), (replicates, 1)), axis=1)[:, :corners]
-    return np.tile(np.array(list(combinations(range(raters), corners))), (math.ceil(replicates / count), 1))
+    return np.tile(
+        np.array(list(combinations(range(raters), corners))), (math.ceil(replicates / count), 1)
+    )
 
 
 def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:

@@ -28,7 +28,11 @@ def lower_tail(t: float, df: int) -> float:
     theta = math.atan2(t, math.sqrt(df))
     k = np.arange(2 + df % 2, df - 1, 2)
     series = 1 + float(np.cumprod((k - 1) / k * math.cos(theta) ** 2).sum())
-    within = math.sin(theta) * series if df % 2 == 0 else 2 / math.pi * (theta + (df > 1) * math.sin(theta) * math.cos(theta) * series)
+    within = (
+        math.sin(theta) * series
+        if df % 2 == 0
+        else 2 / math.pi * (theta + (df > 1) * math.sin(theta) * math.cos(theta) * series)
+    )
     return min(1.0, max(0.0, (1 + within) / 2))
 
 
@@ -46,11 +50,19 @@ def quantile(p: float, df: int) -> float:
     low, high = -math.pi / 2, math.pi / 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if lower_tail(math.sqrt(df) * math.tan(middle), df) < p else (low, middle)
+        low, high = (
+            (middle, high)
+            if lower_tail(math.sqrt(df) * math.tan(middle), df) < p
+            else (low, middle)
+        )
     return math.sqrt(df) * math.tan((low + high) / 2)
 
 
 def _expansion(z: float, df: int) -> float:
     """Student's deviate about the normal one."""
-    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
     return float(z + sum(term / df**power for power, term in enumerate(terms, 1)))

@@ -73,7 +73,9 @@ class Apart(NamedTuple):
 def widest(distances: Array, given: Array) -> Array:
     """The largest distance between two categories that are given, draw by draw, shape (...), from how often they are, shape (..., K); 1 where there is none."""
     used = given > 0
-    from_each = [np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))]
+    from_each = [
+        np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
+    ]
     unit = np.max(from_each, axis=0)
     return np.where(unit > 0, unit, 1.0)
 
@@ -105,14 +107,30 @@ def _bipolar(x: Array) -> Array:
     return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)
 
 
-IDENTITY = Weighting("", r"1_{x \ne y}", lambda x: (_differences(x) > 0).astype(float), frozenset({"nominal", "ordinal"}))
+IDENTITY = Weighting(
+    "",
+    r"1_{x \ne y}",
+    lambda x: (_differences(x) > 0).astype(float),
+    frozenset({"nominal", "ordinal"}),
+)
 LINEAR = Weighting(", linear weights", r"|x - y|", _differences)
 QUADRATIC = Weighting(", quadratic weights", r"(x - y)^2", lambda x: _differences(x) ** 2)
 RADICAL = Weighting(", radical weights", r"\sqrt{|x - y|}", lambda x: np.sqrt(_differences(x)))
-ORDINAL = Weighting(", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal)
-RATIO = Weighting(", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"}))
-CIRCULAR = Weighting(", circular weights", r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}", _circular, frozenset({"ordinal"}))
-BIPOLAR = Weighting(", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar)
+ORDINAL = Weighting(
+    ", ordinal weights", r"\binom{|\mathrm{rank}(x) - \mathrm{rank}(y)| + 1}{2}", _ordinal
+)
+RATIO = Weighting(
+    ", ratio weights", r"\left(\frac{x - y}{x + y}\right)^2", _ratio, frozenset({"ratio"})
+)
+CIRCULAR = Weighting(
+    ", circular weights",
+    r"\sin^2 \frac{\pi (x - y)}{x_{max} - x_{min} + 1}",
+    _circular,
+    frozenset({"ordinal"}),
+)
+BIPOLAR = Weighting(
+    ", bipolar weights", r"\frac{(x - y)^2}{(x + y - 2 x_{min}) (2 x_{max} - x - y)}", _bipolar
+)
 
 WEIGHTINGS = {
     "linear": LINEAR,

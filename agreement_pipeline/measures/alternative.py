@@ -130,7 +130,11 @@ class AlternativeAnnotatorTest:
 
 
 def alternative_annotator_test(
-    panel: PanelPatterns, *, epsilon: float = 0.2, false_discovery_rate: float = 0.05, min_items: int = 30
+    panel: PanelPatterns,
+    *,
+    epsilon: float = 0.2,
+    false_discovery_rate: float = 0.05,
+    min_items: int = 30,
 ) -> AlternativeAnnotatorTest:
     r"""Test whether a classifier may stand in for the raters of a panel, one rater after the other left out.
 
@@ -181,23 +185,39 @@ def alternative_annotator_test(
     """
     _check(epsilon, false_discovery_rate, min_items)
     if panel.clusters is not None:
-        return AlternativeAnnotatorTest(None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS)
+        return AlternativeAnnotatorTest(
+            None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS
+        )
     duels = _duels(panel)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)
-    comparisons = tuple(each._replace(rejected=each.p_value is not None and each.p_value <= cutoff) for each in compared)
+    comparisons = tuple(
+        each._replace(rejected=each.p_value is not None and each.p_value <= cutoff)
+        for each in compared
+    )
     reason = _why_without_rate(comparisons, min_items)
     if reason is not None:
-        return AlternativeAnnotatorTest(None, comparisons, epsilon, false_discovery_rate, undefined=reason)
-    return AlternativeAnnotatorTest(sum(each.rejected for each in comparisons) / len(tested), comparisons, epsilon, false_discovery_rate)
+        return AlternativeAnnotatorTest(
+            None, comparisons, epsilon, false_discovery_rate, undefined=reason
+        )
+    return AlternativeAnnotatorTest(
+        sum(each.rejected for each in comparisons) / len(tested),
+        comparisons,
+        epsilon,
+        false_discovery_rate,
+    )
 
 
 def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
     if all(each.p_value is None for each in comparisons):
         return f"no rater has {min_items} items that another rater and the classifier labelled too"
     met = sum(each.n_items > 0 for each in comparisons)
-    return f"{met} raters whom the classifier and another rater met; {LEAST_RATERS} are required" if met < LEAST_RATERS else None
+    return (
+        f"{met} raters whom the classifier and another rater met; {LEAST_RATERS} are required"
+        if met < LEAST_RATERS
+        else None
+    )
 
 
 class _Duels(NamedTuple):
@@ -217,19 +237,32 @@ def _duels(panel: PanelPatterns) -> _Duels:
     return _Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
 
 
-def _compared(panel: PanelPatterns, duels: _Duels, j: int, epsilon: float, min_items: int) -> RaterComparison:
+def _compared(
+    panel: PanelPatterns, duels: _Duels, j: int, epsilon: float, min_items: int
+) -> RaterComparison:
     weights = np.where(duels.held[:, j], panel.weights, 0.0)
     n = round(float(weights.sum()))
     if n < min_items:
         reason = f"{n} items that another rater and the classifier labelled too; {min_items} are required"
-        return RaterComparison(panel.panel.raters[j], n, *_shares(weights, duels, j), p_value=None, undefined=reason)
+        return RaterComparison(
+            panel.panel.raters[j], n, *_shares(weights, duels, j), p_value=None, undefined=reason
+        )
     lead = duels.rater[:, j].astype(float) - duels.classifier[:, j]
-    return RaterComparison(panel.panel.raters[j], n, *_shares(weights, duels, j), p_value=_p_value(lead, weights, epsilon))
+    return RaterComparison(
+        panel.panel.raters[j],
+        n,
+        *_shares(weights, duels, j),
+        p_value=_p_value(lead, weights, epsilon),
+    )
 
 
 def _shares(weights: Array, duels: _Duels, j: int) -> tuple[float | None, float | None]:
     n = weights.sum()
-    return (float(weights @ duels.classifier[:, j] / n), float(weights @ duels.rater[:, j] / n)) if n else (None, None)
+    return (
+        (float(weights @ duels.classifier[:, j] / n), float(weights @ duels.rater[:, j] / n))
+        if n
+        else (None, None)
+    )
 
 
 def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
@@ -249,15 +282,26 @@ def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:
     """The largest p-value that Benjamini and Yekutieli's procedure rejects; under 0 where it rejects none."""
     ranks = range(1, len(p_values) + 1)
     harmonic = sum(1 / rank for rank in ranks)
-    return max((p for rank, p in zip(ranks, sorted(p_values), strict=True) if p <= rank * rate / (len(p_values) * harmonic)), default=-1.0)
+    return max(
+        (
+            p
+            for rank, p in zip(ranks, sorted(p_values), strict=True)
+            if p <= rank * rate / (len(p_values) * harmonic)
+        ),
+        default=-1.0,
+    )
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
     if not 0 <= epsilon <= 1:
-        raise PolicyError(f"alternative-annotator test: epsilon {epsilon!r} found; 0 to 1 is required. Experts are usually given 0.2.")
+        raise PolicyError(
+            f"alternative-annotator test: epsilon {epsilon!r} found; 0 to 1 is required. Experts are usually given 0.2."
+        )
     if not 0 < false_discovery_rate < 1:
         raise PolicyError(
             f"alternative-annotator test: false discovery rate {false_discovery_rate!r} found; a number between 0 and 1 is required. 0.05 is usual."
         )
     if min_items < 2:
-        raise PolicyError(f"alternative-annotator test: min_items {min_items!r} found; 2 or more are required. The t test needs about 30.")
+        raise PolicyError(
+            f"alternative-annotator test: min_items {min_items!r} found; 2 or more are required. The t test needs about 30."
+        )

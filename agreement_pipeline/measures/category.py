@@ -217,6 +217,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     paired = np.where(counts.pairable, counts.weights, 0.0)
     varied = (paired @ c > 0) & (paired @ (m - c) > 0)
     pi = prevalence(counts)
-    p_o = 1 - 2 * ratio(paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None])
+    p_o = 1 - 2 * ratio(
+        paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None]
+    )
     p_e = 1 - 2 * pi * (1 - pi)
     return chance_corrected(p_o, p_e).where(varied)

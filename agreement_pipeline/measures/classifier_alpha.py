@@ -32,8 +32,13 @@ PAIRED = "over the items that the classifier labelled and two or more of the pan
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
-OTHERS_NEVER_MET = Condition("no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel))
-OTHERS_ONE_CATEGORY = Condition("the others' ratings that meet another are all of one category", lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel))
+OTHERS_NEVER_MET = Condition(
+    "no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel)
+)
+OTHERS_ONE_CATEGORY = Condition(
+    "the others' ratings that meet another are all of one category",
+    lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel),
+)
 WITH_ONE_AND_WITH_ALL = RestsOn(
     lambda panel: panel.joined().readable,
     "one rating",
@@ -195,7 +200,9 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
     """The panel with no weight on items without a label, or with fewer ratings of the panel."""
-    return panel.reweighted(np.where(panel.labelled & (panel_rated(panel).sum(1) >= of_panel), panel.weights, 0.0))
+    return panel.reweighted(
+        np.where(panel.labelled & (panel_rated(panel).sum(1) >= of_panel), panel.weights, 0.0)
+    )
 
 
 def _alpha(ratings: RatingPatterns | RatingValues) -> Coefficient:

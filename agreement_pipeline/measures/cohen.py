@@ -17,8 +17,19 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     rater_prevalence,
 )
-from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._conditions import (
+    END_UNMET,
+    NO_PAIRABLE_ITEM,
+    NOT_TWO_RATERS,
+    ONE_PAIRABLE_CATEGORY,
+)
+from agreement_pipeline.measures._registry import (
+    Coefficient,
+    Condition,
+    chance_corrected,
+    measure,
+    ratio,
+)
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import Array, Codes, RatingPatterns
 
@@ -78,7 +89,11 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     counts = patterns.counts()
     p_o = apart.agreement(of_two_raters(patterns, observed_disagreement(counts, apart.distances)))
     p_e = apart.agreement(disagreement_of_two_raters(rater_prevalence(given), apart.distances))
-    return chance_corrected(p_o, p_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
+    return (
+        chance_corrected(p_o, p_e)
+        .in_spans(apart.unit)
+        .where(observed_variation(counts) & ends_met(counts))
+    )
 
 
 def _strangers(patterns: RatingPatterns) -> bool:
@@ -107,7 +122,10 @@ def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
     undefined=(
         NO_PAIRABLE_ITEM,
         Condition("two of the raters have no item in common", _strangers),
-        Condition("two of the raters gave all the items they share one and the same category, so chance alone would agree always", _pair_of_one_category),
+        Condition(
+            "two of the raters gave all the items they share one and the same category, so chance alone would agree always",
+            _pair_of_one_category,
+        ),
     ),
     levels={"nominal", "ordinal"},
     convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
@@ -170,4 +188,7 @@ def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Code
 
 def _two_agreed_on(patterns: RatingPatterns, a: Codes, b: Codes) -> Array:
     """Do both raters of a pair give one item one category, and another item another, shape (..., pairs)?"""
-    return np.asarray(sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names))) >= 2)
+    return np.asarray(
+        sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names)))
+        >= 2
+    )

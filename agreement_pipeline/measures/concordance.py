@@ -67,4 +67,8 @@ def lin_ccc(values: RatingValues) -> Coefficient:
     twice_covariances = ratio(w @ z.sum(1) ** 2, n[..., 0]) - mu.sum(-1) ** 2 - variances
     apart = (r - 1) * variances + r * (mu**2).sum(-1) - mu.sum(-1) ** 2
     pairs = unit * unit / (r * (r - 1) / 2) if r > 1 else np.nan
-    return Coefficient(ratio(twice_covariances, apart), observed=(apart - twice_covariances) * pairs, expected=apart * pairs)
+    return Coefficient(
+        ratio(twice_covariances, apart),
+        observed=(apart - twice_covariances) * pairs,
+        expected=apart * pairs,
+    )

@@ -16,10 +16,14 @@ def _no_pair(ratings: ConfidentPatterns) -> bool:
 def _without_confidence(ratings: ConfidentPatterns) -> tuple[str, ...]:
     """The raters of the round who stated no confidence."""
     silent = np.asarray((ratings.patterns.codes >= 0).any(0) & ~ratings.stated.any(0))
-    return tuple(sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out))
+    return tuple(
+        sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
+    )
 
 
-NO_PAIR_OF_STATED_CONFIDENCE = Condition("no item has two ratings with a stated confidence", _no_pair)
+NO_PAIR_OF_STATED_CONFIDENCE = Condition(
+    "no item has two ratings with a stated confidence", _no_pair
+)
 
 
 @measure(
@@ -77,7 +81,10 @@ def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
     p = ratio(ratings.patterns.used, ratings.patterns.used.sum(-1, keepdims=True))
-    genuine, seen = (sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(())) for of in (_genuine, _seen))
+    genuine, seen = (
+        sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(()))
+        for of in (_genuine, _seen)
+    )
     return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
 
 

@@ -8,7 +8,12 @@ prevalence, and for the same reason it sees no difference between raters of unli
 import numpy as np
 
 from agreement_pipeline.measures._agreement import contingency
-from agreement_pipeline.measures._conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, NOT_TWO_RATERS
+from agreement_pipeline.measures._conditions import (
+    CONSTANT_RATER,
+    NO_PAIRABLE_ITEM,
+    NOT_TWO_CATEGORIES,
+    NOT_TWO_RATERS,
+)
 from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.patterns import RatingPatterns
 
@@ -25,7 +30,11 @@ def _nothing_in_common(patterns: RatingPatterns) -> bool:
     question="inter-rater",
     needs="patterns",
     bounds=(0.0, 1.0),
-    undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, Condition("the raters have no category in common", _nothing_in_common)),
+    undefined=(
+        NOT_TWO_RATERS,
+        NO_PAIRABLE_ITEM,
+        Condition("the raters have no category in common", _nothing_in_common),
+    ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     convention=SHARED_ITEMS,

@@ -32,13 +32,21 @@ class _Variances(NamedTuple):
 
 
 def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return ReplicateValues.of_counts(replicates) if isinstance(replicates, ReplicateCounts) else replicates
+    return (
+        ReplicateValues.of_counts(replicates)
+        if isinstance(replicates, ReplicateCounts)
+        else replicates
+    )
 
 
 def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
     """The numbers of the items seen that raters met again, shape (N, R, M), and which items they are; None unless each rater met each of them as often."""
     here = seen[values.item]
-    items, raters, sizes = np.unique(values.item[here]), np.unique(values.rater[here]), values.sizes[here]
+    items, raters, sizes = (
+        np.unique(values.item[here]),
+        np.unique(values.rater[here]),
+        values.sizes[here],
+    )
     if not here.any() or here.sum() != len(items) * len(raters) or np.ptp(sizes) > 0:
         return None
     cells = values.values[here][np.lexsort((values.rater[here], values.item[here])), :, 0]
@@ -55,15 +63,24 @@ def _unbalanced(replicates: Replicates) -> bool:
 
 def _too_small(replicates: Replicates) -> bool:
     design = _design_of(replicates)
-    return design is None or design[0].shape[1] < 2 or bool(replicates.weights[design[1]].sum() - 1 <= 1e-12)
+    return (
+        design is None
+        or design[0].shape[1] < 2
+        or bool(replicates.weights[design[1]].sum() - 1 <= 1e-12)
+    )
 
 
-UNBALANCED = Condition("the raters who met items again did not all meet the same items as often", _unbalanced)
+UNBALANCED = Condition(
+    "the raters who met items again did not all meet the same items as often", _unbalanced
+)
 TOO_SMALL = Condition("fewer than two raters met two items again", _too_small)
 
 
 def _without_variance(name: str) -> Condition:
-    return Condition("the estimated variance is not positive", lambda replicates: no_variance(MEASURES[name](replicates)))
+    return Condition(
+        "the estimated variance is not positive",
+        lambda replicates: no_variance(MEASURES[name](replicates)),
+    )
 
 
 @measure(
@@ -295,6 +312,18 @@ def _components(numbers: Array, w: Array) -> Array:
     mss = ratio(m * t * (w @ item**2 - n * mean**2), freedom)
     between_raters = ((rater - mean[..., None]) ** 2).sum(-1)
     msr = ratio(m * n * between_raters, np.asarray(t - 1.0))
-    mssr = ratio(m * (w @ ((cell - item[:, None]) ** 2).sum(1) - n * between_raters), freedom * (t - 1))
-    mse = ratio(w @ ((z.reshape(numbers.shape) - cell[:, :, None]) ** 2).sum((1, 2)), n * t * (m - 1))
-    return np.stack([(mss - mssr) / (m * t), ratio(msr - mssr, m * n), (mssr - mse) / m, mse, np.full(n.shape, unit)])
+    mssr = ratio(
+        m * (w @ ((cell - item[:, None]) ** 2).sum(1) - n * between_raters), freedom * (t - 1)
+    )
+    mse = ratio(
+        w @ ((z.reshape(numbers.shape) - cell[:, :, None]) ** 2).sum((1, 2)), n * t * (m - 1)
+    )
+    return np.stack(
+        [
+            (mss - mssr) / (m * t),
+            ratio(msr - mssr, m * n),
+            (mssr - mse) / m,
+            mse,
+            np.full(n.shape, unit),
+        ]
+    )

@@ -23,7 +23,13 @@ from agreement_pipeline.measures._conditions import (
     SILENT_RATER,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._registry import (
+    Coefficient,
+    Condition,
+    chance_corrected,
+    measure,
+    ratio,
+)
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array, RatingPatterns
@@ -82,7 +88,11 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     counts = patterns.counts()
     a_o = apart.agreement(observed_disagreement(counts, apart.distances))
     a_e = apart.agreement(disagreement_of_two_raters(rater_prevalence(given), apart.distances))
-    return chance_corrected(a_o, a_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
+    return (
+        chance_corrected(a_o, a_e)
+        .in_spans(apart.unit)
+        .where(observed_variation(counts) & ends_met(counts))
+    )
 
 
 def _nothing_to_reach(panel: PanelPatterns) -> bool:
@@ -97,7 +107,10 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
     bounds=(-np.inf, 1.0),
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
-        Condition("the greatest agreement the panel allows is no more than chance alone would give", _nothing_to_reach),
+        Condition(
+            "the greatest agreement the panel allows is no more than chance alone would give",
+            _nothing_to_reach,
+        ),
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
@@ -152,7 +165,15 @@ def _features(panel: PanelPatterns) -> Array:
     c, m = counts.counts, counts.sizes
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
     given = panel.panel.indicators.reshape(len(m), c.shape[1] * panel.panel.n_raters)
-    found = np.column_stack([np.ones(len(m)), (agreed * panel.indicators).sum(1), agreed.max(1), panel.indicators, given])
+    found = np.column_stack(
+        [
+            np.ones(len(m)),
+            (agreed * panel.indicators).sum(1),
+            agreed.max(1),
+            panel.indicators,
+            given,
+        ]
+    )
     return found * (panel.labelled & counts.pairable)[:, None]
 
 

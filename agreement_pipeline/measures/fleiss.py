@@ -18,7 +18,12 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     prevalence,
 )
-from agreement_pipeline.measures._conditions import END_UNMET, NO_PAIRABLE_ITEM, NOT_TWO_RATERS, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._conditions import (
+    END_UNMET,
+    NO_PAIRABLE_ITEM,
+    NOT_TWO_RATERS,
+    ONE_PAIRABLE_CATEGORY,
+)
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
@@ -119,7 +124,11 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     apart = weighting.apart(counts.scale, pi)
     p_o = apart.agreement(observed_disagreement(counts, apart.distances))
     p_e = apart.agreement(expected_disagreement(pi, apart.distances))
-    return chance_corrected(p_o, p_e).in_spans(apart.unit).where(observed_variation(counts) & ends_met(counts))
+    return (
+        chance_corrected(p_o, p_e)
+        .in_spans(apart.unit)
+        .where(observed_variation(counts) & ends_met(counts))
+    )
 
 
 @measure(

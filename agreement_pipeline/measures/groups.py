@@ -25,7 +25,9 @@ def _single(groups: GroupPatterns) -> bool:
 def _divisible(groups: GroupPatterns) -> NDArray[np.bool_]:
     """Did each group give some item that both rated two ratings or more, shape (...)? Only there could it be seen divided."""
     shared = _shared(groups)
-    return np.asarray(np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.counts], axis=0))
+    return np.asarray(
+        np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.counts], axis=0)
+    )
 
 
 def _one_category(groups: GroupPatterns) -> bool:
@@ -43,7 +45,10 @@ SINGLE_RATINGS = Condition(
     "one group gave every item that both rated one rating, so that its division was never seen; vanbelle_albert_kappa for a single rater against a group",
     _single,
 )
-ONE_CATEGORY = Condition("every rating of the items that both groups rated is of one category, so chance alone would agree always", _one_category)
+ONE_CATEGORY = Condition(
+    "every rating of the items that both groups rated is of one category, so chance alone would agree always",
+    _one_category,
+)
 
 
 @measure(
@@ -54,14 +59,20 @@ ONE_CATEGORY = Condition("every rating of the items that both groups rated is of
     undefined=(
         NEVER_MET,
         SINGLE_RATINGS,
-        Condition("the greatest agreement the groups allow is what chance alone would give", _nothing_to_reach, weighted=True),
+        Condition(
+            "the greatest agreement the groups allow is what chance alone would give",
+            _nothing_to_reach,
+            weighted=True,
+        ),
     ),
     weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
     exchangeable=True,
     convention="over the items that both groups rated, each with the shares of those who rated it, one rating or more",
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
 )
-def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def vanbelle_albert_group_kappa(
+    groups: GroupPatterns, weighting: Weighting = IDENTITY
+) -> Coefficient:
     r"""Agreement of two groups of raters, both of which stand for a population, given how far each agrees with itself.
 
     .. math:: \kappa = \frac{\Pi_T - \Pi_E}{\Pi_M - \Pi_E}, \qquad
@@ -100,7 +111,11 @@ def vanbelle_albert_group_kappa(groups: GroupPatterns, weighting: Weighting = ID
     """
     p_t, p_e, p_m, span = _parts(groups, weighting)
     kappa = ratio(p_t - p_e, p_m - p_e)
-    return Coefficient(kappa, observed=p_t, expected=p_e, greatest=p_m).in_spans(span).where(_divisible(groups))
+    return (
+        Coefficient(kappa, observed=p_t, expected=p_e, greatest=p_m)
+        .in_spans(span)
+        .where(_divisible(groups))
+    )
 
 
 @measure(
@@ -153,7 +168,9 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
     used = _shared(groups)
     apart = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
     d_o = ratio(used @ ((r + s) * apart), used @ (r + s))
-    d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(-1)
+    d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(
+        -1
+    )
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 

@@ -8,8 +8,18 @@ its place. AC2 gives credit for near misses.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_agreement, observed_disagreement, prevalence
-from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._agreement import (
+    ends_known,
+    ends_of_scale,
+    observed_agreement,
+    observed_disagreement,
+    prevalence,
+)
+from agreement_pipeline.measures._conditions import (
+    ENDS_UNKNOWN,
+    NO_PAIRABLE_ITEM,
+    ONE_PAIRABLE_CATEGORY,
+)
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.fleiss import GWET

@@ -10,7 +10,14 @@ where items hardly differ, however well raters agree.
 import numpy as np
 
 from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
-from agreement_pipeline.measures._mean_squares import FEW_CROSSED_ITEMS, FEW_PAIRABLE_ITEMS, no_variance, one_way, share_between_items, two_way
+from agreement_pipeline.measures._mean_squares import (
+    FEW_CROSSED_ITEMS,
+    FEW_PAIRABLE_ITEMS,
+    no_variance,
+    one_way,
+    share_between_items,
+    two_way,
+)
 from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.scale import Level
 from agreement_pipeline.values import RatingValues
@@ -18,7 +25,9 @@ from agreement_pipeline.values import RatingValues
 SHROUT_FLEISS = "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; McGraw, K. O. & Wong, S. P. (1996), doi:10.1037/1082-989X.1.1.30"
 DONNER = SHROUT_FLEISS + "; unequal numbers of ratings after Donner, A. (1986), doi:10.2307/1403259"
 ONE_WAY = "items with one rating are left out; every other counts, whoever rated it; k is the mean number of ratings an item that Donner (1986) calls n_0"
-TWO_WAY = "only the items that every rater rated; those with missing ratings are left out and counted"
+TWO_WAY = (
+    "only the items that every rater rated; those with missing ratings are left out and counted"
+)
 NUMBERS: set[Level] = {"interval", "ratio"}
 NO_VARIANCE = "the estimated variance is not positive"
 
@@ -169,7 +178,9 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     0.2898
     """
     bms, jms, ems, n, k, unit = two_way(values)
-    return share_between_items((bms - ems) / k, (bms + (k - 1) * ems + k * ratio(jms - ems, n)) / k, unit)
+    return share_between_items(
+        (bms - ems) / k, (bms + (k - 1) * ems + k * ratio(jms - ems, n)) / k, unit
+    )
 
 
 @measure(

@@ -76,7 +76,8 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
     chance_corrected=False,
     raters_left_out=unreplicated,
     convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
-    source=CAMPAGNER_CABITZA + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
+    source=CAMPAGNER_CABITZA
+    + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
 )
 def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
     r"""The share of pairs of a rater's own labels of one item that are the same.

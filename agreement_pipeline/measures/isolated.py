@@ -8,8 +8,19 @@ by 1, which only a panel of one mind allows; Williams compares with the agreemen
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET, CLASSIFIER_NEVER_MET_A_PAIR, PANEL_AND_CLASSIFIER_ONE_CATEGORY, TWO_OF_THE_PANEL
-from agreement_pipeline.measures._registry import Coefficient, Condition, chance_corrected, measure, ratio
+from agreement_pipeline.measures._conditions import (
+    CLASSIFIER_NEVER_MET,
+    CLASSIFIER_NEVER_MET_A_PAIR,
+    PANEL_AND_CLASSIFIER_ONE_CATEGORY,
+    TWO_OF_THE_PANEL,
+)
+from agreement_pipeline.measures._registry import (
+    Coefficient,
+    Condition,
+    chance_corrected,
+    measure,
+    ratio,
+)
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import Array
@@ -29,7 +40,11 @@ def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
     bounds=(-np.inf, 1.0),
     undefined=(
         CLASSIFIER_NEVER_MET,
-        Condition("the greatest agreement the panel allows is what chance alone would give", _nothing_to_reach, weighted=True),
+        Condition(
+            "the greatest agreement the panel allows is what chance alone would give",
+            _nothing_to_reach,
+            weighted=True,
+        ),
     ),
     weightings={"vanbelle_albert_kappa": IDENTITY, **forms("vanbelle_albert_kappa")},
     exchangeable=True,
@@ -136,7 +151,13 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     question="classifier",
     needs="panel",
     bounds=(0.0, np.inf),
-    undefined=(CLASSIFIER_NEVER_MET_A_PAIR, Condition("the panel never agrees with itself on an item that the classifier labelled", _never_agrees)),
+    undefined=(
+        CLASSIFIER_NEVER_MET_A_PAIR,
+        Condition(
+            "the panel never agrees with itself on an item that the classifier labelled",
+            _never_agrees,
+        ),
+    ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
@@ -199,6 +220,9 @@ def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Ar
     apart = weighting.apart(panel.scale, used @ (c + panel.indicators))
     from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances
     d_o = ratio(used @ (from_panel * panel.indicators).sum(1), total)
-    d_e = (ratio(used @ from_panel, total[..., None]) * ratio(used @ panel.indicators, total[..., None])).sum(-1)
+    d_e = (
+        ratio(used @ from_panel, total[..., None])
+        * ratio(used @ panel.indicators, total[..., None])
+    ).sum(-1)
     least = ratio(used @ from_panel.min(1), total)
     return apart.agreement(d_o), apart.agreement(d_e), apart.agreement(least), apart.unit

@@ -7,7 +7,11 @@ lies between items: the reliability of one rating, in the sense of test theory. 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import observed_variation
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, NOT_TWO_CATEGORIES, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures._conditions import (
+    NO_PAIRABLE_ITEM,
+    NOT_TWO_CATEGORIES,
+    ONE_PAIRABLE_CATEGORY,
+)
 from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
 from agreement_pipeline.patterns import CategoryCounts
 
@@ -57,6 +61,8 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
     0.7321
     """
     x, n = np.where(counts.counts.shape[1] == 2, counts.counts[:, -1], np.nan), counts.sizes
-    within = ratio(counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0))
+    within = ratio(
+        counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0)
+    )
     p = ratio(counts.weights @ x, counts.weights @ n)
     return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p)).where(observed_variation(counts))

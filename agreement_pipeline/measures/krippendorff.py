@@ -114,7 +114,11 @@ def disagreement_of_items(ratings: CategoryCounts | RatingValues) -> Array:
     """
     paired = np.where(ratings.pairable, ratings.weights, 0.0)
     n = paired @ ratings.sizes
-    within, unit = _within_values(ratings) if isinstance(ratings, RatingValues) else _within_counts(ratings, paired @ ratings.counts)
+    within, unit = (
+        _within_values(ratings)
+        if isinstance(ratings, RatingValues)
+        else _within_counts(ratings, paired @ ratings.counts)
+    )
     return np.where(ratings.pairable & ~_unanimous(ratings), ratio(within * unit, n), 0.0)
 
 
@@ -122,7 +126,9 @@ def _unanimous(ratings: CategoryCounts | RatingValues) -> NDArray[np.bool_]:
     """Which rows hold one label only, whatever rounding makes of their differences."""
     if isinstance(ratings, CategoryCounts):
         return np.asarray(ratings.counts.max(1) == ratings.sizes)
-    return np.asarray(~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1))
+    return np.asarray(
+        ~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1)
+    )
 
 
 def _within_counts(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array | float]:
@@ -135,8 +141,14 @@ def _within_values(values: RatingValues) -> tuple[Array, float]:
     rows = values.pairable
     paired = values.at(rows)
     within = np.zeros(len(rows))
-    z, unit = (mid_ranks(paired), 1.0) if values.scale.level == "ordinal" else unit_free(paired.values)
-    within[rows] = proportions_within(paired) if values.scale.level == "ratio" else squares_within(z, paired.sizes)
+    z, unit = (
+        (mid_ranks(paired), 1.0) if values.scale.level == "ordinal" else unit_free(paired.values)
+    )
+    within[rows] = (
+        proportions_within(paired)
+        if values.scale.level == "ratio"
+        else squares_within(z, paired.sizes)
+    )
     return within, 1.0 if values.scale.level == "ratio" else unit**2
 
 
@@ -151,7 +163,10 @@ def _alpha(found: Disagreement, n: Array) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=found.unit * d_o, expected=found.unit * d_e)
 
 
-def _of_counts(counts: CategoryCounts, disagreement: Callable[[CategoryCounts, Array], tuple[Array, Array, Array | float]]) -> Coefficient:
+def _of_counts(
+    counts: CategoryCounts,
+    disagreement: Callable[[CategoryCounts, Array], tuple[Array, Array, Array | float]],
+) -> Coefficient:
     paired = np.where(counts.pairable, counts.weights, 0.0)
     n_c = paired @ counts.counts
     within, between, unit = disagreement(counts, n_c)
@@ -178,7 +193,9 @@ def _ordinal(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | 
     return _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2)
 
 
-def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> tuple[Array, Array, Array | float]:
+def _squared(
+    counts: CategoryCounts, n_c: Array, scores: Array
+) -> tuple[Array, Array, Array | float]:
     """Counted in squared spans of the scores in use, so that rounding is the same on every scale."""
     c, m = counts.counts, counts.sizes
     low = np.where(n_c > 0, scores, np.inf).min(-1, keepdims=True)
@@ -195,10 +212,16 @@ def _ratio(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array, Array | fl
     return _by_distance(counts, n_c, proportion(scores[:, None], scores) ** 2)
 
 
-def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> tuple[Array, Array, Array | float]:
+def _by_distance(
+    counts: CategoryCounts, n_c: Array, distances: Array
+) -> tuple[Array, Array, Array | float]:
     """The same for any distances between the categories, shape (K, K), in multiples of the largest between two in use."""
     c, unit = counts.counts, widest(distances, n_c)
-    return ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None], ((n_c @ distances) * n_c).sum(-1) / unit, unit
+    return (
+        ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None],
+        ((n_c @ distances) * n_c).sum(-1) / unit,
+        unit,
+    )
 
 
 def _pairs(sizes: Array) -> Array:

@@ -28,7 +28,10 @@ def _one_set(counts: CategoryCounts) -> bool:
     return len({labels for labels, here in zip(_sets(counts), used, strict=True) if here}) < 2
 
 
-ONE_SET = Condition("every rating that meets another is the same set of labels, so chance alone would agree always", _one_set)
+ONE_SET = Condition(
+    "every rating that meets another is the same set of labels, so chance alone would agree always",
+    _one_set,
+)
 
 
 def _jaccard(one: Labels, other: Labels) -> float:

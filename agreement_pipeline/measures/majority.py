@@ -32,7 +32,9 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     """The majority and the classifier as two raters of the items that have both."""
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
-    return RatingPatterns(codes, panel.weights, scale=panel.scale, raters=("majority", panel.classifier))
+    return RatingPatterns(
+        codes, panel.weights, scale=panel.scale, raters=("majority", panel.classifier)
+    )
 
 
 @measure(
@@ -41,8 +43,14 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     needs="panel",
     bounds=(-1.0, 1.0),
     undefined=(
-        Condition("the classifier labelled no item on which more than half of the panel agree", lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority(panel))),
-        Condition("the classifier and the majority gave one and the same category throughout", lambda panel: ONE_CATEGORY.holds(_with_majority(panel))),
+        Condition(
+            "the classifier labelled no item on which more than half of the panel agree",
+            lambda panel: NO_PAIRABLE_ITEM.holds(_with_majority(panel)),
+        ),
+        Condition(
+            "the classifier and the majority gave one and the same category throughout",
+            lambda panel: ONE_CATEGORY.holds(_with_majority(panel)),
+        ),
     ),
     levels={"nominal", "ordinal"},
     exchangeable=True,

@@ -131,7 +131,9 @@ def berry_mielke_r(values: RatingValues) -> Coefficient:
     """
     z, w, unit = crossed_unit_free(values)
     delta, mu, error = mean_distances(z, w)
-    return Coefficient(1 - ratio(delta, mu), observed=delta * unit, expected=mu * unit, monte_carlo_error=error)
+    return Coefficient(
+        1 - ratio(delta, mu), observed=delta * unit, expected=mu * unit, monte_carlo_error=error
+    )
 
 
 def _few_raters(values: RatingValues) -> bool:
@@ -149,9 +151,15 @@ def _flat(values: RatingValues) -> bool:
     needs="values",
     bounds=(-np.inf, 1.0),
     undefined=(
-        Condition("there are fewer raters than a simplex has corners, one more than there are dimensions", _few_raters),
+        Condition(
+            "there are fewer raters than a simplex has corners, one more than there are dimensions",
+            _few_raters,
+        ),
         NO_CROSSED_ITEM,
-        Condition("every simplex of ratings by different raters has volume 0, as when the dimensions are linearly dependent", _flat),
+        Condition(
+            "every simplex of ratings by different raters has volume 0, as when the dimensions are linearly dependent",
+            _flat,
+        ),
     ),
     levels=VECTORS,
     crossed=True,
@@ -208,7 +216,9 @@ def um_phi(values: RatingValues) -> Coefficient:
     z, w, unit = crossed_unit_free(values)
     points, unit = _whitened(z, unit)
     d_o, d_e, error = mean_volumes(points, w)
-    return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit, expected=d_e * unit, monte_carlo_error=error)
+    return Coefficient(
+        1 - ratio(d_o, d_e), observed=d_o * unit, expected=d_e * unit, monte_carlo_error=error
+    )
 
 
 def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:

@@ -64,7 +64,9 @@ def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Ar
     """How many of these items each rater with replicates rated, wherever she met items again; none where her replicates do not show guessing."""
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
-    return np.asarray(known * (replicates.weights[rows] @ (replicates.patterns.codes[np.ix_(rows, raters)] >= 0)))
+    return np.asarray(
+        known * (replicates.weights[rows] @ (replicates.patterns.codes[np.ix_(rows, raters)] >= 0))
+    )
 
 
 def _showing_guessing(replicates: ReplicateCounts) -> NDArray[np.bool_]:
@@ -80,16 +82,23 @@ def _never_given(replicates: ReplicateCounts) -> bool:
 def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
     """The raters of the round whose replicates do not show how often they guess."""
     known = np.isfinite(_guessing(replicates).x)
-    return tuple(name for name in replicates.round_raters if not known[replicates.raters.index(name)])
+    return tuple(
+        name for name in replicates.round_raters if not known[replicates.raters.index(name)]
+    )
 
 
-FEWER_THAN_TWO_CATEGORIES = Condition("the first ratings are of fewer than two categories, so guessing cannot be told from knowing", _one_category)
+FEWER_THAN_TWO_CATEGORIES = Condition(
+    "the first ratings are of fewer than two categories, so guessing cannot be told from knowing",
+    _one_category,
+)
 TOO_FEW_REPETITIONS = Condition(
-    "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing", _too_few_repetitions
+    "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing",
+    _too_few_repetitions,
 )
 NEVER_MET = Condition("no item was rated by two raters with replicates", _never_met)
 NEVER_GIVEN = Condition(
-    "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known", _never_given
+    "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known",
+    _never_given,
 )
 PAIRED_ITEMS = RestsOn(
     _paired_rows,
@@ -105,7 +114,13 @@ PAIRED_ITEMS = RestsOn(
     question="inter-rater",
     needs="replicates",
     bounds=(0.0, 1.0),
-    undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET, NEVER_GIVEN),
+    undefined=(
+        NO_REPLICATES,
+        FEWER_THAN_TWO_CATEGORIES,
+        TOO_FEW_REPETITIONS,
+        NEVER_MET,
+        NEVER_GIVEN,
+    ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     raters_left_out=_without_shares,
@@ -232,7 +247,9 @@ def _agreed(replicates: ReplicateCounts, g: Array) -> Array:
     """The factors' products summed over the pairs that agree, row by row, shape (..., P)."""
     given = replicates.patterns.indicators
     with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
-    return np.asarray(sum((g[..., k] @ given[..., k].T) ** 2 for k in range(given.shape[-1])) - with_herself)
+    return np.asarray(
+        sum((g[..., k] @ given[..., k].T) ** 2 for k in range(given.shape[-1])) - with_herself
+    )
 
 
 def _paired_weights(replicates: ReplicateCounts, known: Array) -> Array:
@@ -245,7 +262,10 @@ def _unknown(replicates: ReplicateCounts, g: Array) -> Array:
     """Do raters agree on a category for which one of them has no factor? Shape (...)."""
     known = np.isfinite(g).any(-1)
     given = replicates.patterns.indicators
-    lacking = [(known @ given[..., k].T >= 2) & ((known & np.isnan(g[..., k])) @ given[..., k].T >= 1) for k in range(given.shape[-1])]
+    lacking = [
+        (known @ given[..., k].T >= 2) & ((known & np.isnan(g[..., k])) @ given[..., k].T >= 1)
+        for k in range(given.shape[-1])
+    ]
     return np.asarray((np.any(lacking, axis=0) & (replicates.weights > 0)).any(-1))
 
 
@@ -268,7 +288,9 @@ def _guessing(replicates: ReplicateCounts) -> _Guessing:
     of_rater = (replicates.rater[:, None] == np.arange(len(replicates.raters))).astype(float)
     total = weights @ of_rater
     x = ratio((weights * random_choice(d, p)) @ of_rater, total)
-    mean_d = ratio(np.tensordot(weights, of_rater[:, :, None] * d[:, None, :], axes=1), total[..., None])
+    mean_d = ratio(
+        np.tensordot(weights, of_rater[:, :, None] * d[:, None, :], axes=1), total[..., None]
+    )
     return _Guessing(x, np.maximum(mean_d - x[..., None] * p[..., None, :], 0.0), p)
 
 
@@ -285,11 +307,15 @@ def random_choice(d: Array, p: Array) -> Array:
     """
     rows, place = np.unique(d, axis=0, return_inverse=True)
     p = p[..., None, :]
-    shares = np.divide(rows, p, out=np.full(np.broadcast_shapes(rows.shape, p.shape), np.inf), where=p > 0)
+    shares = np.divide(
+        rows, p, out=np.full(np.broadcast_shapes(rows.shape, p.shape), np.inf), where=p > 0
+    )
     most = shares.min(-1)
     inner = (most > 0) & np.isfinite(most)
     x = np.zeros(most.shape)
-    x[inner] = most[inner] * _root(shares[inner] / most[inner][:, None], np.broadcast_to(p, shares.shape)[inner])
+    x[inner] = most[inner] * _root(
+        shares[inner] / most[inner][:, None], np.broadcast_to(p, shares.shape)[inner]
+    )
     return x[..., place.ravel()]
 
 
@@ -303,7 +329,12 @@ def _root(c: Array, p: Array) -> Array:
         f = np.log(s) + entropy - (p * np.log(gap)).sum(-1)
         low, high = np.where(f < 0, s, low), np.where(f < 0, high, s)
         newton = s - f / (1 / s + (p / gap).sum(-1))
-        before, s = s, np.minimum(np.where((newton > low) & (newton < high), newton, (low + high) / 2), LARGEST_SHARE)
+        before, s = (
+            s,
+            np.minimum(
+                np.where((newton > low) & (newton < high), newton, (low + high) / 2), LARGEST_SHARE
+            ),
+        )
         if np.abs(s - before).max(initial=0.0) < 1e-15:
             break
     return s

@@ -12,7 +12,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import expected_disagreement, observed_disagreement, prevalence
+from agreement_pipeline.measures._agreement import (
+    expected_disagreement,
+    observed_disagreement,
+    prevalence,
+)
 from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
 from agreement_pipeline.measures._registry import USED, Coefficient, Condition, measure, ratio
@@ -39,7 +43,9 @@ OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pool
 
 def _each_rater(replicates: Replicates) -> Iterator[Cells]:
     """The cells of each rater who met an item again, as a table of items and meetings."""
-    return (replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater))
+    return (
+        replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
+    )
 
 
 def _always_the_same(replicates: Replicates) -> bool:
@@ -51,12 +57,20 @@ def _no_two_items(replicates: Replicates) -> bool:
 
 
 def _no_variance(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
+    return all(
+        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
+        for cells in _each_rater(_in_numbers(replicates))
+    )
 
 
-ALWAYS_THE_SAME = Condition("every rater gave one and the same label to all items she met again, so chance alone would agree always", _always_the_same)
+ALWAYS_THE_SAME = Condition(
+    "every rater gave one and the same label to all items she met again, so chance alone would agree always",
+    _always_the_same,
+)
 NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
-NO_VARIANCE = Condition("every rater who met two items again gave one and the same number to all of them", _no_variance)
+NO_VARIANCE = Condition(
+    "every rater who met two items again gave one and the same number to all of them", _no_variance
+)
 
 
 def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
@@ -66,15 +80,22 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
     """
     found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
     if cells.scale.level == "ordinal" and found.expected is not None:
-        found = Coefficient(found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2))
+        found = Coefficient(
+            found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2)
+        )
     return found, n
 
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
     """The same, in spans of the scale, and how many items."""
     distances = weighting.distances(cells.scale)
-    d_o, d_e = observed_disagreement(cells, distances), expected_disagreement(prevalence(cells), distances)
-    return Coefficient(fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e), cells.weights.sum(-1)
+    d_o, d_e = (
+        observed_disagreement(cells, distances),
+        expected_disagreement(prevalence(cells), distances),
+    )
+    return Coefficient(
+        fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e
+    ), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
@@ -85,20 +106,35 @@ def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
     return icc_1_1(cells), cells.weights.sum(-1)
 
 
-def _weight_of_each(replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]) -> Array:
+def _weight_of_each(
+    replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]
+) -> Array:
     """What each rater weighs in the pooled value, shape (R,): nothing where her own coefficient is undefined."""
     each = [own(cells) for cells in _each_rater(replicates)]
-    return np.array([np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum() for found, n in each])
+    return np.array(
+        [
+            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum()
+            for found, n in each
+        ]
+    )
 
 
 def _complement(found: Coefficient) -> Coefficient:
     """Agreement as disagreement, and the other way round."""
-    return Coefficient(found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected))
+    return Coefficient(
+        found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected)
+    )
 
 
-def _left_out(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> tuple[str, ...]:
+def _left_out(
+    replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
+) -> tuple[str, ...]:
     """The raters of the round without a coefficient of their own."""
-    return tuple(name for name in replicates.round_raters if not np.isfinite(own(replicates.of(name).cells())[0].value).any())
+    return tuple(
+        name
+        for name in replicates.round_raters
+        if not np.isfinite(own(replicates.of(name).cells())[0].value).any()
+    )
 
 
 @measure(
@@ -266,7 +302,9 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     levels={"interval", "ratio"},
     continuous=True,
     raters_left_out=lambda replicates: _left_out(_in_numbers(replicates), _own_icc),
-    rests_on=USED._replace(by_rater=lambda replicates, rows: _weight_of_each(_in_numbers(replicates), rows, _own_icc)),
+    rests_on=USED._replace(
+        by_rater=lambda replicates, rows: _weight_of_each(_in_numbers(replicates), rows, _own_icc)
+    ),
     convention=f"every item that a rater met again counts; k is the mean number of meetings that Donner (1986) calls n_0; {OWN_CHANCE}",
     source=f"{DONNER}; {STRATIFIED}",
 )
@@ -315,15 +353,28 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
     """The mean of the raters' own coefficients, each weighed by the disagreement that chance alone would leave in her labels."""
     each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
-    value, d_o, d_e = (np.stack([getattr(found, part) for found, _ in each]) for part in ("value", "observed", "expected"))
+    value, d_o, d_e = (
+        np.stack([getattr(found, part) for found, _ in each])
+        for part in ("value", "observed", "expected")
+    )
     known = np.isfinite(value)
     n = np.where(known, np.stack([size for _, size in each]), 0.0)
-    observed, expected = (ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e))
+    observed, expected = (
+        ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
+    )
     chance = np.where(known, n * d_e, 0.0)
     most = chance.max(0)
     share = np.divide(chance, most, out=np.full(chance.shape, np.nan), where=most > 0)
-    return Coefficient(ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)), observed=observed, expected=expected)
+    return Coefficient(
+        ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
+        observed=observed,
+        expected=expected,
+    )
 
 
 def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return ReplicateValues.of_counts(replicates) if isinstance(replicates, ReplicateCounts) else replicates
+    return (
+        ReplicateValues.of_counts(replicates)
+        if isinstance(replicates, ReplicateCounts)
+        else replicates
+    )

@@ -17,7 +17,13 @@ from agreement_pipeline.lookalikes import described, lookalikes
 from agreement_pipeline.measures import MEASURES, Question
 from agreement_pipeline.measures.alternative import alternative_annotator_test
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.metadata import decision_metadata, estimate_numbers, estimate_table, frame_table, markdown_text
+from agreement_pipeline.orchestration.metadata import (
+    decision_metadata,
+    estimate_numbers,
+    estimate_table,
+    frame_table,
+    markdown_text,
+)
 from agreement_pipeline.orchestration.project import Project
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -56,7 +62,9 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
             "annotations",
             annotations,
             "The round's ratings as delivered, checked and kept under the digest of their content.",
-            specs=checks.contract_specs(key_of(project, "annotations"), project.contract, partitions_of(project)),
+            specs=checks.contract_specs(
+                key_of(project, "annotations"), project.contract, partitions_of(project)
+            ),
             freshness_policy=_freshness(project.settings.overdue_after_days),
         ),
         by_round(
@@ -65,27 +73,65 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
             "The distinct rows of ratings and how many items show each: all that agreement between raters depends on.",
             ["annotations"],
         ),
-        _agreement(project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"),
-        _agreement(project, "intra_rater_agreement", "intra-rater", "Does each rater agree with herself on items met again?", of_raters),
-        _agreement(project, "classifier_agreement", "classifier", "Does a model agree with the panel?", standing_in),
-        by_round("disputed_items", disputed_items, "The items on which the panel agrees least: adjudicate these first.", ["annotations"]),
+        _agreement(
+            project, "inter_rater_agreement", "inter-rater", "Do the raters agree with each other?"
+        ),
+        _agreement(
+            project,
+            "intra_rater_agreement",
+            "intra-rater",
+            "Does each rater agree with herself on items met again?",
+            of_raters,
+        ),
+        _agreement(
+            project,
+            "classifier_agreement",
+            "classifier",
+            "Does a model agree with the panel?",
+            standing_in,
+        ),
+        by_round(
+            "disputed_items",
+            disputed_items,
+            "The items on which the panel agrees least: adjudicate these first.",
+            ["annotations"],
+        ),
         by_round(
             "acceptability",
             acceptability,
             "The decision: is this round admitted under the policy, and why?",
             ["inter_rater_agreement", "intra_rater_agreement", "classifier_agreement"],
-            specs=checks.policy_specs(key_of(project, "acceptability"), project.policy, partitions_of(project)),
+            specs=checks.policy_specs(
+                key_of(project, "acceptability"), project.policy, partitions_of(project)
+            ),
         ),
-        by_round("training_data", training_data, "The round's training data. It exists only while the policy admits the round.", ["acceptability"]),
+        by_round(
+            "training_data",
+            training_data,
+            "The round's training data. It exists only while the policy admits the round.",
+            ["acceptability"],
+        ),
         overall(
             "agreement_history",
             agreement_history,
             "All rounds with measure, value, interval, verdict and decision: the page to open first.",
             ["acceptability"],
-            specs=[dg.AssetCheckSpec("no_round_held", asset=key_of(project, "agreement_history"), description="Every round is admitted.")],
-            automation_condition=dg.AutomationCondition.any_deps_updated() & ~dg.AutomationCondition.in_progress(),
+            specs=[
+                dg.AssetCheckSpec(
+                    "no_round_held",
+                    asset=key_of(project, "agreement_history"),
+                    description="Every round is admitted.",
+                )
+            ],
+            automation_condition=dg.AutomationCondition.any_deps_updated()
+            & ~dg.AutomationCondition.in_progress(),
         ),
-        overall("release", release, "The admitted rounds together, each judged again from its bytes.", ["training_data"]),
+        overall(
+            "release",
+            release,
+            "The admitted rounds together, each judged again from its bytes.",
+            ["training_data"],
+        ),
     ]
 
 
@@ -102,7 +148,11 @@ def annotations(project: Project, round_name: str) -> Result:
             "items": int(table["item"].nunique()),
             "raters": len(ratings.raters),
             "classifiers": len(ratings.classifiers),
-            **({} if ratings.cluster_of is None else {"clusters": int(ratings.cluster_of.nunique())}),
+            **(
+                {}
+                if ratings.cluster_of is None
+                else {"clusters": int(ratings.cluster_of.nunique())}
+            ),
             **_lookalikes(table["rater"].unique()),
             **_without_ratings(project.settings.classifiers, ratings),
             "source": version.source,
@@ -130,7 +180,9 @@ def rating_patterns(project: Project, round_name: str) -> Result:
     """Reduce the round to its distinct rows."""
     ratings = project.store.ratings(round_name)
     patterns, counts = memory.rating_patterns(ratings), memory.category_counts(ratings)
-    shown = pd.DataFrame(counts.counts.astype(int), columns=list(counts.scale.names)).assign(items=counts.weights.astype(int))
+    shown = pd.DataFrame(counts.counts.astype(int), columns=list(counts.scale.names)).assign(
+        items=counts.weights.astype(int)
+    )
     return dg.MaterializeResult(
         metadata={
             "items": len(ratings.without_gold.current["item"].unique()),
@@ -143,17 +195,36 @@ def rating_patterns(project: Project, round_name: str) -> Result:
     )
 
 
-def agreement(name: str, question: Question, more: Callable[[Ratings, Policy], dict[str, Any]], project: Project, round_name: str) -> Result:
+def agreement(
+    name: str,
+    question: Question,
+    more: Callable[[Ratings, Policy], dict[str, Any]],
+    project: Project,
+    round_name: str,
+) -> Result:
     """Estimate every measure of one question, whatever the policy makes of it; `more` gives what else to show."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    settings: dict[str, Any] = {"n_resamples": policy.n_resamples, "method": policy.interval_method, "always_valid_at": policy.always_valid_at}
-    found = list(survey(ratings, measures, judged=judged, confidence_level=policy.confidence_level, **settings))
+    settings: dict[str, Any] = {
+        "n_resamples": policy.n_resamples,
+        "method": policy.interval_method,
+        "always_valid_at": policy.always_valid_at,
+    }
+    found = list(
+        survey(
+            ratings, measures, judged=judged, confidence_level=policy.confidence_level, **settings
+        )
+    )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
-        metadata={**_interval_plot(found), **more(ratings, policy), "estimates": estimate_table(found), **estimate_numbers(found)},
+        metadata={
+            **_interval_plot(found),
+            **more(ratings, policy),
+            "estimates": estimate_table(found),
+            **estimate_numbers(found),
+        },
     )
 
 
@@ -167,7 +238,12 @@ def towards_the_pool(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     if ratings.scale.continuous:
         return {}
     replicates, seed = memory.replicate_counts(ratings), int(ratings.digest[:16], 16)
-    found = shrunken_self_agreement(replicates, seed=seed, confidence_level=policy.confidence_level, n_resamples=policy.n_resamples)
+    found = shrunken_self_agreement(
+        replicates,
+        seed=seed,
+        confidence_level=policy.confidence_level,
+        n_resamples=policy.n_resamples,
+    )
     return {"self_agreement_towards_the_pool": frame_table(rater_rows(found))}
 
 
@@ -176,8 +252,16 @@ def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     compared = comparisons(ratings.scale)
     measures = [measure for each in compared for measure in each[1:]]
     draws = min(policy.n_resamples, DETAIL_RESAMPLES)
-    found = measure_ratings(ratings, measures, scopes=("rater", "category"), confidence_level=policy.confidence_level, n_resamples=draws)
-    return {"herself_and_others": frame_table(joint_rows(found, compared, policy))} if compared else {}
+    found = measure_ratings(
+        ratings,
+        measures,
+        scopes=("rater", "category"),
+        confidence_level=policy.confidence_level,
+        n_resamples=draws,
+    )
+    return (
+        {"herself_and_others": frame_table(joint_rows(found, compared, policy))} if compared else {}
+    )
 
 
 def standing_in(ratings: Ratings, policy: Policy) -> dict[str, Any]:
@@ -186,35 +270,65 @@ def standing_in(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     if measure is None or not ratings.classifiers:
         return {}
     draws = min(policy.n_resamples, DETAIL_RESAMPLES)
-    found = measure_ratings(ratings, [measure], scopes=("rater", "classifier"), confidence_level=policy.confidence_level, n_resamples=draws)
-    tests = {name: alternative_annotator_test(memory.panel_patterns(ratings, name)) for name in ratings.classifiers}
+    found = measure_ratings(
+        ratings,
+        [measure],
+        scopes=("rater", "classifier"),
+        confidence_level=policy.confidence_level,
+        n_resamples=draws,
+    )
+    tests = {
+        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        for name in ratings.classifiers
+    }
     return {"standing_in": frame_table(standing_rows(found, measure, tests))}
 
 
 def disputed_items(project: Project, round_name: str) -> Result:
     """List the items by how far the panel is from one mind."""
     disputed = disputed_rows(project.store.ratings(round_name))
-    ties = {"ties": int((disputed["resolution"] == "tie").sum())} if "resolution" in disputed else {}
-    shown = disputed.head(DISPUTED).round({"disagreement": 5, "share": 5, "entropy_bits": 5}).astype(object)
+    ties = (
+        {"ties": int((disputed["resolution"] == "tie").sum())} if "resolution" in disputed else {}
+    )
+    shown = (
+        disputed.head(DISPUTED)
+        .round({"disagreement": 5, "share": 5, "entropy_bits": 5})
+        .astype(object)
+    )
     return dg.MaterializeResult(
-        metadata={"disputed_items": len(disputed), **ties, "most_disputed": frame_table(shown.where(shown.notna(), ""))},
+        metadata={
+            "disputed_items": len(disputed),
+            **ties,
+            "most_disputed": frame_table(shown.where(shown.notna(), "")),
+        },
     )
 
 
 def acceptability(project: Project, round_name: str) -> Result:
     """Decide, and withdraw what the decision and the present policy do not bear."""
     policy = project.policy
-    decision, withdrawn = judge_round(project.store, round_name, policy, project.contract, waivers=project.waivers)
+    decision, withdrawn = judge_round(
+        project.store, round_name, policy, project.contract, waivers=project.waivers
+    )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(decision.digest),
-        check_results=list(checks.policy_results(key_of(project, "acceptability"), policy, decision)),
+        check_results=list(
+            checks.policy_results(key_of(project, "acceptability"), policy, decision)
+        ),
         metadata={**decision_metadata(decision), "release_withdrawn": withdrawn},
     )
 
 
 def training_data(project: Project, round_name: str) -> Result:
     """Ask the lock for the round's training data."""
-    released = release_round(project.store, round_name, project.policy, project.contract, project=project.name, waivers=project.waivers)
+    released = release_round(
+        project.store,
+        round_name,
+        project.policy,
+        project.contract,
+        project=project.name,
+        waivers=project.waivers,
+    )
     return _released(released)
 
 
@@ -222,9 +336,19 @@ def agreement_history(project: Project) -> Result:
     """Gather what the store remembers of every round, and name those delivered that it was never given."""
     rounds = round_table(project.store, [delivery.round for delivery in project.due()])
     unjudged = rounds[rounds["decision"] == NOT_JUDGED]["round"].unique().tolist()
-    held = rounds[~rounds["decision"].str.startswith("admitted") & (rounds["decision"] != NOT_JUDGED)]["round"].unique().tolist()
+    held = (
+        rounds[~rounds["decision"].str.startswith("admitted") & (rounds["decision"] != NOT_JUDGED)][
+            "round"
+        ]
+        .unique()
+        .tolist()
+    )
     found = [f"held: {', '.join(held)}"] if held else []
-    found += [f"not judged: {listed(unjudged)}; where the round's run failed, it says why"] if unjudged else []
+    found += (
+        [f"not judged: {listed(unjudged)}; where the round's run failed, it says why"]
+        if unjudged
+        else []
+    )
     result = dg.AssetCheckResult(
         asset_key=key_of(project, "agreement_history"),
         check_name="no_round_held",
@@ -247,26 +371,66 @@ def agreement_history(project: Project) -> Result:
 def release(project: Project) -> Result:
     """Ask the lock for the admitted rounds together."""
     rounds = admitted_rounds(project.store)
-    return _released(release_dataset(project.store, rounds, project.policy, project.contract, project=project.name, waivers=project.waivers))
+    return _released(
+        release_dataset(
+            project.store,
+            rounds,
+            project.policy,
+            project.contract,
+            project=project.name,
+            waivers=project.waivers,
+        )
+    )
 
 
 def _agreement(
-    project: Project, name: str, question: Question, description: str, more: Callable[[Ratings, Policy], dict[str, Any]] = lambda ratings, policy: {}
+    project: Project,
+    name: str,
+    question: Question,
+    description: str,
+    more: Callable[[Ratings, Policy], dict[str, Any]] = lambda ratings, policy: {},
 ) -> dg.AssetsDefinition:
-    measures = [measure for measure, record in MEASURES.items() if record.question == question and record.defined_on(project.scale)]
+    measures = [
+        measure
+        for measure, record in MEASURES.items()
+        if record.question == question and record.defined_on(project.scale)
+    ]
     specs = checks.defined_specs(key_of(project, name), measures, partitions_of(project))
-    return _by_round(project, name, partial(agreement, name, question, more), description, ["rating_patterns"], specs=specs)
+    return _by_round(
+        project,
+        name,
+        partial(agreement, name, question, more),
+        description,
+        ["rating_patterns"],
+        specs=specs,
+    )
 
 
 def _by_round(
-    project: Project, name: str, step: Step, description: str, deps: Sequence[str] = (), *, specs: Sequence[dg.AssetCheckSpec] = (), **more: Any
+    project: Project,
+    name: str,
+    step: Step,
+    description: str,
+    deps: Sequence[str] = (),
+    *,
+    specs: Sequence[dg.AssetCheckSpec] = (),
+    **more: Any,
 ) -> dg.AssetsDefinition:
     """An asset with a partition for every round."""
 
     def of_round(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
         return _or_fail(lambda: step(project, context.partition_key))
 
-    return _asset(of_round, project, name, description, deps, specs, partitions_def=partitions_of(project), **more)
+    return _asset(
+        of_round,
+        project,
+        name,
+        description,
+        deps,
+        specs,
+        partitions_def=partitions_of(project),
+        **more,
+    )
 
 
 def _overall(
@@ -316,11 +480,15 @@ def _or_fail(step: Callable[[], T]) -> T:
     try:
         return step()
     except AgreementError as error:
-        raise dg.Failure(description=str(error), metadata={"reason_code": error.code}, allow_retries=False) from error
+        raise dg.Failure(
+            description=str(error), metadata={"reason_code": error.code}, allow_retries=False
+        ) from error
 
 
 def _freshness(days: int) -> dg.FreshnessPolicy:
-    return dg.FreshnessPolicy.time_window(fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8))
+    return dg.FreshnessPolicy.time_window(
+        fail_window=timedelta(days=days), warn_window=timedelta(days=days * 7 / 8)
+    )
 
 
 def _released(released: Release) -> Result:
@@ -337,7 +505,9 @@ def _released(released: Release) -> Result:
 
 
 def _interval_plot(found: Sequence[Estimate]) -> dict[str, Any]:
-    return _plot("intervals", lambda: interval_figure([each for each in found if each.scope.kind in PLOTTED]))
+    return _plot(
+        "intervals", lambda: interval_figure([each for each in found if each.scope.kind in PLOTTED])
+    )
 
 
 def _plot(name: str, draw: Callable[[], str | None]) -> dict[str, Any]:
@@ -346,4 +516,6 @@ def _plot(name: str, draw: Callable[[], str | None]) -> dict[str, Any]:
         image = draw()
     except MissingExtraError as error:
         return {name: str(error)}
-    return {} if image is None else {name: dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")}
+    return (
+        {} if image is None else {name: dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")}
+    )

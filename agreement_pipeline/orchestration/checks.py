@@ -9,44 +9,73 @@ from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.gate import Decision, Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
-from agreement_pipeline.orchestration.metadata import decision_metadata, finding_metadata, number, verdict_table
+from agreement_pipeline.orchestration.metadata import (
+    decision_metadata,
+    finding_metadata,
+    number,
+    verdict_table,
+)
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.rules import Rule, Verdict
 
 ADMITTED = "admitted"
 
 
-def contract_specs(asset: dg.AssetKey, contract: Contract, partitions: dg.PartitionsDefinition) -> list[dg.AssetCheckSpec]:
+def contract_specs(
+    asset: dg.AssetKey, contract: Contract, partitions: dg.PartitionsDefinition
+) -> list[dg.AssetCheckSpec]:
     """A check for each expectation of the contract."""
-    return [partitioned_check(spec.check, asset=asset, description=spec.description, partitions=partitions) for spec in contract.specs]
+    return [
+        partitioned_check(
+            spec.check, asset=asset, description=spec.description, partitions=partitions
+        )
+        for spec in contract.specs
+    ]
 
 
-def contract_results(asset: dg.AssetKey, findings: Iterable[Finding]) -> Iterator[dg.AssetCheckResult]:
+def contract_results(
+    asset: dg.AssetKey, findings: Iterable[Finding]
+) -> Iterator[dg.AssetCheckResult]:
     """A result for each finding; a failure is an error or a warning as the contract says."""
     for finding in findings:
         yield dg.AssetCheckResult(
             asset_key=asset,
             check_name=finding.check,
             passed=finding.passed,
-            severity=dg.AssetCheckSeverity.ERROR if finding.severity == "error" else dg.AssetCheckSeverity.WARN,
+            severity=dg.AssetCheckSeverity.ERROR
+            if finding.severity == "error"
+            else dg.AssetCheckSeverity.WARN,
             description=finding.description,
             metadata=finding_metadata(finding),
         )
 
 
-def defined_specs(asset: dg.AssetKey, measures: Iterable[str], partitions: dg.PartitionsDefinition) -> list[dg.AssetCheckSpec]:
+def defined_specs(
+    asset: dg.AssetKey, measures: Iterable[str], partitions: dg.PartitionsDefinition
+) -> list[dg.AssetCheckSpec]:
     """A check for each measure: has it a value for this round?"""
     return [
-        partitioned_check(f"{name}_defined", asset=asset, description=f"{MEASURES[name].title} has a value for this round.", partitions=partitions)
+        partitioned_check(
+            f"{name}_defined",
+            asset=asset,
+            description=f"{MEASURES[name].title} has a value for this round.",
+            partitions=partitions,
+        )
         for name in measures
     ]
 
 
-def defined_results(asset: dg.AssetKey, measures: Iterable[str], estimates: Sequence[Estimate]) -> Iterator[dg.AssetCheckResult]:
+def defined_results(
+    asset: dg.AssetKey, measures: Iterable[str], estimates: Sequence[Estimate]
+) -> Iterator[dg.AssetCheckResult]:
     """A warning for each measure without a value, with the reason."""
     for name in measures:
-        mine = [e for e in estimates if e.measure == name and e.scope.kind in ("round", "classifier")]
-        reasons = [f"{e.scope}: {e.undefined}" for e in mine if e.undefined] or ([] if mine else ["nothing in this round that it could be computed from"])
+        mine = [
+            e for e in estimates if e.measure == name and e.scope.kind in ("round", "classifier")
+        ]
+        reasons = [f"{e.scope}: {e.undefined}" for e in mine if e.undefined] or (
+            [] if mine else ["nothing in this round that it could be computed from"]
+        )
         values = {str(e.scope): number(e.value) for e in mine if e.value is not None}
         yield dg.AssetCheckResult(
             asset_key=asset,
@@ -58,16 +87,29 @@ def defined_results(asset: dg.AssetKey, measures: Iterable[str], estimates: Sequ
         )
 
 
-def policy_specs(asset: dg.AssetKey, policy: Policy, partitions: dg.PartitionsDefinition) -> list[dg.AssetCheckSpec]:
+def policy_specs(
+    asset: dg.AssetKey, policy: Policy, partitions: dg.PartitionsDefinition
+) -> list[dg.AssetCheckSpec]:
     """A check for each rule, and the one that blocks: is the round admitted?"""
-    rules = [partitioned_check(rule_name(rule), asset=asset, description=_demand(rule), partitions=partitions) for rule in policy.rules]
+    rules = [
+        partitioned_check(
+            rule_name(rule), asset=asset, description=_demand(rule), partitions=partitions
+        )
+        for rule in policy.rules
+    ]
     admitted = partitioned_check(
-        ADMITTED, asset=asset, blocking=True, description=f"Policy {policy.policy}, version {policy.version}, admits this round.", partitions=partitions
+        ADMITTED,
+        asset=asset,
+        blocking=True,
+        description=f"Policy {policy.policy}, version {policy.version}, admits this round.",
+        partitions=partitions,
     )
     return [admitted, *rules]
 
 
-def policy_results(asset: dg.AssetKey, policy: Policy, decision: Decision) -> Iterator[dg.AssetCheckResult]:
+def policy_results(
+    asset: dg.AssetKey, policy: Policy, decision: Decision
+) -> Iterator[dg.AssetCheckResult]:
     """The decision, and a result for each rule."""
     yield dg.AssetCheckResult(
         asset_key=asset,
@@ -82,7 +124,9 @@ def policy_results(asset: dg.AssetKey, policy: Policy, decision: Decision) -> It
         yield dg.AssetCheckResult(
             asset_key=asset,
             check_name=rule_name(rule),
-            passed=all(verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts),
+            passed=all(
+                verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts
+            ),
             severity=dg.AssetCheckSeverity.WARN,
             description="; ".join(verdict.reason for verdict in verdicts),
             metadata={"verdicts": verdict_table(verdicts), **_numbers(verdicts)},
@@ -99,7 +143,11 @@ def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
     if len(verdicts) != 1:
         return {}
     said = verdicts[0].to_mapping()
-    return {name: number(said[name]) for name in ("value", "low", "high", "q_reliable", "q_tentative") if said[name] is not None}
+    return {
+        name: number(said[name])
+        for name in ("value", "low", "high", "q_reliable", "q_tentative")
+        if said[name] is not None
+    }
 
 
 def _demand(rule: Rule) -> str:

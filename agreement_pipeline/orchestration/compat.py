@@ -3,7 +3,9 @@
 import warnings
 
 import dagster as dg
-from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition as AssetJob
+from dagster._core.definitions.unresolved_asset_job_definition import (
+    UnresolvedAssetJobDefinition as AssetJob,
+)
 from dagster._core.definitions.utils import is_valid_owner
 from dagster._utils.schedules import is_valid_cron_schedule
 
@@ -11,7 +13,12 @@ __all__ = ["AssetJob", "is_valid_cron_schedule", "is_valid_owner", "partitioned_
 
 
 def partitioned_check(
-    name: str, *, asset: dg.AssetKey, description: str, partitions: dg.PartitionsDefinition[str], blocking: bool = False
+    name: str,
+    *,
+    asset: dg.AssetKey,
+    description: str,
+    partitions: dg.PartitionsDefinition[str],
+    blocking: bool = False,
 ) -> dg.AssetCheckSpec:
     """A check with a result for every partition.
 
@@ -20,4 +27,6 @@ def partitioned_check(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)
-        return dg.AssetCheckSpec(name, asset=asset, description=description, partitions_def=partitions, blocking=blocking)
+        return dg.AssetCheckSpec(
+            name, asset=asset, description=description, partitions_def=partitions, blocking=blocking
+        )

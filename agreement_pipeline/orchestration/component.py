@@ -19,7 +19,11 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The project's assets, checks, jobs, sensor and schedule."""
-        settings = self if "root" in self.model_fields_set else self.model_copy(update={"root": str(context.project_root)})
+        settings = (
+            self
+            if "root" in self.model_fields_set
+            else self.model_copy(update={"root": str(context.project_root)})
+        )
         return project_definitions(settings)
 
 
@@ -48,12 +52,16 @@ def load_project(path: Path) -> ProjectSettings:
     try:
         settings = ProjectSettings.model_validate(data)
     except ValidationError as error:
-        raise ProjectError(f"{'; '.join(_mistakes(error, place))}. See docs/guide.md for the keys of a project.") from None
+        raise ProjectError(
+            f"{'; '.join(_mistakes(error, place))}. See docs/guide.md for the keys of a project."
+        ) from None
     if path.stem != settings.project:
         raise ProjectError(
             f"{place / 'project'}: project {settings.project!r} found in {path.name}; {path.stem!r} is required. Name the file after the project."
         )
-    settings = settings.model_copy(update={"root": str((path.parent / "../..").resolve() / settings.root)})
+    settings = settings.model_copy(
+        update={"root": str((path.parent / "../..").resolve() / settings.root)}
+    )
     for key, why in Project(settings).absent():
         raise ProjectError(f"{place / key}: {why}")
     return settings
@@ -84,7 +92,9 @@ def _refuse_templates(data: object, place: Place) -> None:
         for number, value in enumerate(data):
             _refuse_templates(value, place / number)
     elif isinstance(data, str) and ("{{" in data or "{%" in data):
-        raise ProjectError(f"{place}: a template found; the value itself is required, since nothing in this file is evaluated. Write the value.")
+        raise ProjectError(
+            f"{place}: a template found; the value itself is required, since nothing in this file is evaluated. Write the value."
+        )
 
 
 def _mistakes(error: ValidationError, place: Place) -> Iterator[str]:

@@ -23,4 +23,6 @@ def defs() -> dg.Definitions:
         load_policy(policy)
     for contract in sorted((configs / "contracts").glob("*/")):
         Contract.load(contract)
-    return dg.Definitions.merge(*(project_definitions(settings) for settings in load_projects(configs / "projects")))
+    return dg.Definitions.merge(
+        *(project_definitions(settings) for settings in load_projects(configs / "projects"))
+    )

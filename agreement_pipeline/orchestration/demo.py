@@ -23,7 +23,10 @@ def run_demo(root: Path) -> str:
     The bundled moderation rounds are delivered twice: the last of them is admitted first, and then comes again, worse.
     A round whose bytes were run before is not run again.
     """
-    projects = {settings.project: Project(settings) for settings in load_projects(root / "configs" / "projects")}
+    projects = {
+        settings.project: Project(settings)
+        for settings in load_projects(root / "configs" / "projects")
+    }
     with _instance(root) as instance:
         for deliver in _deliveries(projects):
             deliver()
@@ -38,7 +41,10 @@ def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], 
     if moderation is None:
         return (lambda: None,)
     again = any(len(moderation.store.versions(name)) > 1 for name in moderation.store.rounds())
-    return tuple(partial(write_moderation_rounds, moderation.inbox, delivery) for delivery in ((2,) if again else (1, 2)))
+    return tuple(
+        partial(write_moderation_rounds, moderation.inbox, delivery)
+        for delivery in ((2,) if again else (1, 2))
+    )
 
 
 def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
@@ -64,7 +70,9 @@ class _Runner(NamedTuple):
 
     def __call__(self, job: str, round_name: str | None = None) -> None:
         definition = self.definitions.resolve_job_def(f"{self.project}_{job}")
-        definition.execute_in_process(instance=self.instance, partition_key=round_name, raise_on_error=False, run_config=QUIET)
+        definition.execute_in_process(
+            instance=self.instance, partition_key=round_name, raise_on_error=False, run_config=QUIET
+        )
 
 
 def _instance(root: Path) -> dg.DagsterInstance:
@@ -72,7 +80,9 @@ def _instance(root: Path) -> dg.DagsterInstance:
     home.mkdir(parents=True, exist_ok=True)
     settings = home / "dagster.yaml"
     if not settings.exists():
-        settings.write_text("telemetry:\n  enabled: false\nnux:\n  enabled: false\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n")
+        settings.write_text(
+            "telemetry:\n  enabled: false\nnux:\n  enabled: false\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
+        )
     os.environ["DAGSTER_HOME"] = str(home)
     return dg.DagsterInstance.get()
 
@@ -83,5 +93,8 @@ def _said(project: Project) -> str:
 
 
 def _where(root: Path, projects: dict[str, Project]) -> str:
-    folders = "\n".join(f"  {project.store.root / 'releases'}".replace(f"{root.resolve()}/", "") for project in projects.values())
+    folders = "\n".join(
+        f"  {project.store.root / 'releases'}".replace(f"{root.resolve()}/", "")
+        for project in projects.values()
+    )
     return f"Releases:\n{folders}\nSee it all in the Dagster UI: make ui"

@@ -19,10 +19,20 @@ def estimate_numbers(estimates: Iterable[Estimate]) -> dict[str, Any]:
     """The value and the limits of every estimate that speaks of the round or a classifier, under keys the UI plots by round."""
     numbers: dict[str, Any] = {}
     for found in estimates:
-        if found.scope.kind not in ("round", "classifier") or found.value is None or found.interval is None:
+        if (
+            found.scope.kind not in ("round", "classifier")
+            or found.value is None
+            or found.interval is None
+        ):
             continue
-        key = found.measure if found.scope.kind == "round" else f"{found.measure} {found.scope.name}"
-        numbers |= {key: found.value, f"{key} low": _limit(found.low), f"{key} high": _limit(found.high)}
+        key = (
+            found.measure if found.scope.kind == "round" else f"{found.measure} {found.scope.name}"
+        )
+        numbers |= {
+            key: found.value,
+            f"{key} low": _limit(found.low),
+            f"{key} high": _limit(found.high),
+        }
     return numbers
 
 
@@ -50,7 +60,16 @@ def estimate_table(estimates: Sequence[Estimate]) -> dg.TableMetadataValue:
 
 def verdict_table(verdicts: Iterable[Verdict]) -> dg.TableMetadataValue:
     """All verdicts as a table."""
-    return table({"measure": v.rule.measure, "scope": str(v.scope), "verdict": v.kind, "effect": v.rule.effect, "reason": v.reason} for v in verdicts)
+    return table(
+        {
+            "measure": v.rule.measure,
+            "scope": str(v.scope),
+            "verdict": v.kind,
+            "effect": v.rule.effect,
+            "reason": v.reason,
+        }
+        for v in verdicts
+    )
 
 
 def decision_metadata(decision: Decision) -> dict[str, Any]:
@@ -58,7 +77,9 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
     return {
         "decision": word(decision),
         "reason_codes": ", ".join(decision.codes),
-        "reasons": dg.MetadataValue.md("\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)),
+        "reasons": dg.MetadataValue.md(
+            "\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)
+        ),
         "verdicts": verdict_table(decision.verdicts),
         **({"waivers": "; ".join(map(str, decision.waived))} if decision.waived else {}),
         "manner": decision.manner,
@@ -77,26 +98,39 @@ def word(decision: Decision) -> str:
 
 def finding_metadata(finding: Finding) -> dict[str, Any]:
     """What a finding of the contract shows."""
-    return {"found": finding.description, **{name: number(value) if isinstance(value, float) else str(value) for name, value in finding.observed}}
+    return {
+        "found": finding.description,
+        **{
+            name: number(value) if isinstance(value, float) else str(value)
+            for name, value in finding.observed
+        },
+    }
 
 
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
     """The first rows of a frame as a table."""
-    return table({str(key): value if isinstance(value, str) else str(value) for key, value in row.items()} for row in frame.head(MAX_ROWS).to_dict("records"))
+    return table(
+        {str(key): value if isinstance(value, str) else str(value) for key, value in row.items()}
+        for row in frame.head(MAX_ROWS).to_dict("records")
+    )
 
 
 def table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
     """Rows as a table shown in place, the first hundred of them."""
     kept = [dg.TableRecord(dict(row)) for _, row in zip(range(MAX_ROWS), rows, strict=False)]
     if not kept:
-        return dg.MetadataValue.table([], schema=dg.TableSchema(columns=[dg.TableColumn("nothing", "string")]))
+        return dg.MetadataValue.table(
+            [], schema=dg.TableSchema(columns=[dg.TableColumn("nothing", "string")])
+        )
     return dg.MetadataValue.table(kept)
 
 
 def markdown_text(text: str) -> str:
     """Text from the data as Markdown shows it, with nothing in it taken as markup."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped)
+    return "".join(
+        f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped
+    )
 
 
 def _limit(limit: float | None) -> float | str:

@@ -21,14 +21,22 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.rating_checks import KEY
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.table import Columns, of_round, read_rounds, read_table, refuse_unusable
+from agreement_pipeline.readers.table import (
+    Columns,
+    of_round,
+    read_rounds,
+    read_table,
+    refuse_unusable,
+)
 from agreement_pipeline.scale import Level, Scale, category_text
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.waivers import Waiver
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-PLACE = re.compile(r"(?=.{1,2000}\Z)[^\x00-\x1f\x7f\ud800-\udfff/]{0,200}(/[^\x00-\x1f\x7f\ud800-\udfff/]{0,200})*")
+PLACE = re.compile(
+    r"(?=.{1,2000}\Z)[^\x00-\x1f\x7f\ud800-\udfff/]{0,200}(/[^\x00-\x1f\x7f\ud800-\udfff/]{0,200})*"
+)
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
 
@@ -42,7 +50,9 @@ class ScaleSettings(dg.Model):
     @classmethod
     def _written_out(cls, value: object) -> object:
         if isinstance(value, list) and any(isinstance(category, bool) for category in value):
-            raise ValueError("yes, no, true and false are read as truth values here; put such categories in quotes")
+            raise ValueError(
+                "yes, no, true and false are read as truth values here; put such categories in quotes"
+            )
         return value
 
     @model_validator(mode="after")
@@ -134,28 +144,36 @@ class ProjectSettings(dg.Model):
     @classmethod
     def _plain_name(cls, value: str) -> str:
         if not NAME.fullmatch(value):
-            raise ValueError(f"{value!r} found; a lower case letter, then letters, digits or underscores, 50 at most, are required")
+            raise ValueError(
+                f"{value!r} found; a lower case letter, then letters, digits or underscores, 50 at most, are required"
+            )
         return value
 
     @field_validator("policy", "contract")
     @classmethod
     def _in_configs(cls, value: str | None) -> str | None:
         if value is not None and not IN_CONFIGS.fullmatch(value):
-            raise ValueError(f"{value!r} found; a name in configs/ is required: letters, digits, dots, hyphens and underscores, 100 at most")
+            raise ValueError(
+                f"{value!r} found; a name in configs/ is required: letters, digits, dots, hyphens and underscores, 100 at most"
+            )
         return value
 
     @field_validator("inbox", "store", "root")
     @classmethod
     def _place(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):
-            raise ValueError(f"{value[:50]!r} found; a path or a URL is required: signs that print, 200 at most between slashes, 2000 at most in all")
+            raise ValueError(
+                f"{value[:50]!r} found; a path or a URL is required: signs that print, 200 at most between slashes, 2000 at most in all"
+            )
         return value
 
     @field_validator("schedule")
     @classmethod
     def _cron(cls, value: str) -> str:
         if not (value.isascii() and value.isprintable() and is_valid_cron_schedule(value)):
-            raise ValueError(f"{value!r} found; a cron expression of five fields is required, as 0 6 * * 1")
+            raise ValueError(
+                f"{value!r} found; a cron expression of five fields is required, as 0 6 * * 1"
+            )
         return value
 
     @field_validator("overdue_after_days", "settle_seconds")
@@ -170,7 +188,9 @@ class ProjectSettings(dg.Model):
     @classmethod
     def _reachable(cls, value: Sequence[str]) -> Sequence[str]:
         if wrong := [owner for owner in value if not is_valid_owner(owner)]:
-            raise ValueError(f"{listed(wrong)} found; an e-mail address, or a team's name after team:, is required")
+            raise ValueError(
+                f"{listed(wrong)} found; an e-mail address, or a team's name after team:, is required"
+            )
         return value
 
 
@@ -224,18 +244,26 @@ class Project:
     def contract(self) -> Contract:
         """The data contract its rounds must keep."""
         named = self.settings.contract
-        return Contract.load(self.root / "configs" / "contracts" / named) if named else Contract.default()
+        return (
+            Contract.load(self.root / "configs" / "contracts" / named)
+            if named
+            else Contract.default()
+        )
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
         """The waivers written for its rounds, read anew each time."""
-        written = (load_waiver(path) for path in sorted((self.root / "configs" / "waivers").glob("*.yaml")))
+        written = (
+            load_waiver(path) for path in sorted((self.root / "configs" / "waivers").glob("*.yaml"))
+        )
         return tuple(waiver for waiver in written if waiver.project == self.name)
 
     @property
     def columns(self) -> Columns:
         """What the columns of its exports are called."""
-        return Columns(**{**self.settings.columns.model_dump(), "raters": tuple(self.settings.columns.raters)})
+        return Columns(
+            **{**self.settings.columns.model_dump(), "raters": tuple(self.settings.columns.raters)}
+        )
 
     @property
     def limits(self) -> Limits:
@@ -261,7 +289,10 @@ class Project:
             named, place = getattr(self.settings, key), self.root / "configs" / folder
             there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
             if named is not None and named not in there:
-                yield key, f"{key} {named!r} found; one of {listed(there, 20)}, those in {place}, is required. Correct the name, or write that {key}."
+                yield (
+                    key,
+                    f"{key} {named!r} found; one of {listed(there, 20)}, those in {place}, is required. Correct the name, or write that {key}.",
+                )
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
@@ -269,8 +300,13 @@ class Project:
         names = [delivery.round for delivery in found]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ProjectError(f"{self.inbox}: rounds {listed(twice)} found in two files; one file a round is required. Remove or rename one.")
-        return {delivery.round: delivery for delivery in sorted(found, key=lambda delivery: delivery.round)}
+            raise ProjectError(
+                f"{self.inbox}: rounds {listed(twice)} found in two files; one file a round is required. Remove or rename one."
+            )
+        return {
+            delivery.round: delivery
+            for delivery in sorted(found, key=lambda delivery: delivery.round)
+        }
 
     def knows(self, delivery: Delivery) -> bool:
         """Is the delivered round what the store holds, and was it decided since it came?"""
@@ -281,7 +317,9 @@ class Project:
 
     def due(self) -> tuple[Delivery, ...]:
         """The rounds in the inbox that the store does not hold as they came, or that were not decided since."""
-        return tuple(delivery for delivery in self.deliveries().values() if not self.knows(delivery))
+        return tuple(
+            delivery for delivery in self.deliveries().values() if not self.knows(delivery)
+        )
 
     def times_arrived(self, round_name: str) -> int:
         """How often a round has come, each time with other bytes than the time before."""
@@ -297,22 +335,46 @@ class Project:
         """
         deliveries = self.deliveries()
         if check_round_name(round_name) not in deliveries:
-            raise RatingsError(f"{self.inbox}: no round {round_name!r} among {listed(deliveries)}; a delivered round is required. Put its file into the inbox.")
+            raise RatingsError(
+                f"{self.inbox}: no round {round_name!r} among {listed(deliveries)}; a delivered round is required. Put its file into the inbox."
+            )
         return deliveries[round_name], self.read(deliveries[round_name])
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         """Keep a delivered round in the store, unless its file has changed since it was found."""
-        return self.store.ingest(delivery.round, ratings, delivery.path, original_digest=delivery.digest)
+        return self.store.ingest(
+            delivery.round, ratings, delivery.path, original_digest=delivery.digest
+        )
 
     def read(self, delivery: Delivery) -> Ratings:
         """The checked ratings of a delivered round, with what earlier rounds say of the same raters and items."""
-        frame = read_table(delivery.path, self.columns, layout=self.settings.layout, limits=self.limits)
+        frame = read_table(
+            delivery.path, self.columns, layout=self.settings.layout, limits=self.limits
+        )
         column = self.columns.round
-        frame = of_round(frame, delivery.round if column else None, f"{delivery.path.name}: column {column or 'round'!r}")
-        names = {name: column for name, column in self.settings.columns.model_dump().items() if isinstance(column, str)}
-        ratings = Ratings.from_frame(frame, self.scale, classifiers=self._classifiers(frame, delivery.path.name), source=delivery.path.name, columns=names)
+        frame = of_round(
+            frame,
+            delivery.round if column else None,
+            f"{delivery.path.name}: column {column or 'round'!r}",
+        )
+        names = {
+            name: column
+            for name, column in self.settings.columns.model_dump().items()
+            if isinstance(column, str)
+        }
+        ratings = Ratings.from_frame(
+            frame,
+            self.scale,
+            classifiers=self._classifiers(frame, delivery.path.name),
+            source=delivery.path.name,
+            columns=names,
+        )
         refuse_unusable(ratings, delivery.path.name)
-        return self._with_earlier(ratings, delivery.round) if self.settings.replicates == "across" else ratings
+        return (
+            self._with_earlier(ratings, delivery.round)
+            if self.settings.replicates == "across"
+            else ratings
+        )
 
     def _classifiers(self, frame: pd.DataFrame, source: str) -> tuple[str, ...]:
         """The named classifiers with ratings in the round, as the ratings call them: a float 2.0 is rater 2.
@@ -323,7 +385,9 @@ class Project:
             A rater of the panel prints like a classifier: left in the panel, a model would decide with the people it is compared with.
         """
         named, found = set(self.settings.classifiers), frame["rater"].dropna().unique()
-        models = {category_text(value) for value in found if {str(value), category_text(value)} & named}
+        models = {
+            category_text(value) for value in found if {str(value), category_text(value)} & named
+        }
         panel = {category_text(value) for value in found} - models
         for group in lookalikes(panel | named):
             if panel & set(group) and named & set(group):
@@ -336,21 +400,36 @@ class Project:
 
     def _with_earlier(self, ratings: Ratings, round_name: str) -> Ratings:
         """Put before each rater's labels those she gave the same items in the rounds before."""
-        before = [self.store.ratings(name).table for name in self.store.rounds() if name < round_name]
+        before = [
+            self.store.ratings(name).table for name in self.store.rounds() if name < round_name
+        ]
         if not before:
             return ratings
         earlier = pd.concat([table[~table["earlier"]] for table in before])
-        earlier = earlier.merge(ratings.table[["item", "rater"]].drop_duplicates(), on=["item", "rater"])
-        together = pd.concat([earlier.assign(earlier=True), ratings.table.assign(earlier=False)], ignore_index=True)
+        earlier = earlier.merge(
+            ratings.table[["item", "rater"]].drop_duplicates(), on=["item", "rater"]
+        )
+        together = pd.concat(
+            [earlier.assign(earlier=True), ratings.table.assign(earlier=False)], ignore_index=True
+        )
         together["occurrence"] = together.groupby(["item", "rater"]).cumcount() + 1
-        return Ratings(together.sort_values(list(KEY), kind="stable").reset_index(drop=True), ratings.scale, ratings.classifiers, ratings.contents)
+        return Ratings(
+            together.sort_values(list(KEY), kind="stable").reset_index(drop=True),
+            ratings.scale,
+            ratings.classifiers,
+            ratings.contents,
+        )
 
     def _files(self) -> list[Path]:
         if self.inbox.is_file():
             return [self.inbox]
         if not self.inbox.is_dir():
             return []
-        return sorted(path for path in self.inbox.iterdir() if path.is_file() and not path.name.startswith("."))
+        return sorted(
+            path
+            for path in self.inbox.iterdir()
+            if path.is_file() and not path.name.startswith(".")
+        )
 
     def _in_file(self, path: Path) -> Iterator[Delivery]:
         with path.open("rb") as file:

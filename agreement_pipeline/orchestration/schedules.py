@@ -33,17 +33,35 @@ class Jobs(NamedTuple):
 def build_jobs(project: Project) -> Jobs:
     """The jobs of one project, each in one process: a round is small, and starting a process for each step is not."""
     return Jobs(
-        _job(project, "round", BY_ROUND, "One round from its export to its training data, or to the reason why there is none."),
-        _job(project, "again", BY_ROUND[1:], "One round measured and judged again from the store, whatever became of its file."),
+        _job(
+            project,
+            "round",
+            BY_ROUND,
+            "One round from its export to its training data, or to the reason why there is none.",
+        ),
+        _job(
+            project,
+            "again",
+            BY_ROUND[1:],
+            "One round measured and judged again from the store, whatever became of its file.",
+        ),
         _job(project, "history", ("agreement_history",), "The table of all rounds."),
         _job(project, "release", ("release",), "The admitted rounds together, each judged again."),
     )
 
 
-def _job(project: Project, name: str, assets: Sequence[str], description: str, partitions: dg.PartitionsDefinition[str] | None = None) -> AssetJob:
+def _job(
+    project: Project,
+    name: str,
+    assets: Sequence[str],
+    description: str,
+    partitions: dg.PartitionsDefinition[str] | None = None,
+) -> AssetJob:
     return dg.define_asset_job(
         f"{project.name}_{name}",
-        selection=dg.AssetSelection.assets(*(dg.AssetKey([project.name, asset]) for asset in assets)),
+        selection=dg.AssetSelection.assets(
+            *(dg.AssetKey([project.name, asset]) for asset in assets)
+        ),
         executor_def=dg.in_process_executor,
         description=description,
     )
@@ -68,6 +86,9 @@ def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         context.instance.add_dynamic_partitions(str(partitions.name), rounds)
         at = context.scheduled_execution_time.isoformat()
-        return [dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name) for round_name in rounds]
+        return [
+            dg.RunRequest(run_key=f"{round_name}:{at}", partition_key=round_name)
+            for round_name in rounds
+        ]
 
     return again

@@ -39,20 +39,32 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         seen = json.loads(context.cursor or "{}")
         try:
-            arrivals = look(project.due(), seen, settle_seconds=project.settings.settle_seconds, now=time.time())
+            arrivals = look(
+                project.due(), seen, settle_seconds=project.settings.settle_seconds, now=time.time()
+            )
         except AgreementError as error:
             return dg.SkipReason(str(error))
         for message in (*arrivals.unsettled, *arrivals.refused):
             context.log.warning(message)
         if not arrivals.ready:
-            return dg.SkipReason("; ".join((*arrivals.unsettled, *arrivals.refused)) or _nothing_in(project))
+            return dg.SkipReason(
+                "; ".join((*arrivals.unsettled, *arrivals.refused)) or _nothing_in(project)
+            )
         return dg.SensorResult(
             run_requests=[
-                dg.RunRequest(run_key=_run_key(project, each), partition_key=each.round, tags={"agreement_pipeline/original": each.digest[:12]})
+                dg.RunRequest(
+                    run_key=_run_key(project, each),
+                    partition_key=each.round,
+                    tags={"agreement_pipeline/original": each.digest[:12]},
+                )
                 for each in arrivals.ready
             ],
-            dynamic_partitions_requests=[partitions.build_add_request([each.round for each in arrivals.ready])],
-            cursor=json.dumps({**seen, **{each.round: each.digest for each in arrivals.ready}}, sort_keys=True),
+            dynamic_partitions_requests=[
+                partitions.build_add_request([each.round for each in arrivals.ready])
+            ],
+            cursor=json.dumps(
+                {**seen, **{each.round: each.digest for each in arrivals.ready}}, sort_keys=True
+            ),
         )
 
     return new_rounds
@@ -65,7 +77,9 @@ def _nothing_in(project: Project) -> str:
     return f"{project.inbox}: no such folder or file found; the inbox of {project.name} is required. Correct inbox in the project, or make the folder."
 
 
-def look(deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float) -> Arrivals:
+def look(
+    deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float
+) -> Arrivals:
     """Sort deliveries into those to run, those still being written and those whose name cannot be a round's."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:

@@ -40,7 +40,9 @@ def read_cells(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise RatingsError(f"{path.name}: a name ending in {ending!r} found; one of {listed(ENDINGS)} is required. Save the table as one of these.")
+        raise RatingsError(
+            f"{path.name}: a name ending in {ending!r} found; one of {listed(ENDINGS)} is required. Save the table as one of these."
+        )
     if ending == PARQUET:
         frame = _parquet(whole_bytes(path), path.name, limits)
     elif ending in JSON_LINES:
@@ -48,7 +50,9 @@ def read_cells(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
     else:
         frame = _delimited(whole_text(path), SEPARATORS[ending], path.name, limits)
     if frame.empty:
-        raise RatingsError(f"{path.name}: no row of data found; at least one rating is required. Check that the export is complete.")
+        raise RatingsError(
+            f"{path.name}: no row of data found; at least one rating is required. Check that the export is complete."
+        )
     return frame
 
 
@@ -63,12 +67,18 @@ def refuse_unfinished(path: Path) -> None:
     if not path.exists():
         raise RatingsError(f"{path}: no such file found; a table is required. Check the path.")
     if path.is_dir():
-        raise RatingsError(f"{path}: a folder found; a file is required. Name one of the files in it.")
+        raise RatingsError(
+            f"{path}: a folder found; a file is required. Name one of the files in it."
+        )
     if not path.is_file():
-        raise RatingsError(f"{path}: a device, pipe or socket found; a file is required. Save the table as a file.")
+        raise RatingsError(
+            f"{path}: a device, pipe or socket found; a file is required. Save the table as a file."
+        )
     if path.name.endswith(UNFINISHED):
         ending = next(ending for ending in UNFINISHED if path.name.endswith(ending))
-        raise RatingsError(f"{path.name}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. {_WAIT}")
+        raise RatingsError(
+            f"{path.name}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. {_WAIT}"
+        )
 
 
 def whole_bytes(path: Path) -> bytes:
@@ -84,13 +94,17 @@ def whole_bytes(path: Path) -> bytes:
         data = path.read_bytes()
         after = path.stat()
     except OSError as error:
-        raise RatingsError(f"{path}: cannot be read ({error.strerror}); a readable file is required. Check its permissions and the disk.") from None
+        raise RatingsError(
+            f"{path}: cannot be read ({error.strerror}); a readable file is required. Check its permissions and the disk."
+        ) from None
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise RatingsError(
             f"{path.name}: a change found while it was read ({before.st_size} bytes before, {after.st_size} after); a finished file is required. {_WAIT}"
         )
     if not data:
-        raise RatingsError(f"{path.name}: 0 bytes found; a table with at least one rating is required. Check that the export is complete.")
+        raise RatingsError(
+            f"{path.name}: 0 bytes found; a table with at least one rating is required. Check that the export is complete."
+        )
     return data
 
 
@@ -105,7 +119,9 @@ def whole_text(path: Path) -> str:
     data = whole_bytes(path)
     if b"\0" in data:
         row = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise RatingsError(f"{path.name}: line {row}: a NUL byte found; text is required. Save it as UTF-8 text (it may be UTF-16, or damaged).")
+        raise RatingsError(
+            f"{path.name}: line {row}: a NUL byte found; text is required. Save it as UTF-8 text (it may be UTF-16, or damaged)."
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -114,7 +130,9 @@ def whole_text(path: Path) -> str:
             f"{path.name}: line {row}: byte 0x{data[error.start]:02x} found, which is not UTF-8; UTF-8 text is required. Save the table as UTF-8."
         ) from None
     if not text.strip():
-        raise RatingsError(f"{path.name}: nothing but blanks found; a table with at least one rating is required. Check that the export is complete.")
+        raise RatingsError(
+            f"{path.name}: nothing but blanks found; a table with at least one rating is required. Check that the export is complete."
+        )
     return text
 
 
@@ -123,7 +141,9 @@ def _delimited(text: str, separator: str, source: str, limits: Limits) -> pd.Dat
     rows = _rows(reader, source)
     header = next(rows)
     limits.refuse_beyond("columns", len(header), f"{source}: row 1", "columns")
-    limits.refuse_beyond("rows", text.count("\n") + text.count("\r") - text.count("\r\n"), source, "lines")
+    limits.refuse_beyond(
+        "rows", text.count("\n") + text.count("\r") - text.count("\r\n"), source, "lines"
+    )
     _refuse_no_header(header, separator, source)
     _refuse_twice(header, f"{source}: row 1")
     cells = list(chain.from_iterable(_of_one_width(rows, len(header), source)))
@@ -148,8 +168,13 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
 
 def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
     if not header:
-        raise RatingsError(f"{source}: row 1: a blank line found; the names of the columns are required. Remove the line.")
-    other = next((mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]), None)
+        raise RatingsError(
+            f"{source}: row 1: a blank line found; the names of the columns are required. Remove the line."
+        )
+    other = next(
+        (mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]),
+        None,
+    )
     if other:
         raise RatingsError(
             f"{source}: row 1: one column found, {header[0]!r}, that holds {other!r}; columns separated by {separator!r} are required by the file's name. "
@@ -179,10 +204,14 @@ def _texts(cells: list[str]) -> pd.Series:
 def _json_lines(text: str, source: str, limits: Limits) -> pd.DataFrame:
     limits.refuse_beyond("rows", text.count("\n"), source, "lines")
     lines = text.rstrip().split("\n")
-    records: Records = [_record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)]
+    records: Records = [
+        _record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)
+    ]
     names = dict.fromkeys(chain.from_iterable(records))
     limits.refuse_beyond("columns", len(names), source, "columns")
-    columns = {name: pd.Series([record.get(name) for record in records], dtype=object) for name in names}
+    columns = {
+        name: pd.Series([record.get(name) for record in records], dtype=object) for name in names
+    }
     return _numbered(pd.DataFrame(columns), first=1)
 
 
@@ -191,13 +220,25 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
         return {}
     where = f"{source}: row {row}"
     try:
-        found = json.loads(line, object_pairs_hook=lambda pairs: _pairs(pairs, where), parse_int=str, parse_float=_float_text, parse_constant=str)
+        found = json.loads(
+            line,
+            object_pairs_hook=lambda pairs: _pairs(pairs, where),
+            parse_int=str,
+            parse_float=_float_text,
+            parse_constant=str,
+        )
     except (json.JSONDecodeError, RecursionError) as error:
         if last:
-            raise RatingsError(f"{where}: a last line that is cut off found ({error}); a JSON object is required in every line. {_WAIT}") from None
-        raise RatingsError(f"{where}: not readable as JSON ({error}); a JSON object is required in every line. Correct the line.") from None
+            raise RatingsError(
+                f"{where}: a last line that is cut off found ({error}); a JSON object is required in every line. {_WAIT}"
+            ) from None
+        raise RatingsError(
+            f"{where}: not readable as JSON ({error}); a JSON object is required in every line. Correct the line."
+        ) from None
     if not isinstance(found, dict):
-        raise RatingsError(f"{where}: {line.strip()[:40]!r} found; a JSON object is required in every line. Write one object a rating, each on its own line.")
+        raise RatingsError(
+            f"{where}: {line.strip()[:40]!r} found; a JSON object is required in every line. Write one object a rating, each on its own line."
+        )
     return found
 
 
@@ -220,7 +261,9 @@ def _refuse_half_characters(text: str, where: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         half = f"\\u{ord(text[error.start]):04x}"
-        raise RatingsError(f"{where}: half a character ({half}) found; whole ones are required. Export the table again, as UTF-8.") from None
+        raise RatingsError(
+            f"{where}: half a character ({half}) found; whole ones are required. Export the table again, as UTF-8."
+        ) from None
 
 
 def _float_text(written: str) -> str:
@@ -237,15 +280,22 @@ def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
         _refuse_twice(file.schema_arrow.names, source)
         table = file.read()
         table.validate(full=True)
-        columns = {name: _told(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+        columns = {
+            name: _told(column)
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise RatingsError(f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}") from None
+        raise RatingsError(
+            f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}"
+        ) from None
     return _numbered(pd.DataFrame(columns), first=1)
 
 
 def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
     """A small Parquet file may hold a large table: what it says of itself is read before anything in it is."""
-    expanded = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    expanded = sum(
+        metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)
+    )
     limits.refuse_beyond("columns", metadata.num_columns, source, "columns")
     limits.refuse_beyond("rows", metadata.num_rows, source, "rows")
     limits.refuse_beyond("file_bytes", expanded, source, "bytes once expanded")
@@ -267,7 +317,9 @@ def _told(column: Any) -> pd.Series:
 def _refuse_twice(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
-        raise RatingsError(f"{where}: columns {listed(twice)} found twice; each is required once. Rename or remove one.")
+        raise RatingsError(
+            f"{where}: columns {listed(twice)} found twice; each is required once. Rename or remove one."
+        )
 
 
 def _numbered(frame: pd.DataFrame, *, first: int) -> pd.DataFrame:

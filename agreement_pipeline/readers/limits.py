@@ -36,7 +36,9 @@ class Limits:
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ProjectError(f"limits: {each.name} {value!r} found; a whole number from 1 is required. Correct it.")
+                raise ProjectError(
+                    f"limits: {each.name} {value!r} found; a whole number from 1 is required. Correct it."
+                )
 
     def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
         """Refuse what is larger than the limit of that name.

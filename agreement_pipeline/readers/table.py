@@ -11,7 +11,13 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError, listed
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers.cells import UNFINISHED, read_cells
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, chosen_columns, rater_columns
+from agreement_pipeline.readers.columns import (
+    COLUMNS,
+    Columns,
+    Layout,
+    chosen_columns,
+    rater_columns,
+)
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.scale import Level, Scale, category_text
 
@@ -56,9 +62,20 @@ def read_ratings(
     frame = of_round(frame, round_name, f"{path.name}: column {chosen.get('round', 'round')!r}")
     where = f"{path.name}: {f'column {columns.label!r}' if layout == 'long' else 'the columns of raters'}"
     if scale is None and level in ("nominal", "ordinal"):
-        limits.refuse_beyond("categories", frame["label"].map(category_text, na_action="ignore").nunique(), where, "different labels")
-    wide_open = scale or (Scale(None, level) if level in ("interval", "ratio") else _suggested(frame["label"], level, where))
-    ratings = Ratings.from_frame(frame, wide_open, classifiers=classifiers, source=path.name, columns=chosen)
+        limits.refuse_beyond(
+            "categories",
+            frame["label"].map(category_text, na_action="ignore").nunique(),
+            where,
+            "different labels",
+        )
+    wide_open = scale or (
+        Scale(None, level)
+        if level in ("interval", "ratio")
+        else _suggested(frame["label"], level, where)
+    )
+    ratings = Ratings.from_frame(
+        frame, wide_open, classifiers=classifiers, source=path.name, columns=chosen
+    )
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
     if usable:
@@ -66,7 +83,9 @@ def read_ratings(
     return ratings
 
 
-def read_table(path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long", limits: Limits = LIMITS) -> pd.DataFrame:
+def read_table(
+    path: Path, columns: Columns = COLUMNS, *, layout: Layout = "long", limits: Limits = LIMITS
+) -> pd.DataFrame:
     """The ratings in a table under their canonical names, one row a rating in the file's order.
 
     Cells of text are kept as they are written (`NA`, `001` and `1e5` too); only an empty one is missing. Columns that nothing names are left out.
@@ -114,7 +133,9 @@ def of_round(frame: pd.DataFrame, name: str | None, where: str) -> pd.DataFrame:
             "columns: {round: …} in a project for a round each), or rename the column to read them together."
         )
     if name not in found:
-        raise RatingsError(f"{where}: no round {name!r} among {listed(found)}; one that is there is required. Correct its name.")
+        raise RatingsError(
+            f"{where}: no round {name!r} among {listed(found)}; one that is there is required. Correct its name."
+        )
     return frame[frame["round"] == name]
 
 
@@ -134,7 +155,9 @@ def read_rounds(path: Path, columns: Columns, limits: Limits = LIMITS) -> tuple[
         )
     absent = cells.index[cells[column].isna()]
     if len(absent):
-        raise RatingsError(f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: no round found; one is required in every row. Fill it in.")
+        raise RatingsError(
+            f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: no round found; one is required in every row. Fill it in."
+        )
     return tuple(sorted({category_text(name) for name in cells[column]}))
 
 
@@ -148,7 +171,9 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
     """
     raters = ratings.raters
     if len(raters) < 2:
-        models = f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
+        models = (
+            f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
+        )
         raise RatingsError(
             f"{source}: ratings by {len(raters)} rater found, {listed(raters)}{models}; two raters or more are required, since agreement compares them. "
             "Add the other raters' ratings, or name the column that tells the raters apart."
@@ -162,7 +187,9 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
         )
 
 
-def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple[pd.DataFrame, dict[str, str]]:
+def _read(
+    path: Path, columns: Columns, layout: Layout, limits: Limits
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """The ratings, and what the columns they came from are called."""
     _refuse_of_other_layout(columns, layout)
     cells = read_cells(path, limits)
@@ -170,7 +197,12 @@ def _read(path: Path, columns: Columns, layout: Layout, limits: Limits) -> tuple
     chosen = chosen_columns(header, columns, layout, path.name)
     raters = rater_columns(header, columns, chosen, path.name) if layout == "wide" else []
     _refuse_no_single_value(cells, (*chosen.values(), *raters), path.name)
-    _refuse_long(cells, [*(column for name, column in chosen.items() if name in NAMED), *raters], path.name, limits)
+    _refuse_long(
+        cells,
+        [*(column for name, column in chosen.items() if name in NAMED), *raters],
+        path.name,
+        limits,
+    )
     frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
     if "round" in frame:
         frame["round"] = frame["round"].map(category_text, na_action="ignore")
@@ -182,7 +214,11 @@ def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
         raise ProjectError(
             f"columns: raters {listed(columns.raters)} found in the layout long; they belong to a wide table. Say layout wide, or name no raters."
         )
-    named = [f"{name} {getattr(columns, name)!r}" for name in ("rater", "label") if getattr(columns, name) != getattr(COLUMNS, name)]
+    named = [
+        f"{name} {getattr(columns, name)!r}"
+        for name in ("rater", "label")
+        if getattr(columns, name) != getattr(COLUMNS, name)
+    ]
     if layout == "wide" and named:
         raise ProjectError(
             f"columns: {' and '.join(named)} found in the layout wide; they belong to a long table. Say layout long, or name the columns of raters alone."
@@ -191,7 +227,9 @@ def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
 
 def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
     if labels.isna().all():
-        raise RatingsError(f"{where}: no label found in {len(labels)} rows; at least one rating is required. Check that the export is complete.")
+        raise RatingsError(
+            f"{where}: no label found in {len(labels)} rows; at least one rating is required. Check that the export is complete."
+        )
     try:
         return Scale.from_labels(labels.dropna(), level)
     except RatingsError as error:
@@ -202,16 +240,25 @@ def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """One row a rating, row by row of the wide table."""
     raters = labels.columns.tolist() * len(labels)
     ratings = frame.iloc[np.repeat(np.arange(len(frame)), labels.shape[1])]
-    ratings = ratings.set_axis(pd.MultiIndex.from_arrays([ratings.index, raters], names=["row", "column"]))
+    ratings = ratings.set_axis(
+        pd.MultiIndex.from_arrays([ratings.index, raters], names=["row", "column"])
+    )
     return ratings.assign(rater=raters, label=labels.astype(object).to_numpy().ravel())
 
 
 def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits: Limits) -> None:
     for name in names:
-        limits.refuse_beyond("name_length", len(name), f"{source}: row 1", "characters in the name of a column")
+        limits.refuse_beyond(
+            "name_length", len(name), f"{source}: row 1", "characters in the name of a column"
+        )
         if cells[name].dtype in (object, "str"):
             lengths = cells[name].map(_length)
-            limits.refuse_beyond("name_length", int(lengths.max()), f"{source}: row {lengths.idxmax()}, column {name!r}", "characters")
+            limits.refuse_beyond(
+                "name_length",
+                int(lengths.max()),
+                f"{source}: row {lengths.idxmax()}, column {name!r}",
+                "characters",
+            )
 
 
 def _length(value: object) -> int:
@@ -220,10 +267,16 @@ def _length(value: object) -> int:
 
 def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: str) -> None:
     for name in names:
-        bad = cells[name][cells[name].map(_no_single_value)] if cells[name].dtype == object else cells[name].iloc[:0]
+        bad = (
+            cells[name][cells[name].map(_no_single_value)]
+            if cells[name].dtype == object
+            else cells[name].iloc[:0]
+        )
         if len(bad):
             found = bad.iloc[0]
-            raise RatingsError(f"{source}: row {bad.index[0]}, column {name!r}: {found!r} found; one value, or null, is required. {_next_step(found)}")
+            raise RatingsError(
+                f"{source}: row {bad.index[0]}, column {name!r}: {found!r} found; one value, or null, is required. {_next_step(found)}"
+            )
 
 
 def _next_step(found: object) -> str:
@@ -234,7 +287,19 @@ def _next_step(found: object) -> str:
 
 
 def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray)) or (isinstance(value, float) and math.isnan(value))
+    return isinstance(value, (list, dict, np.ndarray)) or (
+        isinstance(value, float) and math.isnan(value)
+    )
 
 
-__all__ = ["COLUMNS", "UNFINISHED", "Columns", "Layout", "of_round", "read_ratings", "read_rounds", "read_table", "refuse_unusable"]
+__all__ = [
+    "COLUMNS",
+    "UNFINISHED",
+    "Columns",
+    "Layout",
+    "of_round",
+    "read_ratings",
+    "read_rounds",
+    "read_table",
+    "refuse_unusable",
+]

@@ -15,7 +15,10 @@ from agreement_pipeline.scale import LEVELS, Level, Scale
 
 NAMES = ("no", "yes", "unsure")
 CORNERS = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))  # the labels as vectors
-CLASSIFIERS = ("model", "judge")  # the second says what the first says, and is there for measures of several classifiers
+CLASSIFIERS = (
+    "model",
+    "judge",
+)  # the second says what the first says, and is there for measures of several classifiers
 DRAWS = 2  # the page shows values, and no limits
 
 
@@ -41,10 +44,22 @@ class DegenerateInput:
     def ratings(self, level: Level) -> Ratings:
         """The round, its labels as names, grades, the numbers 0, 1, 2, or corners of a triangle."""
         numeric = level in ("interval", "ratio")
-        labels = dict(zip(NAMES, CORNERS if level == "multivariate interval" else (0.0, 1.0, 2.0) if numeric else NAMES, strict=True))
+        labels = dict(
+            zip(
+                NAMES,
+                CORNERS
+                if level == "multivariate interval"
+                else (0.0, 1.0, 2.0)
+                if numeric
+                else NAMES,
+                strict=True,
+            )
+        )
         frame = pd.DataFrame(self._rows(), columns=["item", "rater", "label", "occurrence"])
         frame["label"] = pd.Series([labels[label] for label in frame["label"]], dtype=object)
-        return Ratings.from_frame(frame, scale_of(level, self.n_categories), classifiers=CLASSIFIERS)
+        return Ratings.from_frame(
+            frame, scale_of(level, self.n_categories), classifiers=CLASSIFIERS
+        )
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -52,15 +67,29 @@ class DegenerateInput:
         by_level: dict[Level, list[str]] = {}
         for record in MEASURES.values():
             by_level.setdefault(level_of(record), []).append(record.name)
-        found = (measure_ratings(self.ratings(level), names, scopes=("round", "classifier"), n_resamples=DRAWS) for level, names in by_level.items())
-        return {each.measure: each for estimates in found for each in estimates if each.scope.name in ("", CLASSIFIERS[0])}
+        found = (
+            measure_ratings(
+                self.ratings(level), names, scopes=("round", "classifier"), n_resamples=DRAWS
+            )
+            for level, names in by_level.items()
+        )
+        return {
+            each.measure: each
+            for estimates in found
+            for each in estimates
+            if each.scope.name in ("", CLASSIFIERS[0])
+        }
 
     def answer(self, name: str) -> str:
         """The measure's value, to four digits, or why it has none; of a measure of each category, the lowest."""
         found = self.estimates.get(name)
         if found is None:
             return "undefined: it speaks of neither the round nor the classifier"
-        return f"undefined: {found.undefined}" if found.value is None else f"{round(found.value, 12) + 0.0:.4g}"
+        return (
+            f"undefined: {found.undefined}"
+            if found.value is None
+            else f"{round(found.value, 12) + 0.0:.4g}"
+        )
 
     def _rows(self) -> Iterator[tuple[str, str, str, int]]:
         """Item, rater, label and occurrence, with the second classifier in the last column."""
@@ -81,7 +110,12 @@ def scale_of(level: Level, n_categories: int) -> Scale:
     """The scale of the labels on a level."""
     if level == "multivariate interval":
         return Scale(None, level, dimensions=2)
-    return Scale(tuple(float(k) for k in range(n_categories)) if level in ("interval", "ratio") else NAMES[:n_categories], level)
+    return Scale(
+        tuple(float(k) for k in range(n_categories))
+        if level in ("interval", "ratio")
+        else NAMES[:n_categories],
+        level,
+    )
 
 
 @dataclass(frozen=True)
@@ -102,12 +136,21 @@ class Refusal:
 
 
 def _ratings(labels: list[object], scale: Scale) -> Ratings:
-    frame = pd.DataFrame({"item": ["i1", "i1", "i2", "i2"], "rater": ["a", "b"] * 2, "label": pd.Series(labels, dtype=object)})
+    frame = pd.DataFrame(
+        {
+            "item": ["i1", "i1", "i2", "i2"],
+            "rater": ["a", "b"] * 2,
+            "label": pd.Series(labels, dtype=object),
+        }
+    )
     return Ratings.from_frame(frame, scale)
 
 
 def _labelled_twice() -> Ratings:
-    return Ratings.from_frame(pd.DataFrame({"item": ["i1"] * 3, "rater": ["a", "b", "b"], "label": ["no", "no", "yes"]}), Scale(("no", "yes")))
+    return Ratings.from_frame(
+        pd.DataFrame({"item": ["i1"] * 3, "rater": ["a", "b", "b"], "label": ["no", "no", "yes"]}),
+        Scale(("no", "yes")),
+    )
 
 
 INPUTS = (
@@ -191,10 +234,24 @@ INPUTS = (
 REFUSALS = (
     Refusal("All labels missing", lambda: _ratings([None] * 4, Scale(("no", "yes")))),
     Refusal("A scale of one category", lambda: Scale(("no",))),
-    Refusal("A label that the scale does not hold", lambda: _ratings(["no", "yes", "maybe", "no"], Scale(("no", "yes")))),
-    Refusal("+inf as a label, on a scale of numbers", lambda: _ratings([0.0, 1.0, float("inf"), 1.0], Scale((0.0, 1.0), "interval"))),
-    Refusal("+inf as a label, where any number may occur", lambda: _ratings([0.5, 1.5, float("inf"), 1.0], Scale(None, "ratio"))),
-    Refusal("+inf as a category of a scale of numbers", lambda: Scale((0.0, float("inf")), "interval")),
-    Refusal("A negative number on a ratio scale", lambda: _ratings([0.5, 1.5, -1.0, 1.0], Scale(None, "ratio"))),
+    Refusal(
+        "A label that the scale does not hold",
+        lambda: _ratings(["no", "yes", "maybe", "no"], Scale(("no", "yes"))),
+    ),
+    Refusal(
+        "+inf as a label, on a scale of numbers",
+        lambda: _ratings([0.0, 1.0, float("inf"), 1.0], Scale((0.0, 1.0), "interval")),
+    ),
+    Refusal(
+        "+inf as a label, where any number may occur",
+        lambda: _ratings([0.5, 1.5, float("inf"), 1.0], Scale(None, "ratio")),
+    ),
+    Refusal(
+        "+inf as a category of a scale of numbers", lambda: Scale((0.0, float("inf")), "interval")
+    ),
+    Refusal(
+        "A negative number on a ratio scale",
+        lambda: _ratings([0.5, 1.5, -1.0, 1.0], Scale(None, "ratio")),
+    ),
     Refusal("Two labels of one rater for one meeting with an item", _labelled_twice),
 )

@@ -50,9 +50,24 @@ def degenerate_page() -> str:
 
 def _overview() -> str:
     reasons: list[str] = []
-    rows = [f"| {each.title} | {' | '.join(_cell(each.answer(name), reasons) for name in HEADLINE)} |" for each in INPUTS]
-    header = ["| input | " + " | ".join(f"`{name}`" for name in HEADLINE) + " |", "| --- |" + " --- |" * len(HEADLINE)]
-    return "\n".join(["## At a glance\n", *header, *rows, "", *(f"{number}. {reason}" for number, reason in enumerate(reasons, 1)), ""])
+    rows = [
+        f"| {each.title} | {' | '.join(_cell(each.answer(name), reasons) for name in HEADLINE)} |"
+        for each in INPUTS
+    ]
+    header = [
+        "| input | " + " | ".join(f"`{name}`" for name in HEADLINE) + " |",
+        "| --- |" + " --- |" * len(HEADLINE),
+    ]
+    return "\n".join(
+        [
+            "## At a glance\n",
+            *header,
+            *rows,
+            "",
+            *(f"{number}. {reason}" for number, reason in enumerate(reasons, 1)),
+            "",
+        ]
+    )
 
 
 def _cell(answer: str, reasons: list[str]) -> str:
@@ -66,8 +81,21 @@ def _cell(answer: str, reasons: list[str]) -> str:
 
 def _section(each: DegenerateInput) -> str:
     answers = _answers(each)
-    rows = [f"| {answer} | {', '.join(sorted(answers[answer]))} |" for answer in sorted(answers, key=_highest_first)]
-    return "\n".join([f"## {each.title}\n", each.why + "\n", f"```text\n{_aligned(each.table)}\n```\n", "| answer | measures |", "| --- | --- |", *rows, ""])
+    rows = [
+        f"| {answer} | {', '.join(sorted(answers[answer]))} |"
+        for answer in sorted(answers, key=_highest_first)
+    ]
+    return "\n".join(
+        [
+            f"## {each.title}\n",
+            each.why + "\n",
+            f"```text\n{_aligned(each.table)}\n```\n",
+            "| answer | measures |",
+            "| --- | --- |",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _answers(each: DegenerateInput) -> dict[str, list[str]]:
@@ -89,7 +117,10 @@ def _highest_first(answer: str) -> tuple[bool, float, str]:
 def _aligned(table: str) -> str:
     rows = [line.split() for line in table.splitlines()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(said.ljust(width) for said, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(said.ljust(width) for said, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
 
 
 def _refusals() -> str:

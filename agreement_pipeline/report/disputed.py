@@ -28,10 +28,24 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `resolution` and `entropy_bits`, where the scale has categories: those of `consensus`;
         - a column for each rater, with what she said.
     """
-    items, table = memory.item_values(ratings) if ratings.scale.continuous else memory.item_counts(ratings)
+    items, table = (
+        memory.item_values(ratings) if ratings.scale.continuous else memory.item_counts(ratings)
+    )
     disagreement = disagreement_of_items(table)
-    found = pd.DataFrame({"id": list(items), "disagreement": disagreement, "share": disagreement / (disagreement.sum() or np.nan)})
-    found = found[found["disagreement"] > 0].sort_values(["disagreement", "id"], ascending=[False, True])
+    found = pd.DataFrame(
+        {
+            "id": list(items),
+            "disagreement": disagreement,
+            "share": disagreement / (disagreement.sum() or np.nan),
+        }
+    )
+    found = found[found["disagreement"] > 0].sort_values(
+        ["disagreement", "id"], ascending=[False, True]
+    )
     if not ratings.scale.continuous:
-        found = found.merge(consensus(ratings)[["id", "resolution", "entropy_bits"]], on="id", how="left")
-    return found.merge(memory.item_table(ratings).reset_index(names="id"), on="id", how="left").reset_index(drop=True)
+        found = found.merge(
+            consensus(ratings)[["id", "resolution", "entropy_bits"]], on="id", how="left"
+        )
+    return found.merge(
+        memory.item_table(ratings).reset_index(names="id"), on="id", how="left"
+    ).reset_index(drop=True)

@@ -28,11 +28,19 @@ def interval_figure(estimates: Sequence[Estimate]) -> str | None:
         return None
     figure, axes = _canvas(height=0.9 + 0.26 * len(defined))
     for place, found in enumerate(reversed(defined)):
-        axes.plot(_drawn(found.low, found.high, found.value), (place, place), color=INK, linewidth=2)
+        axes.plot(
+            _drawn(found.low, found.high, found.value), (place, place), color=INK, linewidth=2
+        )
         axes.plot(found.value or 0.0, place, "o", color=INK, markersize=5)
-    axes.set_yticks(range(len(defined)), [f"{found.measure} · {found.scope}" for found in reversed(defined)], fontsize=8)
+    axes.set_yticks(
+        range(len(defined)),
+        [f"{found.measure} · {found.scope}" for found in reversed(defined)],
+        fontsize=8,
+    )
     _cutoffs(axes)
-    axes.set_xlim(max(-1.0, min(found.interval.low for found in defined if found.interval) - 0.05), 1.02)
+    axes.set_xlim(
+        max(-1.0, min(found.interval.low for found in defined if found.interval) - 0.05), 1.02
+    )
     return _image(figure)
 
 
@@ -61,7 +69,12 @@ def plan_figure(plans: Sequence[Plan]) -> bytes | None:
         return None
     figure, axes = _canvas(height=3.6)
     for found in tried:
-        axes.plot(*zip(*found.curve, strict=True), marker="o", markersize=3, label=f"{found.measure}, {labels_text(found)} labels an item")
+        axes.plot(
+            *zip(*found.curve, strict=True),
+            marker="o",
+            markersize=3,
+            label=f"{found.measure}, {labels_text(found)} labels an item",
+        )
     axes.axhline(tried[0].probability, color=LINE, linewidth=1, linestyle="--", zorder=0)
     axes.set_xscale("log")
     axes.set_xlabel("items", fontsize=9)

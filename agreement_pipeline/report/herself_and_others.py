@@ -29,15 +29,33 @@ BY_CATEGORY = Comparison("category", "test_retest_kappa_by_category", "kappa_by_
 READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
     "rater": {
         (True, True): "agrees with herself and with the others",
-        (True, False): "sure of a reading of her own: real subjectivity, or another understanding of the guideline",
-        (False, True): "agrees with the others but not with herself: the items she met again may be harder than the rest",
-        (False, False): "agrees neither with herself nor with the others: careless, or the items are ambiguous",
+        (
+            True,
+            False,
+        ): "sure of a reading of her own: real subjectivity, or another understanding of the guideline",
+        (
+            False,
+            True,
+        ): "agrees with the others but not with herself: the items she met again may be harder than the rest",
+        (
+            False,
+            False,
+        ): "agrees neither with herself nor with the others: careless, or the items are ambiguous",
     },
     "category": {
         (True, True): "each rater keeps to it, and all to the same",
-        (True, False): "each rater keeps to a reading of her own: the guideline leaves it open, or it is a matter of taste",
-        (False, True): "raters agree on it better than with themselves: the items met again may be harder than the rest",
-        (False, False): "raters keep to it neither by themselves nor together: ambiguous, or given carelessly",
+        (
+            True,
+            False,
+        ): "each rater keeps to a reading of her own: the guideline leaves it open, or it is a matter of taste",
+        (
+            False,
+            True,
+        ): "raters agree on it better than with themselves: the items met again may be harder than the rest",
+        (
+            False,
+            False,
+        ): "raters keep to it neither by themselves nor together: ambiguous, or given carelessly",
     },
 }
 
@@ -50,7 +68,9 @@ def comparisons(scale: Scale) -> tuple[Comparison, ...]:
     return (by_rater, BY_CATEGORY) if scale.level in ("nominal", "ordinal") else (by_rater,)
 
 
-def joint_rows(estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy) -> pd.DataFrame:
+def joint_rows(
+    estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
+) -> pd.DataFrame:
     """A row for each rater and each category: agreement within raters, agreement between them, and the reading of both.
 
     The intervals are read, not the values, against the cut-offs of the policy's rule on that measure and scope, or where it has none, 0.667.
@@ -72,18 +92,42 @@ def joint_rows(estimates: Iterable[Estimate], compared: Sequence[Comparison], po
         Text: `scope`, `with herself`, `interval`, `with the others`, `their interval` and `reading`.
     """
     by_name = {(found.measure, found.scope): found for found in estimates}
-    rows = [_row(each, scope, by_name, policy) for each in compared for scope in _scopes(by_name, each)]
-    return pd.DataFrame(rows, columns=["scope", "with herself", "interval", "with the others", "their interval", "reading"])
+    rows = [
+        _row(each, scope, by_name, policy) for each in compared for scope in _scopes(by_name, each)
+    ]
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "scope",
+            "with herself",
+            "interval",
+            "with the others",
+            "their interval",
+            "reading",
+        ],
+    )
 
 
 def _scopes(by_name: dict[tuple[str, Scope], Estimate], compared: Comparison) -> list[Scope]:
     """Whom the estimates of the two measures speak of, in the order of the first."""
-    return list(dict.fromkeys(scope for name in compared[1:] for measure, scope in by_name if measure == name and scope.kind == compared.kind))
+    return list(
+        dict.fromkeys(
+            scope
+            for name in compared[1:]
+            for measure, scope in by_name
+            if measure == name and scope.kind == compared.kind
+        )
+    )
 
 
-def _row(compared: Comparison, scope: Scope, by_name: dict[tuple[str, Scope], Estimate], policy: Policy) -> tuple[str, ...]:
+def _row(
+    compared: Comparison, scope: Scope, by_name: dict[tuple[str, Scope], Estimate], policy: Policy
+) -> tuple[str, ...]:
     herself, others = (by_name.get((name, scope)) for name in compared[1:])
-    verdicts = [_verdict(name, found, compared.kind, policy) for name, found in zip(compared[1:], (herself, others), strict=True)]
+    verdicts = [
+        _verdict(name, found, compared.kind, policy)
+        for name, found in zip(compared[1:], (herself, others), strict=True)
+    ]
     return (str(scope), *_shown(herself), *_shown(others), _reading(compared.kind, *verdicts))
 
 
@@ -94,13 +138,22 @@ def _shown(found: Estimate | None) -> tuple[str, str]:
 def _verdict(measure: str, found: Estimate | None, kind: Kind, policy: Policy) -> Verdict:
     """What the policy's rule says of the estimate; where there is no such rule, the usual cut-offs."""
     usual = Rule(measure, scope=kind, effect="warn")
-    rule = next((rule for rule in policy.rules if (rule.measure, rule.scope) == (measure, kind)), usual)
+    rule = next(
+        (rule for rule in policy.rules if (rule.measure, rule.scope) == (measure, kind)), usual
+    )
     return rule.judge([] if found is None else [found])[0]
 
 
 def _reading(kind: Kind, herself: Verdict, others: Verdict) -> str:
-    who = {"rater": ("her agreement with herself", "her agreement with the others"), "category": ("agreement within raters", "agreement between raters")}
-    open_questions = [_open(name, verdict) for name, verdict in zip(who[kind], (herself, others), strict=True) if _high(verdict) is None]
+    who = {
+        "rater": ("her agreement with herself", "her agreement with the others"),
+        "category": ("agreement within raters", "agreement between raters"),
+    }
+    open_questions = [
+        _open(name, verdict)
+        for name, verdict in zip(who[kind], (herself, others), strict=True)
+        if _high(verdict) is None
+    ]
     if open_questions:
         return f"cannot tell: {'; '.join(open_questions)}"
     return READINGS[kind][_high(herself) is True, _high(others) is True]

@@ -10,7 +10,9 @@ from agreement_pipeline.store import Store
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
 NOT_JUDGED = "not judged"
-WHY_NOT_JUDGED = "delivered, and not taken into the store as it came; if the round's run failed, it says why"
+WHY_NOT_JUDGED = (
+    "delivered, and not taken into the store as it came; if the round's run failed, it says why"
+)
 
 
 def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
@@ -20,10 +22,25 @@ def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
     A round that is `due`, delivered and not taken into the store as it came, is *not judged*, beside what was decided on its bytes before.
     """
     history, released = store.history(), {entry["round"] for entry in store.in_force()}
-    by_round = {name: [entry for entry in history if entry["round"] == name] for name in store.rounds()}
-    rows = [row for name, entries in by_round.items() for row in _rows(name, entries, _release(entries, name in released))]
-    waiting = [name for name in due if not any(row["round"] == name and row["decision"] == "pending" for row in rows)]
-    rows += [_undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), name in released), WHY_NOT_JUDGED) for name in waiting]
+    by_round = {
+        name: [entry for entry in history if entry["round"] == name] for name in store.rounds()
+    }
+    rows = [
+        row
+        for name, entries in by_round.items()
+        for row in _rows(name, entries, _release(entries, name in released))
+    ]
+    waiting = [
+        name
+        for name in due
+        if not any(row["round"] == name and row["decision"] == "pending" for row in rows)
+    ]
+    rows += [
+        _undecided(
+            name, NOT_JUDGED, _release(by_round.get(name, ()), name in released), WHY_NOT_JUDGED
+        )
+        for name in waiting
+    ]
     rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(("value", "low", "high"), float))
@@ -33,7 +50,10 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """The same table in words, for people: a round's name and decision once, the limits as one interval."""
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
-    interval = [f"{_limit(low)}…{_limit(high)}" for low, high in zip(rounds["low"], rounds["high"], strict=True)]
+    interval = [
+        f"{_limit(low)}…{_limit(high)}"
+        for low, high in zip(rounds["low"], rounds["high"], strict=True)
+    ]
     return pd.DataFrame(
         {
             **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
@@ -63,8 +83,14 @@ def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 def admitted_rounds(store: Store) -> tuple[str, ...]:
     """The rounds whose latest decision admits them. Whoever releases them judges them again."""
-    decisions = {entry["round"]: entry["decision"] for entry in store.history() if entry["event"] == "decided"}
-    return tuple(round_name for round_name in store.rounds() if decisions.get(round_name) == "admitted")
+    decisions = {
+        entry["round"]: entry["decision"]
+        for entry in store.history()
+        if entry["event"] == "decided"
+    }
+    return tuple(
+        round_name for round_name in store.rounds() if decisions.get(round_name) == "admitted"
+    )
 
 
 def _what(entry: Mapping[str, Any]) -> str:
@@ -73,7 +99,11 @@ def _what(entry: Mapping[str, Any]) -> str:
         return ", ".join(entry["releases"])
     if entry["event"] == "decided":
         return "admitted (tentative)" if entry["tentative"] else str(entry["decision"])
-    return str(entry["release"]) if entry["event"] == "released" else f"{entry['source']}, {entry['ratings_digest'][:12]}"
+    return (
+        str(entry["release"])
+        if entry["event"] == "released"
+        else f"{entry['source']}, {entry['ratings_digest'][:12]}"
+    )
 
 
 def _limit(limit: float) -> str:
@@ -85,7 +115,9 @@ def _without_numbers(reason: str) -> str:
     return reason.partition(": ")[2] or reason
 
 
-def _rows(round_name: str, entries: Sequence[Mapping[str, Any]], release: str) -> list[dict[str, Any]]:
+def _rows(
+    round_name: str, entries: Sequence[Mapping[str, Any]], release: str
+) -> list[dict[str, Any]]:
     decisions = [entry for entry in entries if entry["event"] == "decided"]
     if not decisions:
         return [_undecided(round_name, "pending", release, "not decided yet")]
@@ -95,7 +127,13 @@ def _rows(round_name: str, entries: Sequence[Mapping[str, Any]], release: str) -
 
 def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
     nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
-    return {"round": round_name, "decision": decision, "release": release, **nothing, "reason": reason}
+    return {
+        "round": round_name,
+        "decision": decision,
+        "release": release,
+        **nothing,
+        "reason": reason,
+    }
 
 
 def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +150,11 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
 
 
 def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    broken = [finding["description"] for finding in decision["findings"] if not finding["passed"] and finding["severity"] == "error"]
+    broken = [
+        finding["description"]
+        for finding in decision["findings"]
+        if not finding["passed"] and finding["severity"] == "error"
+    ]
     return "; ".join([*broken, verdict["reason"]])
 
 

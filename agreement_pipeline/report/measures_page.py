@@ -26,7 +26,9 @@ QUESTIONS = {
     "classifier": "Does a classifier agree with the panel?",
 }
 COMMAND = "agreement_pipeline.report.measures_page"
-WRITTEN = f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
+WRITTEN = (
+    f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
+)
 OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
 WEIGHTED_BY = r", weighted by $w_{xy} = 1 - d_{xy} / \max d$ for two categories of scores x and y, on the ordinal level their places"
 LIST = re.compile(r"(<!-- measures: written by .*? -->\n).*?(<!-- end of measures -->)", re.DOTALL)
@@ -36,14 +38,21 @@ def measures_pages(path: Path) -> dict[Path, str]:
     """The page at `path` with its list of measures as the registry has it, and the page of each family in the folder beside it."""
     text = path.read_text(encoding="utf-8")
     if not LIST.search(text):
-        raise ValueError(f"{path}: no '<!-- measures: written by … -->' and '<!-- end of measures -->' found; both are required around the list of measures.")
+        raise ValueError(
+            f"{path}: no '<!-- measures: written by … -->' and '<!-- end of measures -->' found; both are required around the list of measures."
+        )
     page = LIST.sub(lambda found: f"{found[1]}\n{list_of_measures(path.stem)}\n{found[2]}", text)
-    return {path: page, **{path.with_suffix("") / f"{name}.md": text for name, text in family_pages().items()}}
+    return {
+        path: page,
+        **{path.with_suffix("") / f"{name}.md": text for name, text in family_pages().items()},
+    }
 
 
 def list_of_measures(folder: str) -> str:
     """For each question a table of its measures, with a link to the family page that has the formula."""
-    return "\n".join(_questions_table(question, title, folder) for question, title in QUESTIONS.items())
+    return "\n".join(
+        _questions_table(question, title, folder) for question, title in QUESTIONS.items()
+    )
 
 
 def family_pages() -> dict[str, str]:
@@ -73,12 +82,16 @@ class Forms:
     @property
     def main(self) -> Measure:
         """The measure of the function's own name, or else the first."""
-        return next((record for record in self.records if record.name == self.name), self.records[0])
+        return next(
+            (record for record in self.records if record.name == self.name), self.records[0]
+        )
 
     @property
     def title(self) -> str:
         """What people call it, weights left out."""
-        return self.main.title if self.main.name == self.name else self.main.title.rpartition(", ")[0]
+        return (
+            self.main.title if self.main.name == self.name else self.main.title.rpartition(", ")[0]
+        )
 
     @property
     def others(self) -> tuple[Measure, ...]:
@@ -88,7 +101,10 @@ class Forms:
 
 def all_forms() -> list[Forms]:
     """Every measure, family by family and function by function."""
-    in_order = sorted(MEASURES.values(), key=lambda record: (_written(record).__module__, _function_name(record), record.name))
+    in_order = sorted(
+        MEASURES.values(),
+        key=lambda record: (_written(record).__module__, _function_name(record), record.name),
+    )
     return [Forms(tuple(records)) for _, records in groupby(in_order, key=_written)]
 
 
@@ -103,8 +119,14 @@ def _function_name(record: Measure) -> str:
 
 
 def _questions_table(question: str, title: str, folder: str) -> str:
-    members = sorted((forms for forms in all_forms() if forms.main.question == question), key=lambda forms: forms.name)
-    header = ["| name | measure | what it measures | raters | levels |", "| --- | --- | --- | --- | --- |"]
+    members = sorted(
+        (forms for forms in all_forms() if forms.main.question == question),
+        key=lambda forms: forms.name,
+    )
+    header = [
+        "| name | measure | what it measures | raters | levels |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     return "\n".join([f"### {title}\n", *header, *(_row(forms, folder) for forms in members), ""])
 
 
@@ -113,12 +135,20 @@ def _row(forms: Forms, folder: str) -> str:
     link = f"[`{forms.name}`]({folder}/{forms.family}.md#{forms.name})"
     own = f"{link}, {names}".rstrip(", ") if forms.main.name == forms.name else f"{link} as {names}"
     levels = _levels({level for record in forms.records for level in record.levels})
-    return f"| {own} | {forms.title} | {forms.main.description} | {_raters(forms.main)} | {levels} |"
+    return (
+        f"| {own} | {forms.title} | {forms.main.description} | {_raters(forms.main)} | {levels} |"
+    )
 
 
 def _family_page(members: list[Forms]) -> str:
-    title, _, introduction = inspect.cleandoc(sys.modules[_written(members[0].main).__module__].__doc__ or "").partition("\n")
-    above = [f"# {title.strip().rstrip('.')}\n", f"{WRITTEN}\n", *([f"{markdown(introduction)}\n"] if introduction.strip() else [])]
+    title, _, introduction = inspect.cleandoc(
+        sys.modules[_written(members[0].main).__module__].__doc__ or ""
+    ).partition("\n")
+    above = [
+        f"# {title.strip().rstrip('.')}\n",
+        f"{WRITTEN}\n",
+        *([f"{markdown(introduction)}\n"] if introduction.strip() else []),
+    ]
     return "\n".join([*above, *map(_section, members), "[All measures](../measures.md)\n"])
 
 
@@ -129,11 +159,20 @@ def _section(forms: Forms) -> str:
         "Levels": _levels({level for record in forms.records for level in record.levels}),
         "Raters": _raters(main),
         "Missing ratings": main.convention,
-        "Undefined": "; ".join(f"when {condition.reason}" for condition in main.undefined) or "never",
+        "Undefined": "; ".join(f"when {condition.reason}" for condition in main.undefined)
+        or "never",
         "Source": main.source,
     }
     lines = [f"- **{name}:** {fact.rstrip('.')}." for name, fact in facts.items()]
-    return "\n".join([f"## {forms.name}\n", f"*{forms.title}.* {_prose(main)}\n", *lines, "", *_list_of_forms(forms)])
+    return "\n".join(
+        [
+            f"## {forms.name}\n",
+            f"*{forms.title}.* {_prose(main)}\n",
+            *lines,
+            "",
+            *_list_of_forms(forms),
+        ]
+    )
 
 
 def _list_of_forms(forms: Forms) -> list[str]:
@@ -141,7 +180,10 @@ def _list_of_forms(forms: Forms) -> list[str]:
     if not forms.others:
         return []
     weighted = any(_weights(record.weighting) for record in forms.records)
-    lines = [f"- `{record.name}`: {_form(record)}; {_levels(set(record.levels))}." for record in forms.records]
+    lines = [
+        f"- `{record.name}`: {_form(record)}; {_levels(set(record.levels))}."
+        for record in forms.records
+    ]
     return [f"Forms{WEIGHTED_BY if weighted else ''}:", "", *lines, ""]
 
 
@@ -170,7 +212,12 @@ def markdown(text: str) -> str:
     >>> markdown("Of rater p, :math:`D^{(p)}_o`.")
     'Of rater p, $`D^{(p)}_o`$.'
     """
-    text = re.sub(r"^\.\. math:: (.*?)(?=\n\n|\Z)", lambda found: _formula(found[1]), text.strip(), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^\.\. math:: (.*?)(?=\n\n|\Z)",
+        lambda found: _formula(found[1]),
+        text.strip(),
+        flags=re.DOTALL | re.MULTILINE,
+    )
     text = re.sub(r":math:`(.+?)`", lambda found: _inline(found[1]), text)
     return re.sub(r"(?<!`)``(?!`)(.+?)(?<!`)``(?!`)", r"`\1`", text)
 

@@ -36,7 +36,17 @@ def _section(source: Source) -> str:
     summary = ", ".join(f"{number} {verdict}" for verdict, number in counted.items())
     header = ["| where | what | printed | ours | verdict |", "| --- | --- | --- | --- | --- |"]
     notes = [f"{source.note}\n"] if source.note else []
-    return "\n".join([f"## {source.title}\n", f"{source.citation}\n", *notes, f"{summary}.\n", *header, *map(_row, source.figures), ""])
+    return "\n".join(
+        [
+            f"## {source.title}\n",
+            f"{source.citation}\n",
+            *notes,
+            f"{summary}.\n",
+            *header,
+            *map(_row, source.figures),
+            "",
+        ]
+    )
 
 
 def _row(figure: Figure) -> str:
@@ -46,7 +56,9 @@ def _row(figure: Figure) -> str:
 def _number(ours: float | tuple[float, ...] | None) -> str:
     if ours is None:
         return "–"
-    return ", ".join(f"{round(value, 5) + 0.0:.5f}" for value in (ours if isinstance(ours, tuple) else (ours,)))
+    return ", ".join(
+        f"{round(value, 5) + 0.0:.5f}" for value in (ours if isinstance(ours, tuple) else (ours,))
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

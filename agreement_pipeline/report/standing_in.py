@@ -9,7 +9,16 @@ from agreement_pipeline.measures.alternative import AlternativeAnnotatorTest
 from agreement_pipeline.report.tables import interval_text, shown
 from agreement_pipeline.scale import Scale
 
-COLUMNS = ("classifier", "agreement", "interval", "raters' lowest", "raters' highest", "place", "winning rate", "alternative-annotator test")
+COLUMNS = (
+    "classifier",
+    "agreement",
+    "interval",
+    "raters' lowest",
+    "raters' highest",
+    "place",
+    "winning rate",
+    "alternative-annotator test",
+)
 
 
 def compared_by(scale: Scale) -> str | None:
@@ -19,7 +28,9 @@ def compared_by(scale: Scale) -> str | None:
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
 
 
-def standing_rows(estimates: Iterable[Estimate], measure: str, tests: Mapping[str, AlternativeAnnotatorTest]) -> pd.DataFrame:
+def standing_rows(
+    estimates: Iterable[Estimate], measure: str, tests: Mapping[str, AlternativeAnnotatorTest]
+) -> pd.DataFrame:
     """A row for each classifier: its agreement with the panel beside that of each rater with the others.
 
     A classifier is above or below the raters when its whole interval is on that side of all their values; else it is among them, as far as these
@@ -40,14 +51,27 @@ def standing_rows(estimates: Iterable[Estimate], measure: str, tests: Mapping[st
         Text, with the columns of `COLUMNS`.
     """
     mine = [found for found in estimates if found.measure == measure]
-    band = sorted(found.value for found in mine if found.scope.kind == "rater" and found.value is not None)
-    rows = [(*_against(found, band), *_tested(tests.get(found.scope.name))) for found in mine if found.scope.kind == "classifier"]
+    band = sorted(
+        found.value for found in mine if found.scope.kind == "rater" and found.value is not None
+    )
+    rows = [
+        (*_against(found, band), *_tested(tests.get(found.scope.name)))
+        for found in mine
+        if found.scope.kind == "classifier"
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _against(found: Estimate, band: Sequence[float]) -> tuple[str, ...]:
     lowest, highest = (shown(band[0]), shown(band[-1])) if band else ("", "")
-    return (found.scope.name, shown(found.value), interval_text(found), lowest, highest, _place(found, band))
+    return (
+        found.scope.name,
+        shown(found.value),
+        interval_text(found),
+        lowest,
+        highest,
+        _place(found, band),
+    )
 
 
 def _place(found: Estimate, band: Sequence[float]) -> str:
@@ -62,4 +86,7 @@ def _place(found: Estimate, band: Sequence[float]) -> str:
 def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
     if test is None or test.winning_rate is None:
         return "", "" if test is None else f"undefined: {test.undefined}"
-    return f"{test.winning_rate:.2f}", "may stand in for a rater" if test.passed else "may not stand in for a rater"
+    return (
+        f"{test.winning_rate:.2f}",
+        "may stand in for a rater" if test.passed else "may not stand in for a rater",
+    )

@@ -21,7 +21,9 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
             "scope": str(found.scope),
             "value": shown(found.value),
             "interval": interval_text(found),
-            "items": str(found.n_used) if not found.n_dropped else f"{found.n_used} of {found.n_items}",
+            "items": str(found.n_used)
+            if not found.n_dropped
+            else f"{found.n_used} of {found.n_items}",
             "raters": str(found.n_raters),
             "ratings": str(found.n_ratings),
             "note": note(found),
@@ -98,7 +100,11 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
 
 def interval_text(found: Estimate | Difference) -> str:
     """An interval as `low … high`; empty where undefined."""
-    return "" if found.interval is None else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
+    return (
+        ""
+        if found.interval is None
+        else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
+    )
 
 
 def shown(value: float | None) -> str:
@@ -118,7 +124,10 @@ def printable(text: str) -> str:
     >>> print(printable("\x1b[2J caf\u00e9"))
     \x1b[2J café
     """
-    return "".join(character if character.isprintable() else character.encode("unicode_escape").decode() for character in text)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
@@ -135,7 +144,10 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
     every = [header, *(line for lines in broken for line in lines)]
     widths = [max(len(line[column]) for line in every) for column in range(len(header))]
     ruled = [header, ["-" * width for width in widths], *every[1:]]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in ruled)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in ruled
+    )
 
 
 def _lines(row: list[str], names: list[str], wrapped: str | None) -> list[list[str]]:
@@ -143,4 +155,7 @@ def _lines(row: list[str], names: list[str], wrapped: str | None) -> list[list[s
         return [row]
     column = names.index(wrapped)
     parts = wrap(row[column], REASON_WIDTH) or [""]
-    return [[*row[:column], parts[0], *row[column + 1 :]], *([""] * column + [part] + [""] * (len(row) - column - 1) for part in parts[1:])]
+    return [
+        [*row[:column], parts[0], *row[column + 1 :]],
+        *([""] * column + [part] + [""] * (len(row) - column - 1) for part in parts[1:]),
+    ]

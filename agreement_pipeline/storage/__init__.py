@@ -67,7 +67,9 @@ def folder_at(place: Folder | str) -> Folder:
     try:
         return UPath(place)
     except ValueError as cause:
-        raise StoreError(f"{place}: {cause}; a folder, or a URL such as s3://bucket/folder, is required. Correct the URL.") from None
+        raise StoreError(
+            f"{place}: {cause}; a folder, or a URL such as s3://bucket/folder, is required. Correct the URL."
+        ) from None
 
 
 def storage_at(place: Folder | str) -> Storage:

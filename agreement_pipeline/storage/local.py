@@ -122,7 +122,9 @@ def link(partial: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except PermissionError as cause:
-        raise StoreError(f"{path}: no second name for a file can be made here ({cause}); a file system with hard links is required. Move the store.") from None
+        raise StoreError(
+            f"{path}: no second name for a file can be made here ({cause}); a file system with hard links is required. Move the store."
+        ) from None
     _sync(path.parent)
     return True
 

@@ -60,11 +60,20 @@ class ObjectStorage:
         """Every object under a folder with its bytes; those whose tag has not changed since the last look are not fetched again."""
         found = self._found(folder)
         known = {name: self._seen.get(self._path(folder, name), ("", b"")) for name in found}
-        fresh = {self._path(folder, name): tag for name, tag in found.items() if not tag or known[name][0] != tag}
+        fresh = {
+            self._path(folder, name): tag
+            for name, tag in found.items()
+            if not tag or known[name][0] != tag
+        }
         if fresh:
             with _answered(self.root):
                 data = self._objects.cat(list(fresh), on_error="raise")
-            self._seen.update({path: (tag, data[path] if isinstance(data, dict) else data) for path, tag in fresh.items()})
+            self._seen.update(
+                {
+                    path: (tag, data[path] if isinstance(data, dict) else data)
+                    for path, tag in fresh.items()
+                }
+            )
         return {name: self._seen[self._path(folder, name)][1] for name in sorted(found)}
 
     def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
@@ -73,7 +82,9 @@ class ObjectStorage:
 
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
         """Keep files under a name, the last of them last."""
-        return all(self.keep(f"{name}/{inside}", data) for inside, data in contents.items()) and set(self.names(name)) == set(contents)
+        return all(
+            self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
+        ) and set(self.names(name)) == set(contents)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -125,7 +136,11 @@ class ObjectStorage:
         at = self._path(folder)
         with _answered(self.root):
             found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True)
-        return {path[len(at) + 1 :]: str(about.get("ETag", "")) for path, about in found.items() if path != at}
+        return {
+            path[len(at) + 1 :]: str(about.get("ETag", ""))
+            for path, about in found.items()
+            if path != at
+        }
 
     def _path(self, *names: str) -> str:
         return "/".join([self.root.path.rstrip("/"), *(name for name in names if name)])
@@ -183,7 +198,10 @@ class Lease:
         """Put the lease of that number. Those who come late find a higher one, and have not got it."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
-        if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()) or self._last()[0] != number:
+        if (
+            not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode())
+            or self._last()[0] != number
+        ):
             return False
         for mark in self._storage.names(LEASES):
             if int(mark[:8]) < number:
@@ -219,8 +237,14 @@ def _file_system(root: UPath) -> AbstractFileSystem:
     try:
         objects = UPath(str(root), **{**root.storage_options, "use_listings_cache": False}).fs
     except ImportError:
-        raise MissingExtraError.of(str(root), f"the fsspec library for {root.protocol}://", "s3") from None
+        raise MissingExtraError.of(
+            str(root), f"the fsspec library for {root.protocol}://", "s3"
+        ) from None
     create = getattr(objects, "_pipe_file", objects.pipe_file)
-    if "mode" not in inspect.signature(create).parameters or create.__qualname__.startswith("Abstract"):
-        raise StoreError(f"{root}: a file system without conditional writes found; one that can refuse to overwrite is required. Use s3:// or a folder.")
+    if "mode" not in inspect.signature(create).parameters or create.__qualname__.startswith(
+        "Abstract"
+    ):
+        raise StoreError(
+            f"{root}: a file system without conditional writes found; one that can refuse to overwrite is required. Use s3:// or a folder."
+        )
     return objects

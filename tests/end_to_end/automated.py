@@ -16,8 +16,14 @@ def asked_for(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    project = project_definitions(load_project(Path(os.environ["AGREEMENT_ROOT"]) / "elsewhere/configs/projects/automated.yaml"))
+    project = project_definitions(
+        load_project(
+            Path(os.environ["AGREEMENT_ROOT"]) / "elsewhere/configs/projects/automated.yaml"
+        )
+    )
     eager = project.map_resolved_asset_specs(func=asked_for, selection=TRAINING_DATA)
     running = dg.DefaultSensorStatus.RUNNING
-    sensor = dg.AutomationConditionSensorDefinition("automation", target=TRAINING_DATA, default_status=running, minimum_interval_seconds=5)
+    sensor = dg.AutomationConditionSensorDefinition(
+        "automation", target=TRAINING_DATA, default_status=running, minimum_interval_seconds=5
+    )
     return dg.Definitions.merge(eager, dg.Definitions(sensors=[sensor]))

@@ -53,7 +53,9 @@ class Live:
         self.root, self.url = root, f"http://127.0.0.1:{port}"
 
     def post(self, path: str, body: dict) -> dict:
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read() or b"{}")
 
@@ -61,20 +63,30 @@ class Live:
         """The answer, once it is seen to be one: what the webserver calls an error is never taken for a refusal."""
         said = self.post("/graphql", {"query": query, "variables": variables})
         assert "errors" not in said, said["errors"]
-        kinds = [part["__typename"] for part in said["data"].values() if isinstance(part, dict) and "__typename" in part]
+        kinds = [
+            part["__typename"]
+            for part in said["data"].values()
+            if isinstance(part, dict) and "__typename" in part
+        ]
         if "UnauthorizedError" in kinds:
             raise PermissionError("UnauthorizedError")
         assert not [kind for kind in kinds if kind.endswith("Error")], said
         return said["data"]
 
     def runs(self) -> list[dict]:
-        return self.query("{ runsOrError { ... on Runs { results { runId status tags { key value } assetSelection { path } } } } }")["runsOrError"]["results"]
+        return self.query(
+            "{ runsOrError { ... on Runs { results { runId status tags { key value } assetSelection { path } } } } }"
+        )["runsOrError"]["results"]
 
     def finished(self, round_name: str) -> list[str]:
         """The states of the round's runs that have ended, once there is one."""
 
         def ended() -> list[str]:
-            mine = [run for run in self.runs() if {"key": "dagster/partition", "value": round_name} in run["tags"]]
+            mine = [
+                run
+                for run in self.runs()
+                if {"key": "dagster/partition", "value": round_name} in run["tags"]
+            ]
             return [run["status"] for run in mine if run["status"] in ("SUCCESS", "FAILURE")]
 
         return wait_for(lambda: ended() or None)
@@ -82,37 +94,77 @@ class Live:
     def launch(self, asset: str, round_name: str | None, **tags: str) -> str:
         """A run of one asset and none of the checks."""
         job = "reviews_release" if asset == "release" else "reviews_round"
-        selector = {**repository("reviews"), "jobName": job, "assetSelection": [asset_key(asset)], "assetCheckSelection": []}
+        selector = {
+            **repository("reviews"),
+            "jobName": job,
+            "assetSelection": [asset_key(asset)],
+            "assetCheckSelection": [],
+        }
         said = {**tags, **({"dagster/partition": round_name} if round_name else {})}
-        params = {"selector": selector, "runConfigData": {}, "executionMetadata": {"tags": tags_of(said)}}
+        params = {
+            "selector": selector,
+            "runConfigData": {},
+            "executionMetadata": {"tags": tags_of(said)},
+        }
         return self.query(LAUNCH, params=params)["launchPipelineExecution"]["run"]["runId"]
 
     def reexecute(self, round_name: str, step: str) -> str:
         """One selected step of the round's first run, once more."""
-        parent = [run["runId"] for run in self.runs() if {"key": "dagster/partition", "value": round_name} in run["tags"]][-1]
-        metadata = {"parentRunId": parent, "rootRunId": parent, "tags": tags_of({"dagster/partition": round_name})}
-        params = {"selector": {**repository("reviews"), "jobName": "reviews_round"}, "runConfigData": {}, "stepKeys": [step], "executionMetadata": metadata}
+        parent = [
+            run["runId"]
+            for run in self.runs()
+            if {"key": "dagster/partition", "value": round_name} in run["tags"]
+        ][-1]
+        metadata = {
+            "parentRunId": parent,
+            "rootRunId": parent,
+            "tags": tags_of({"dagster/partition": round_name}),
+        }
+        params = {
+            "selector": {**repository("reviews"), "jobName": "reviews_round"},
+            "runConfigData": {},
+            "stepKeys": [step],
+            "executionMetadata": metadata,
+        }
         return self.query(REEXECUTE, params=params)["launchPipelineReexecution"]["run"]["runId"]
 
     def backfill(self, rounds: list[str], *assets: str) -> str:
-        params = {"assetSelection": [asset_key(asset) for asset in assets], "partitionNames": rounds}
+        params = {
+            "assetSelection": [asset_key(asset) for asset in assets],
+            "partitionNames": rounds,
+        }
         return self.query(BACKFILL, params=params)["launchPartitionBackfill"]["backfillId"]
 
     def add_round(self, round_name: str) -> str:
         return self.query(ADD_ROUND, round=round_name)["addDynamicPartition"]["__typename"]
 
     def report_check(self, round_name: str) -> str:
-        said = {"checkName": "admitted", "passed": True, "severity": "ERROR", "serializedMetadata": "{}"}
+        said = {
+            "checkName": "admitted",
+            "passed": True,
+            "severity": "ERROR",
+            "serializedMetadata": "{}",
+        }
         params = {**said, "assetKey": asset_key("acceptability"), "partitionKeys": [round_name]}
         return self.query(REPORT_CHECK, params=params)["reportAssetCheckEvaluations"]["__typename"]
 
     def report_asset(self, round_name: str, asset: str) -> str:
-        params = {"eventType": "ASSET_MATERIALIZATION", "assetKey": asset_key(asset), "partitionKeys": [round_name]}
+        params = {
+            "eventType": "ASSET_MATERIALIZATION",
+            "assetKey": asset_key(asset),
+            "partitionKeys": [round_name],
+        }
         return self.query(REPORT_ASSET, params=params)["reportRunlessAssetEvents"]["__typename"]
 
     def ended(self, run_id: str) -> str:
         """The state in which a run ended."""
-        return wait_for(lambda: {run["runId"]: run["status"] for run in self.runs() if run["status"] in ("SUCCESS", "FAILURE")}.get(run_id))
+        return wait_for(
+            lambda: {
+                run["runId"]: run["status"]
+                for run in self.runs()
+                if run["status"] in ("SUCCESS", "FAILURE")
+            }.get(run_id)
+        )
 
     def backfill_ended(self, backfill_id: str) -> str:
         """The state in which a backfill ended."""
@@ -125,36 +177,57 @@ class Live:
 
     def runs_of(self, backfill_id: str) -> list[str]:
         """The runs of a backfill."""
-        return [run["runId"] for run in self.query(BACKFILLED, id=backfill_id)["partitionBackfillOrError"]["runs"]]
+        return [
+            run["runId"]
+            for run in self.query(BACKFILLED, id=backfill_id)["partitionBackfillOrError"]["runs"]
+        ]
 
     def why(self, run_id: str) -> list[str]:
         """Why the steps of a run failed, each a code and a sentence: the package's own, or the kind of Dagster's error and its message."""
         events = self.query(WHY, id=run_id)["runOrError"]["eventConnection"]["events"]
-        return [said_by(event) for event in events if event["__typename"] == "ExecutionStepFailureEvent"]
+        return [
+            said_by(event) for event in events if event["__typename"] == "ExecutionStepFailureEvent"
+        ]
 
     def checks(self, asset: str, round_name: str) -> list[dict]:
         """What the check `admitted` of an asset said of a round, the latest first; what was reported by hand has no run."""
         found = self.query(CHECKS, key=asset_key(asset), round=round_name)["assetCheckExecutions"]
-        return [{"run": each["runId"], **each["evaluation"]} for each in found if each["evaluation"]]
+        return [
+            {"run": each["runId"], **each["evaluation"]} for each in found if each["evaluation"]
+        ]
 
     def materializations(self, asset: str, round_name: str) -> list[str]:
         """The runs that materialized an asset for a round, the latest first; what was reported by hand has none."""
-        found = self.query(MATERIALIZATIONS, key=asset_key(asset), rounds=[round_name])["assetOrError"]["assetMaterializations"]
+        found = self.query(MATERIALIZATIONS, key=asset_key(asset), rounds=[round_name])[
+            "assetOrError"
+        ]["assetMaterializations"]
         return [each["runId"] for each in found]
 
     def automated(self, round_name: str) -> dict:
         """The run of a round that an automation condition asked for, with the assets it is of, once there is one."""
 
         def asked() -> dict | None:
-            mine = [run for run in self.runs() if {"key": "dagster/partition", "value": round_name} in run["tags"]]
-            found = [run for run in mine if {"key": "dagster/from_automation_condition", "value": "true"} in run["tags"]]
+            mine = [
+                run
+                for run in self.runs()
+                if {"key": "dagster/partition", "value": round_name} in run["tags"]
+            ]
+            found = [
+                run
+                for run in mine
+                if {"key": "dagster/from_automation_condition", "value": "true"} in run["tags"]
+            ]
             return found[0] if found else None
 
         return wait_for(asked)
 
     def decision(self, round_name: str) -> str:
         """What the gate itself decided on a round last, by the log of the store."""
-        return [entry["decision"] for entry in Store(self.root / ".agreement/store/reviews").history(round_name) if entry["event"] == "decided"][-1]
+        return [
+            entry["decision"]
+            for entry in Store(self.root / ".agreement/store/reviews").history(round_name)
+            if entry["event"] == "decided"
+        ][-1]
 
     def released(self) -> set[str]:
         """The rounds in releases that nobody withdrew."""
@@ -166,18 +239,28 @@ def said_by(event: dict) -> str:
     failure, error = event["failureMetadata"], event["error"]
     if failure is None:
         return f"{error['className']}: {error['message'].partition(': ')[2].strip()}"
-    code = {entry["label"]: entry.get("text") for entry in failure["metadataEntries"]}.get("reason_code")
+    code = {entry["label"]: entry.get("text") for entry in failure["metadataEntries"]}.get(
+        "reason_code"
+    )
     return f"{code}: {failure['description']}"
 
 
 def releases_in(root: Path) -> list[Path]:
     """The folders with a manifest in the stores under a folder, links followed."""
-    return [Path(at) for at, _, names in os.walk(root / ".agreement", followlinks=True) if "manifest.json" in names]
+    return [
+        Path(at)
+        for at, _, names in os.walk(root / ".agreement", followlinks=True)
+        if "manifest.json" in names
+    ]
 
 
 def released_rounds(root: Path) -> set[str]:
     """The rounds in releases under a folder that nobody withdrew, by what their manifests say."""
-    standing = [path / "manifest.json" for path in releases_in(root) if not (path / "WITHDRAWN.json").exists()]
+    standing = [
+        path / "manifest.json"
+        for path in releases_in(root)
+        if not (path / "WITHDRAWN.json").exists()
+    ]
     return {entry["round"] for path in standing for entry in json.loads(path.read_text())["rounds"]}
 
 
@@ -186,7 +269,10 @@ def asset_key(name: str) -> dict[str, list[str]]:
 
 
 def repository(project: str) -> dict[str, str]:
-    return {"repositoryLocationName": "agreement_pipeline" if project == "reviews" else project, "repositoryName": "__repository__"}
+    return {
+        "repositoryLocationName": "agreement_pipeline" if project == "reviews" else project,
+        "repositoryName": "__repository__",
+    }
 
 
 def tags_of(said: dict[str, str]) -> list[dict[str, str]]:
@@ -221,7 +307,10 @@ def deliver(root: Path, round_name: str, agreement: float) -> None:
 def write_project(root: Path, name: str) -> None:
     """The files of a project under a folder."""
     (root / "inbox").mkdir(parents=True)
-    for path, text in ((f"projects/{name}.yaml", PROJECT.replace("reviews", name)), ("policies/strict.yaml", POLICY)):
+    for path, text in (
+        (f"projects/{name}.yaml", PROJECT.replace("reviews", name)),
+        ("policies/strict.yaml", POLICY),
+    ):
         (root / "configs" / path).parent.mkdir(parents=True)
         (root / "configs" / path).write_text(text)
 
@@ -229,7 +318,14 @@ def write_project(root: Path, name: str) -> None:
 def write_workspace(root: Path) -> None:
     """The project's own workspace, and the location of a project whose training data are automated."""
     workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text())
-    workspace["load_from"].append({"python_file": {"relative_path": str(ROOT / "tests/end_to_end/automated.py"), "location_name": "automated"}})
+    workspace["load_from"].append(
+        {
+            "python_file": {
+                "relative_path": str(ROOT / "tests/end_to_end/automated.py"),
+                "location_name": "automated",
+            }
+        }
+    )
     (root / "workspace.yaml").write_text(yaml.safe_dump(workspace))
 
 
@@ -260,10 +356,29 @@ def read_only(live: Live) -> Iterator[Live]:
 @contextmanager
 def running(root: Path, program: str, *options: str) -> Iterator[Live]:
     port = free_port()
-    environment = {**os.environ, "DAGSTER_HOME": str(root / "home"), "AGREEMENT_ROOT": str(root), "PYTHONPATH": str(ROOT)}
-    command = [Path(sys.executable).parent / program, *options, "-w", "workspace.yaml", "-p", str(port)]
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(root / "home"),
+        "AGREEMENT_ROOT": str(root),
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [
+        Path(sys.executable).parent / program,
+        *options,
+        "-w",
+        "workspace.yaml",
+        "-p",
+        str(port),
+    ]
     with (root / f"{program}.log").open("w") as log:
-        process = subprocess.Popen(command, cwd=root, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            cwd=root,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             found = Live(root, port)
             wait_for(lambda: found.query("{ version }") or None)

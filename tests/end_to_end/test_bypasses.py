@@ -17,7 +17,10 @@ import pandas as pd
 import pytest
 import yaml
 from dagster._core.execution.plan.objects import StepFailureData
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+)
 
 from agreement_pipeline import files
 from agreement_pipeline.errors import AgreementError
@@ -78,7 +81,9 @@ def job_of(line: Line, name: str) -> dg.JobDefinition:
 
 
 def entry_of(line: Line, round_name: str, event: str) -> Path:
-    entry = [entry for entry in line.project.store.history(round_name) if entry["event"] == event][-1]
+    entry = [entry for entry in line.project.store.history(round_name) if entry["event"] == event][
+        -1
+    ]
     return store_of(line) / "log" / f"{entry['number']:08}.json"
 
 
@@ -97,7 +102,12 @@ def edit(path: Path, change: Callable[[dict], object]) -> None:
 def agree(folder: Path, name: str) -> None:
     """Make the manifest of a release say that a file is as it should be."""
     data = (folder / name).read_bytes()
-    edit(folder / "manifest.json", lambda said: said["files"].update({name: {"sha256": files.digest_of(data), "bytes": len(data)}}))
+    edit(
+        folder / "manifest.json",
+        lambda said: said["files"].update(
+            {name: {"sha256": files.digest_of(data), "bytes": len(data)}}
+        ),
+    )
 
 
 @bypass("materialize downstream only", HELD)
@@ -108,7 +118,9 @@ def downstream_only(line):
 @bypass("launch with no checks", HELD)
 def no_checks(line):
     key = dg.AssetKey(["reviews", "training_data"])
-    job = job_of(line, "reviews_round").get_subset(asset_selection={key}, asset_check_selection=set())
+    job = job_of(line, "reviews_round").get_subset(
+        asset_selection={key}, asset_check_selection=set()
+    )
     return job.execute_in_process(instance=line.instance, partition_key="bad", raise_on_error=False)
 
 
@@ -117,29 +129,40 @@ def gap(line):
     return line.run("bad", "annotations", "training_data")
 
 
-@bypass("range backfill in one run", "DagsterInvariantViolationError: Cannot access partition_key for a partitioned run with a range of partitions")
+@bypass(
+    "range backfill in one run",
+    "DagsterInvariantViolationError: Cannot access partition_key for a partitioned run with a range of partitions",
+)
 def range_backfill(line):
     key = dg.AssetKey(["reviews", "training_data"])
     tags = {ASSET_PARTITION_RANGE_START_TAG: "good", ASSET_PARTITION_RANGE_END_TAG: "bad"}
-    return job_of(line, "reviews_round").execute_in_process(instance=line.instance, tags=tags, asset_selection=[key], raise_on_error=False)
+    return job_of(line, "reviews_round").execute_in_process(
+        instance=line.instance, tags=tags, asset_selection=[key], raise_on_error=False
+    )
 
 
 @bypass("fan-in over a round that the log is made to call admitted", HELD)
 def fan_in(line):
     digest = line.project.store.present("bad").ratings_digest
     record(line.project.store, "decided", "bad", decision="admitted", ratings_digest=digest)
-    return job_of(line, "reviews_release").execute_in_process(instance=line.instance, raise_on_error=False)
+    return job_of(line, "reviews_release").execute_in_process(
+        instance=line.instance, raise_on_error=False
+    )
 
 
 @bypass("declarative automation", HELD)
 def automation(line):
     """That Dagster asks for the training data is seen here without a daemon, and by one in `test_automation_asks_for_training_data_by_itself_…`."""
     eager = dg.AutomationCondition.eager()
-    assets = dg.map_asset_specs(lambda spec: spec.replace_attributes(automation_condition=eager), build_assets(line.project))
+    assets = dg.map_asset_specs(
+        lambda spec: spec.replace_attributes(automation_condition=eager), build_assets(line.project)
+    )
     definitions = dg.Definitions(assets=assets)
     redeliver(line, "bad", BAD)
     before = dg.evaluate_automation_conditions(definitions, line.instance)
-    line.instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey(["reviews", "acceptability"]), partition="bad"))
+    line.instance.report_runless_asset_event(
+        dg.AssetMaterialization(dg.AssetKey(["reviews", "acceptability"]), partition="bad")
+    )
     asked = dg.evaluate_automation_conditions(definitions, line.instance, cursor=before.cursor)
     assert "bad" in asked.get_requested_partitions(dg.AssetKey(["reviews", "training_data"]))
     return line.run("bad", "training_data")
@@ -148,14 +171,20 @@ def automation(line):
 @bypass("forged check result", HELD)
 def forged_check(line):
     key = dg.AssetKey(["reviews", "acceptability"])
-    line.instance.report_runless_asset_event(dg.AssetCheckEvaluation(asset_key=key, check_name="admitted", passed=True, metadata={}, partition="bad"))
+    line.instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=key, check_name="admitted", passed=True, metadata={}, partition="bad"
+        )
+    )
     return line.run("bad", "training_data")
 
 
 @bypass("forged materialization", HELD)
 def forged_materialization(line):
     for name in ("acceptability", "training_data"):
-        line.instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey(["reviews", name]), partition="bad"))
+        line.instance.report_runless_asset_event(
+            dg.AssetMaterialization(dg.AssetKey(["reviews", name]), partition="bad")
+        )
     return line.run("bad", "training_data")
 
 
@@ -164,17 +193,27 @@ def edited_statistics(line):
     """None are stored: they are derived from the round each time. What the event log says of them is all there is to edit."""
     assert {path.name for path in store_of(line).iterdir()} <= KEPT
     metadata = {"krippendorff_alpha": 0.99, "krippendorff_alpha low": 0.98}
-    line.instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey(["reviews", "inter_rater_agreement"]), metadata=metadata, partition="bad"))
+    line.instance.report_runless_asset_event(
+        dg.AssetMaterialization(
+            dg.AssetKey(["reviews", "inter_rater_agreement"]), metadata=metadata, partition="bad"
+        )
+    )
     return line.run("bad", "training_data")
 
 
-@bypass("edited round", "store_refused: .*: other bytes than those stored found, so the ratings were edited")
+@bypass(
+    "edited round",
+    "store_refused: .*: other bytes than those stored found, so the ratings were edited",
+)
 def edited_round(line):
     table_of(line, "bad").write_bytes(table_of(line, "good").read_bytes())
     return line.run("bad", "training_data")
 
 
-@bypass("symlinked round", "store_refused: .*: other bytes than those stored found, so the ratings were edited")
+@bypass(
+    "symlinked round",
+    "store_refused: .*: other bytes than those stored found, so the ratings were edited",
+)
 def symlinked_round(line):
     path, target = table_of(line, "bad"), table_of(line, "good")
     path.unlink()
@@ -214,14 +253,20 @@ def resealed_decision(line):
     return line.run("bad", "training_data")
 
 
-@bypass("edited log: another round's bytes under its name", "store_refused: .*/log: entry 5 does not follow the one before it")
+@bypass(
+    "edited log: another round's bytes under its name",
+    "store_refused: .*/log: entry 5 does not follow the one before it",
+)
 def edited_arrival(line):
     digest = line.project.store.present("good").ratings_digest
     edit(entry_of(line, "bad", "ingested"), lambda said: said.update(ratings_digest=digest))
     return line.run("bad", "training_data")
 
 
-@bypass("replayed old decision, copied into the log", "store_refused: .*/log: entry 6 does not follow the one before it")
+@bypass(
+    "replayed old decision, copied into the log",
+    "store_refused: .*/log: entry 6 does not follow the one before it",
+)
 def copied_decision(line):
     number = len(line.project.store.history()) + 1
     shutil.copy(entry_of(line, "good", "decided"), store_of(line) / "log" / f"{number:08}.json")
@@ -233,7 +278,15 @@ def replayed_decision(line):
     store = line.project.store
     old = [entry for entry in store.history("good") if entry["event"] == "decided"][-1]
     redeliver(line, "good", BAD)
-    store.record("decided", "good", **{name: value for name, value in old.items() if name not in ("number", "time", "event", "round", "previous")})
+    store.record(
+        "decided",
+        "good",
+        **{
+            name: value
+            for name, value in old.items()
+            if name not in ("number", "time", "event", "round", "previous")
+        },
+    )
     return line.run("good", "training_data")
 
 
@@ -244,15 +297,30 @@ def redelivery(line):
     return line.run("good", "training_data")
 
 
-@bypass("stricter policy", r"held: round good: held, since krippendorff_alpha 0\.9\d+, .*: the upper limit is under 0\.998", remaining="")
+@bypass(
+    "stricter policy",
+    r"held: round good: held, since krippendorff_alpha 0\.9\d+, .*: the upper limit is under 0\.998",
+    remaining="",
+)
 def stricter_policy(line):
-    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    line.write_policy(
+        {
+            **POLICY,
+            "version": 2,
+            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
+        }
+    )
     return line.run("good", "training_data")
 
 
-@bypass("policy below what data may be relied upon", r"policy_unreadable: .*: tentative cut-off 0\.1 found; 0\.667 to 1 is required")
+@bypass(
+    "policy below what data may be relied upon",
+    r"policy_unreadable: .*: tentative cut-off 0\.1 found; 0\.667 to 1 is required",
+)
 def policy_too_low(line):
-    line.write_policy({**POLICY, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.2, "tentative": 0.1}]})
+    line.write_policy(
+        {**POLICY, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.2, "tentative": 0.1}]}
+    )
     return line.run("bad", "training_data")
 
 
@@ -261,10 +329,20 @@ def policy_in_run_config(line):
     config = {"ops": {"reviews__training_data": {"config": {"policy": "none"}}}}
     key = dg.AssetKey(["reviews", "training_data"])
     job = job_of(line, "reviews_round")
-    return job.execute_in_process(run_config=config, instance=line.instance, partition_key="bad", asset_selection=[key], raise_on_error=False)
+    return job.execute_in_process(
+        run_config=config,
+        instance=line.instance,
+        partition_key="bad",
+        asset_selection=[key],
+        raise_on_error=False,
+    )
 
 
-@bypass("edited release", r"release_file_changed: .*: other bytes in \['data/train-00000-of-00001\.parquet'\] found", remaining="")
+@bypass(
+    "edited release",
+    r"release_file_changed: .*: other bytes in \['data/train-00000-of-00001\.parquet'\] found",
+    remaining="",
+)
 def edited_release(line):
     (path,) = release_of(line).glob("data/train-*.parquet")
     table = pd.read_parquet(path)
@@ -272,7 +350,11 @@ def edited_release(line):
     return line.run("good", "training_data")
 
 
-@bypass("edited policy after release", r"release_not_derived: .*: manifest\.json, policy_digest is .* and comes out as", remaining="")
+@bypass(
+    "edited policy after release",
+    r"release_not_derived: .*: manifest\.json, policy_digest is .* and comes out as",
+    remaining="",
+)
 def edited_policy(line):
     """With its digest put right in the manifest, so that only what follows from it is wrong."""
     folder = release_of(line)
@@ -281,25 +363,41 @@ def edited_policy(line):
     return open_release(folder)
 
 
-@bypass("reworded release", r"release_reworded: .*: README\.md is another text when worded again", remaining="")
+@bypass(
+    "reworded release",
+    r"release_reworded: .*: README\.md is another text when worded again",
+    remaining="",
+)
 def reworded_release(line):
     folder = release_of(line)
     text = (folder / "README.md").read_text()
-    (folder / "README.md").write_text(text.replace("Admitted under policy strict", "Admitted by the board under policy strict"))
+    (folder / "README.md").write_text(
+        text.replace("Admitted under policy strict", "Admitted by the board under policy strict")
+    )
     agree(folder, "README.md")
     return open_release(folder)
 
 
-@bypass("rows put beside the released ones", r"release_file_extra: .*: files \['data/train-00001-of-00001\.parquet'\] found in the manifest", remaining="")
+@bypass(
+    "rows put beside the released ones",
+    r"release_file_extra: .*: files \['data/train-00001-of-00001\.parquet'\] found in the manifest",
+    remaining="",
+)
 def added_rows(line):
     """In a file that whoever loads data/train-* would train on."""
     folder = release_of(line)
-    shutil.copy(folder / "data/train-00000-of-00001.parquet", folder / "data/train-00001-of-00001.parquet")
+    shutil.copy(
+        folder / "data/train-00000-of-00001.parquet", folder / "data/train-00001-of-00001.parquet"
+    )
     agree(folder, "data/train-00001-of-00001.parquet")
     return open_release(folder)
 
 
-@bypass("removed notice of withdrawal", "release_withdrawn: .*, for round good .*; a release in force is required", remaining="")
+@bypass(
+    "removed notice of withdrawal",
+    "release_withdrawn: .*, for round good .*; a release in force is required",
+    remaining="",
+)
 def removed_notice(line):
     redeliver(line, "good", BAD)
     (notice,) = (store_of(line) / "releases").rglob("WITHDRAWN.json")
@@ -308,7 +406,11 @@ def removed_notice(line):
     return open_release(notice.parent)
 
 
-@bypass("copy of a withdrawn release", "release_not_in_log: .*: no such release in force found in the log", remaining="")
+@bypass(
+    "copy of a withdrawn release",
+    "release_not_in_log: .*: no such release in force found in the log",
+    remaining="",
+)
 def copied_release(line):
     copy = shutil.copytree(release_of(line), line.root / "copy" / release_of(line).name)
     redeliver(line, "good", BAD)
@@ -318,17 +420,34 @@ def copied_release(line):
 @bypass("forged waiver", HELD + ".*waiver by Mallory .* is refused, since it is bound to ratings")
 def forged_waiver(line):
     other = line.project.store.present("good").ratings_digest
-    said = {"project": "reviews", "round": "bad", "ratings_digest": other, "measure": "krippendorff_alpha", "who": "Mallory", "why": "soon"}
+    said = {
+        "project": "reviews",
+        "round": "bad",
+        "ratings_digest": other,
+        "measure": "krippendorff_alpha",
+        "who": "Mallory",
+        "why": "soon",
+    }
     (line.root / "configs/waivers").mkdir()
-    (line.root / "configs/waivers/bad.yaml").write_text(yaml.safe_dump({**said, "until": "2999-01-01"}))
+    (line.root / "configs/waivers/bad.yaml").write_text(
+        yaml.safe_dump({**said, "until": "2999-01-01"})
+    )
     return line.run("bad", "training_data")
 
 
-@bypass("gold items on which everybody agrees", r"held: round bad: held, since krippendorff_alpha 0\.\d+, .* on 120 items: could be under 0\.667")
+@bypass(
+    "gold items on which everybody agrees",
+    r"held: round bad: held, since krippendorff_alpha 0\.\d+, .* on 120 items: could be under 0\.667",
+)
 def gold_that_agrees(line):
     """Three times as many items whose label was known before; counted with the others, they would lift alpha over 0.8."""
     line.settings = line.settings.model_copy(update={"columns": ColumnSettings(gold="gold")})
-    gold = pd.concat([ratings_frame(1.0).assign(item=lambda frame, n=n: f"g{n}" + frame["item"], gold="yes") for n in range(3)])
+    gold = pd.concat(
+        [
+            ratings_frame(1.0).assign(item=lambda frame, n=n: f"g{n}" + frame["item"], gold="yes")
+            for n in range(3)
+        ]
+    )
     redeliver(line, "bad", pd.concat([BAD.assign(gold="no"), gold]))
     return line.run("bad", "training_data")
 
@@ -340,7 +459,10 @@ def renamed_round(line):
     return line.run("better", "training_data")
 
 
-@bypass("round named like a path", r"store_refused: round '\.\./good': a name that could be a path found")
+@bypass(
+    "round named like a path",
+    r"store_refused: round '\.\./good': a name that could be a path found",
+)
 def path_as_round(line):
     return line.run("../good", "training_data")
 
@@ -353,7 +475,9 @@ def refusal_of(attempt: Attempt, line: Line) -> str:
         return f"{error.code}: {error}"
     assert isinstance(result, dg.ExecuteInProcessResult), f"{result} was let through"
     assert not result.success
-    return "; ".join(told(event.step_failure_data) for event in result.all_events if event.is_step_failure)
+    return "; ".join(
+        told(event.step_failure_data) for event in result.all_events if event.is_step_failure
+    )
 
 
 def told(failure: StepFailureData) -> str:
@@ -395,7 +519,9 @@ def line(judged: Path, tmp_path: Path):
         yield made
 
 
-@pytest.mark.filterwarnings("ignore:Parameter `include_sources`")  # of Dagster's own sensor for automation
+@pytest.mark.filterwarnings(
+    "ignore:Parameter `include_sources`"
+)  # of Dagster's own sensor for automation
 @pytest.mark.parametrize("name", BYPASSES)
 def test_in_process_it_is_refused_and_leaves_no_release_behind(name, line):
     tried = BYPASSES[name]
@@ -406,14 +532,22 @@ def test_in_process_it_is_refused_and_leaves_no_release_behind(name, line):
 
 def forged_check_by_rest(live: Live) -> str:
     live.post("/report_asset_check/reviews/acceptability", REPORTED)
-    assert live.checks("acceptability", "bad")[0] == {"run": "", "success": True, "description": None}
+    assert live.checks("acceptability", "bad")[0] == {
+        "run": "",
+        "success": True,
+        "description": None,
+    }
     return live.launch("training_data", "bad")
 
 
 def forged_check_by_graphql(live: Live) -> str:
     """Of another round than by REST: Dagster takes one report of a check and a round, and answers a second with an error of its database."""
     assert live.report_check("worse") == "ReportAssetCheckEvaluationsSuccess"
-    assert live.checks("acceptability", "worse")[0] == {"run": "", "success": True, "description": None}
+    assert live.checks("acceptability", "worse")[0] == {
+        "run": "",
+        "success": True,
+        "description": None,
+    }
     return live.launch("training_data", "worse")
 
 
@@ -430,7 +564,9 @@ def forged_materialization_by_graphql(live: Live) -> str:
 
 
 PATH_REFUSED = r"store_refused: round '\.\./good': a name that could be a path found"
-NOT_DELIVERED = r"store_refused: .*/store/reviews: no round 'better' among \['bad', 'good', 'worse'\]"
+NOT_DELIVERED = (
+    r"store_refused: .*/store/reviews: no round 'better' among \['bad', 'good', 'worse'\]"
+)
 RANGE = {ASSET_PARTITION_RANGE_START_TAG: "bad", ASSET_PARTITION_RANGE_END_TAG: "good"}
 
 FROM_OUTSIDE: dict[str, tuple[Callable[[Live], str], str]] = {
@@ -438,17 +574,31 @@ FROM_OUTSIDE: dict[str, tuple[Callable[[Live], str], str]] = {
     "forged check result by GraphQL": (forged_check_by_graphql, HELD.replace("bad", "worse")),
     "forged materialization by REST": (forged_materialization_by_rest, HELD),
     "forged materialization by GraphQL": (forged_materialization_by_graphql, HELD),
-    "materialize downstream only, launch with no checks": (lambda live: live.launch("training_data", "bad"), HELD),
-    "re-execute selected step": (lambda live: live.reexecute("bad", "reviews__training_data"), HELD),
-    "range in one run": (lambda live: live.launch("training_data", None, **RANGE), BYPASSES["range backfill in one run"].refusal),
+    "materialize downstream only, launch with no checks": (
+        lambda live: live.launch("training_data", "bad"),
+        HELD,
+    ),
+    "re-execute selected step": (
+        lambda live: live.reexecute("bad", "reviews__training_data"),
+        HELD,
+    ),
+    "range in one run": (
+        lambda live: live.launch("training_data", None, **RANGE),
+        BYPASSES["range backfill in one run"].refusal,
+    ),
     "renamed round": (lambda live: live.launch("training_data", "better"), NOT_DELIVERED),
     "round named like a path": (lambda live: live.launch("training_data", "../good"), PATH_REFUSED),
 }
 BACKFILLS: dict[str, tuple[Callable[[Live], str], list[str]]] = {
-    "range backfill": (lambda live: live.backfill(["bad", "../good"], "training_data"), [HELD, PATH_REFUSED]),
+    "range backfill": (
+        lambda live: live.backfill(["bad", "../good"], "training_data"),
+        [HELD, PATH_REFUSED],
+    ),
     "fan-in backfill": (
         lambda live: live.backfill(["bad"], "acceptability", "training_data", "release"),
-        ["DagsterAssetCheckFailedError: 1 blocking asset check failed with ERROR severity:\nreviews/acceptability: admitted$"],
+        [
+            "DagsterAssetCheckFailedError: 1 blocking asset check failed with ERROR severity:\nreviews/acceptability: admitted$"
+        ],
     ),
 }
 
@@ -470,16 +620,24 @@ def test_a_dropped_file_is_run_by_the_sensor_and_judged(live):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FROM_OUTSIDE)
-def test_by_the_webserver_it_is_refused_with_the_reason_and_leaves_no_release_behind(name, live, tried):
+def test_by_the_webserver_it_is_refused_with_the_reason_and_leaves_no_release_behind(
+    name, live, tried
+):
     assert live.ended(tried[name]) == "FAILURE"
     (said,) = live.why(tried[name])
     assert re.match(FROM_OUTSIDE[name][1], said)
-    assert (live.decision("bad"), live.decision("worse"), live.released()) == ("held", "held", {"good"})
+    assert (live.decision("bad"), live.decision("worse"), live.released()) == (
+        "held",
+        "held",
+        {"good"},
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BACKFILLS)
-def test_every_run_of_a_backfill_is_refused_with_the_reason_and_leaves_no_release_behind(name, live, tried):
+def test_every_run_of_a_backfill_is_refused_with_the_reason_and_leaves_no_release_behind(
+    name, live, tried
+):
     assert live.backfill_ended(tried[name]) == "COMPLETED_FAILED"
     said = [reason for run in live.runs_of(tried[name]) for reason in live.why(run)]
     reasons = BACKFILLS[name][1]
@@ -514,17 +672,43 @@ def test_the_admitted_rounds_together_leave_out_the_one_that_is_held(live, tried
 
 
 FOR_VIEWERS = {
-    "launch": (lambda live: live.launch("training_data", "good"), PermissionError, "^UnauthorizedError$"),
-    "backfill": (lambda live: live.backfill(["good"], "training_data"), PermissionError, "^UnauthorizedError$"),
-    "re-execution": (lambda live: live.reexecute("bad", "reviews__training_data"), PermissionError, "^UnauthorizedError$"),
-    "check by REST": (lambda live: live.post("/report_asset_check/reviews/acceptability", REPORTED), HTTPError, "^HTTP Error 401: "),
-    "materialization by REST": (
-        lambda live: live.post("/report_asset_materialization/reviews/acceptability", {"partition": "bad"}),
+    "launch": (
+        lambda live: live.launch("training_data", "good"),
+        PermissionError,
+        "^UnauthorizedError$",
+    ),
+    "backfill": (
+        lambda live: live.backfill(["good"], "training_data"),
+        PermissionError,
+        "^UnauthorizedError$",
+    ),
+    "re-execution": (
+        lambda live: live.reexecute("bad", "reviews__training_data"),
+        PermissionError,
+        "^UnauthorizedError$",
+    ),
+    "check by REST": (
+        lambda live: live.post("/report_asset_check/reviews/acceptability", REPORTED),
         HTTPError,
         "^HTTP Error 401: ",
     ),
-    "check by GraphQL": (lambda live: live.report_check("bad"), PermissionError, "^UnauthorizedError$"),
-    "materialization by GraphQL": (lambda live: live.report_asset("bad", "training_data"), PermissionError, "^UnauthorizedError$"),
+    "materialization by REST": (
+        lambda live: live.post(
+            "/report_asset_materialization/reviews/acceptability", {"partition": "bad"}
+        ),
+        HTTPError,
+        "^HTTP Error 401: ",
+    ),
+    "check by GraphQL": (
+        lambda live: live.report_check("bad"),
+        PermissionError,
+        "^UnauthorizedError$",
+    ),
+    "materialization by GraphQL": (
+        lambda live: live.report_asset("bad", "training_data"),
+        PermissionError,
+        "^UnauthorizedError$",
+    ),
     "new round": (lambda live: live.add_round("other"), PermissionError, "^UnauthorizedError$"),
 }
 

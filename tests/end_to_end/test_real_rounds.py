@@ -37,41 +37,64 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         instance.add_dynamic_partitions("xhate_rounds", ["1", "2"])
         job = project_definitions(settings).resolve_job_def("xhate_round")
         for round_name in ("1", "2"):
-            job.execute_in_process(instance=instance, partition_key=round_name, raise_on_error=False)
+            job.execute_in_process(
+                instance=instance, partition_key=round_name, raise_on_error=False
+            )
     return Project(settings)
 
 
 def second_category() -> str:
-    return next(label for label in pd.read_csv(SHARED / "xhate_stability.csv")["label"].unique() if label != "Hateful")
+    return next(
+        label
+        for label in pd.read_csv(SHARED / "xhate_stability.csv")["label"].unique()
+        if label != "Hateful"
+    )
 
 
 @pytest.mark.parametrize("round_name", ["1", "2"])
 def test_alpha_of_each_round_is_that_of_another_implementation(project, round_name):
-    published = json.loads((SHARED / "xhate_stability.json").read_text())["alpha_fast_krippendorff"]["per_round"]
+    published = json.loads((SHARED / "xhate_stability.json").read_text())[
+        "alpha_fast_krippendorff"
+    ]["per_round"]
     counts = memory.category_counts(project.store.ratings(round_name))
 
-    assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(published[round_name]["nominal"], abs=1e-6)
+    assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(
+        published[round_name]["nominal"], abs=1e-6
+    )
 
 
 def test_self_agreement_across_rounds_is_the_share_of_labels_kept(project):
     replicates = memory.replicate_counts(project.store.ratings("2"))
     pooled = float(MEASURES["self_agreement_unbiased"](replicates).value)
 
-    assert pooled == pytest.approx(json.loads((SHARED / "xhate_stability.json").read_text())["retest"]["across_rounds"]["percent_agreement"], abs=5e-5)
+    assert pooled == pytest.approx(
+        json.loads((SHARED / "xhate_stability.json").read_text())["retest"]["across_rounds"][
+            "percent_agreement"
+        ],
+        abs=5e-5,
+    )
 
 
 def test_self_agreement_of_each_rater_is_a_plain_count(project):
-    table = pd.read_csv(SHARED / "xhate_stability.csv").pivot(index=["item", "rater"], columns="round", values="label")
+    table = pd.read_csv(SHARED / "xhate_stability.csv").pivot(
+        index=["item", "rater"], columns="round", values="label"
+    )
     kept = (table[1] == table[2]).groupby("rater").mean()
     replicates = memory.replicate_counts(project.store.ratings("2"))
 
     for rater, share in kept.items():
-        assert float(MEASURES["self_agreement_unbiased"](replicates.of(str(rater))).value) == pytest.approx(share)
+        assert float(
+            MEASURES["self_agreement_unbiased"](replicates.of(str(rater))).value
+        ) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("round_name", ["1", "2"])
 def test_each_round_is_held_and_says_why(project, round_name):
-    decision = [entry for entry in project.store.history(round_name) if entry["event"] == "decided"][-1]
+    decision = [
+        entry for entry in project.store.history(round_name) if entry["event"] == "decided"
+    ][-1]
 
     assert decision["decision"] == "held"
-    assert any("krippendorff_alpha" in reason and "under 0.667" in reason for reason in decision["reasons"])
+    assert any(
+        "krippendorff_alpha" in reason and "under 0.667" in reason for reason in decision["reasons"]
+    )

@@ -5,14 +5,20 @@ from statsmodels.stats.multitest import multipletests
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures.alternative import _p_value, _rejected_up_to, alternative_annotator_test
+from agreement_pipeline.measures.alternative import (
+    _p_value,
+    _rejected_up_to,
+    alternative_annotator_test,
+)
 
 SCALE = Scale(tuple("abc"))
 
 
 def panel_of(codes, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    panel = RatingPatterns(
+        codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
+    )
     return PanelPatterns(panel, codes[:, -1], "model")
 
 
@@ -20,7 +26,11 @@ def round_of(seed, n_items=150, n_raters=5, skill=0.7, model=0.8, missing=0.2):
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, size=(n_items, 1))
     skills = np.array([skill] * n_raters + [model])
-    codes = np.where(rng.random((n_items, n_raters + 1)) < skills, truth, rng.integers(0, 3, size=(n_items, n_raters + 1)))
+    codes = np.where(
+        rng.random((n_items, n_raters + 1)) < skills,
+        truth,
+        rng.integers(0, 3, size=(n_items, n_raters + 1)),
+    )
     return np.where(rng.random(codes.shape) < missing, -1, codes)
 
 
@@ -42,13 +52,17 @@ def duels(codes, j):
 def test_the_advantage_probability_is_the_mean_over_raters_of_the_loop_over_items(seed):
     codes = round_of(seed)
     by_rater = [duels(codes, j)[0].mean() for j in range(5)]
-    assert float(MEASURES["advantage_probability"](panel_of(codes)).value) == pytest.approx(np.mean(by_rater), abs=1e-12)
+    assert float(MEASURES["advantage_probability"](panel_of(codes)).value) == pytest.approx(
+        np.mean(by_rater), abs=1e-12
+    )
 
 
 def test_raters_whom_nobody_met_are_left_out_of_the_mean():
     codes = np.array([[0, 0, -1, 0], [0, 1, -1, 1], [-1, -1, 2, 2]])
     expected = np.mean([duels(codes, j)[0].mean() for j in (0, 1)])
-    assert float(MEASURES["advantage_probability"](panel_of(codes)).value) == pytest.approx(expected, abs=1e-14)
+    assert float(MEASURES["advantage_probability"](panel_of(codes)).value) == pytest.approx(
+        expected, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2])
@@ -73,13 +87,18 @@ def test_the_test_is_scipys_paired_t_test_and_statsmodels_false_discovery_rate(s
 def test_the_false_discovery_rate_is_held_as_statsmodels_holds_it(seed):
     p_values = np.random.default_rng(seed).random(12) ** 3 / 10
     cutoff = _rejected_up_to(p_values.tolist(), 0.05)
-    assert (p_values <= cutoff).tolist() == multipletests(p_values, alpha=0.05, method="fdr_by")[0].tolist()
+    assert (p_values <= cutoff).tolist() == multipletests(p_values, alpha=0.05, method="fdr_by")[
+        0
+    ].tolist()
 
 
 def test_items_that_look_alike_count_as_often_as_they_occur():
     codes = np.random.default_rng(5).integers(-1, 3, size=(30, 4))
     weights = np.random.default_rng(6).integers(1, 6, size=30)
-    once, repeated = alternative_annotator_test(panel_of(codes, weights)), alternative_annotator_test(panel_of(np.repeat(codes, weights, axis=0)))
+    once, repeated = (
+        alternative_annotator_test(panel_of(codes, weights)),
+        alternative_annotator_test(panel_of(np.repeat(codes, weights, axis=0))),
+    )
     assert once.winning_rate == repeated.winning_rate
     for one, other in zip(once.comparisons, repeated.comparisons, strict=True):
         assert one.n_items == other.n_items
@@ -87,7 +106,10 @@ def test_items_that_look_alike_count_as_often_as_they_occur():
 
 
 def test_a_good_model_passes_and_a_guessing_one_does_not():
-    good, guessing = (alternative_annotator_test(panel_of(round_of(7, model=skill, missing=0.0))) for skill in (0.9, 0.0))
+    good, guessing = (
+        alternative_annotator_test(panel_of(round_of(7, model=skill, missing=0.0)))
+        for skill in (0.9, 0.0)
+    )
     assert good.winning_rate == 1
     assert good.passed
     assert guessing.winning_rate == 0
@@ -101,7 +123,10 @@ def test_a_rater_with_few_items_is_not_tested_and_says_so():
     first, *others = found.comparisons
     assert first.p_value is None
     assert not first.rejected
-    assert first.undefined == "20 items that another rater and the classifier labelled too; 30 are required"
+    assert (
+        first.undefined
+        == "20 items that another rater and the classifier labelled too; 30 are required"
+    )
     assert all(comparison.p_value is not None for comparison in others)
     assert found.winning_rate == sum(comparison.rejected for comparison in others) / 4
 
@@ -110,7 +135,10 @@ def test_when_no_rater_can_be_tested_there_is_no_winning_rate_but_a_reason():
     found = alternative_annotator_test(panel_of([[0, 0, 0], [1, 1, 1]]))
     assert found.winning_rate is None
     assert not found.passed
-    assert found.undefined == "no rater has 30 items that another rater and the classifier labelled too"
+    assert (
+        found.undefined
+        == "no rater has 30 items that another rater and the classifier labelled too"
+    )
 
 
 def test_two_tied_items_reject_nothing():
@@ -121,11 +149,17 @@ def test_two_tied_items_reject_nothing():
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2, 1.0])
 @pytest.mark.parametrize("lead", [-1, 0, 1])
-def test_the_p_value_of_a_lead_that_never_varies_is_the_greatest_chance_of_it_over_all_laws_of_the_hypothesis(lead, epsilon):
-    shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)  # of -1 and 0; the rest is 1
+def test_the_p_value_of_a_lead_that_never_varies_is_the_greatest_chance_of_it_over_all_laws_of_the_hypothesis(
+    lead, epsilon
+):
+    shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(
+        -1, 2
+    )  # of -1 and 0; the rest is 1
     laws = np.column_stack([shares, 1 - shares.sum(1)])
     laws = laws[(laws[:, 2] > -1e-12) & (laws @ [-1, 0, 1] >= epsilon - 1e-12)]
-    assert _p_value(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(laws[:, lead + 1].max() ** 4, abs=1e-9)
+    assert _p_value(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(
+        laws[:, lead + 1].max() ** 4, abs=1e-9
+    )
 
 
 def test_a_panel_of_two_is_compared_and_has_no_winning_rate():

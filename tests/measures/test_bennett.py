@@ -34,7 +34,9 @@ def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting):
         agreed += [sum(pairs) / len(pairs)] if pairs else []
     expected = sum(w[a][b] for a in range(K) for b in range(K)) / K**2
     counts = RatingPatterns(codes, scale=SCALE, raters=tuple("abc")).counts()
-    assert float(bennett_s(counts, weighting).value) == pytest.approx((np.mean(agreed) - expected) / (1 - expected), abs=1e-12)
+    assert float(bennett_s(counts, weighting).value) == pytest.approx(
+        (np.mean(agreed) - expected) / (1 - expected), abs=1e-12
+    )
 
 
 def test_without_weights_it_is_never_less_than_the_value_of_two_categories_never_agreed_on():
@@ -42,8 +44,20 @@ def test_without_weights_it_is_never_less_than_the_value_of_two_categories_never
     assert float(MEASURES["bennett_s"](never).value) == -1
     assert MEASURES["bennett_s"].bounds == MEASURES["brennan_prediger"].bounds == (-1, 1)
     assert MEASURES["brennan_prediger_quadratic"].bounds == (-np.inf, 1)
-    assert float(MEASURES["brennan_prediger_quadratic"](CategoryCounts([[1, 0, 1]], [9], scale=Scale(("a", "b", "c"), "ordinal"))).value) < -1
+    assert (
+        float(
+            MEASURES["brennan_prediger_quadratic"](
+                CategoryCounts([[1, 0, 1]], [9], scale=Scale(("a", "b", "c"), "ordinal"))
+            ).value
+        )
+        < -1
+    )
 
 
 def test_ratings_of_one_single_category_are_perfect_agreement():
-    assert float(MEASURES["bennett_s"](CategoryCounts([[3, 0]], [9], scale=Scale(("no", "yes")))).value) == 1
+    assert (
+        float(
+            MEASURES["bennett_s"](CategoryCounts([[3, 0]], [9], scale=Scale(("no", "yes")))).value
+        )
+        == 1
+    )

@@ -14,7 +14,9 @@ ABC = Scale(("a", "b", "c"))
 
 
 def counted(codes):
-    return CategoryCounts([[np.sum(row == k) for k in range(3)] for row in np.asarray(codes)], scale=ABC)
+    return CategoryCounts(
+        [[np.sum(row == k) for k in range(3)] for row in np.asarray(codes)], scale=ABC
+    )
 
 
 @pytest.fixture(params=range(5))
@@ -23,16 +25,29 @@ def codes(request):
     return np.where(rng.random((25, 4)) < 0.3, -1, rng.integers(3, size=(25, 4)))
 
 
-def test_category_agreement_is_the_share_of_pairs_that_both_name_the_category_among_those_in_which_one_does(codes):
+def test_category_agreement_is_the_share_of_pairs_that_both_name_the_category_among_those_in_which_one_does(
+    codes,
+):
     pairs = [pair for row in codes for pair in combinations([k for k in row if k >= 0], 2)]
-    expected = [sum(pair == (k, k) for pair in pairs) / sum(k in pair for pair in pairs) for k in range(3)]
-    assert MEASURES["category_agreement"](counted(codes)).value == pytest.approx(expected, abs=1e-12)
+    expected = [
+        sum(pair == (k, k) for pair in pairs) / sum(k in pair for pair in pairs) for k in range(3)
+    ]
+    assert MEASURES["category_agreement"](counted(codes)).value == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
-def test_specific_agreement_is_the_chance_that_the_other_rater_of_a_pair_names_the_category_too(codes):
+def test_specific_agreement_is_the_chance_that_the_other_rater_of_a_pair_names_the_category_too(
+    codes,
+):
     pairs = [pair for row in codes for pair in combinations([k for k in row if k >= 0], 2)]
-    expected = [2 * sum(pair == (k, k) for pair in pairs) / sum(pair.count(k) for pair in pairs) for k in range(3)]
-    assert MEASURES["specific_agreement"](counted(codes)).value == pytest.approx(expected, abs=1e-12)
+    expected = [
+        2 * sum(pair == (k, k) for pair in pairs) / sum(pair.count(k) for pair in pairs)
+        for k in range(3)
+    ]
+    assert MEASURES["specific_agreement"](counted(codes)).value == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_specific_agreement_of_two_raters_is_the_f1_score_of_either_against_the_other():

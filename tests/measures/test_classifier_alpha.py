@@ -2,21 +2,39 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, PanelValues, RatingPatterns, RatingValues, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    PanelPatterns,
+    PanelValues,
+    RatingPatterns,
+    RatingValues,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.assessment import measure_ratings
 
-WITH, GAIN, INFLUENCE = (MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence"))
-SCALES = {level: Scale((1.0, 2.0, 5.0), level) for level in ("interval", "ratio")} | {level: Scale(("1", "2", "5"), level) for level in ("nominal", "ordinal")}
+WITH, GAIN, INFLUENCE = (
+    MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
+)
+SCALES = {level: Scale((1.0, 2.0, 5.0), level) for level in ("interval", "ratio")} | {
+    level: Scale(("1", "2", "5"), level) for level in ("nominal", "ordinal")
+}
 
 
 def panel_of(codes, level="nominal"):
-    panel = RatingPatterns(codes[:, :-1], scale=SCALES[level], raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    panel = RatingPatterns(
+        codes[:, :-1], scale=SCALES[level], raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
+    )
     return PanelPatterns(panel, codes[:, -1], "model")
 
 
 def in_numbers(codes, level):
     numbers = np.where(codes < 0, np.nan, np.array([1.0, 2.0, 5.0])[codes])
-    panel = RatingValues(numbers[:, :-1], scale=Scale(None, level), raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    panel = RatingValues(
+        numbers[:, :-1],
+        scale=Scale(None, level),
+        raters=[f"r{j}" for j in range(codes.shape[1] - 1)],
+    )
     return PanelValues(panel, numbers[:, -1:], "model")
 
 
@@ -31,8 +49,12 @@ def test_both_are_krippendorffs_alpha_on_the_items_that_the_classifier_labelled(
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     labelled = codes[codes[:, -1] >= 0]
     paired = labelled[(labelled[:, :-1] >= 0).sum(1) >= 2]
-    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(theirs(labelled, level), abs=1e-12)
-    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(theirs(paired, level) - theirs(paired[:, :-1], level), abs=1e-12)
+    assert float(WITH(panel_of(codes, level)).value) == pytest.approx(
+        theirs(labelled, level), abs=1e-12
+    )
+    assert float(GAIN(panel_of(codes, level)).value) == pytest.approx(
+        theirs(paired, level) - theirs(paired[:, :-1], level), abs=1e-12
+    )
 
 
 def test_items_with_one_panel_rating_leave_the_gain_as_it_is():
@@ -45,7 +67,9 @@ def test_items_with_one_panel_rating_leave_the_gain_as_it_is():
 
 def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it_takes():
     panel = np.array([[0, 0, 0]] * 6 + [[0, 0, 1]] * 3 + [[2, 2, 2]] * 6)
-    following, contradicting = (np.column_stack([panel, labels]) for labels in (panel[:, 0], 2 - panel[:, 0]))
+    following, contradicting = (
+        np.column_stack([panel, labels]) for labels in (panel[:, 0], 2 - panel[:, 0])
+    )
     assert float(GAIN(panel_of(following)).value) > 0 > float(GAIN(panel_of(contradicting)).value)
 
 
@@ -59,7 +83,9 @@ def test_a_panel_of_one_category_leaves_no_gain_but_an_alpha():
 
 @pytest.mark.parametrize("level", SCALES)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_influence_of_a_rater_is_alpha_of_all_less_alpha_of_the_others_on_every_item(seed, level):
+def test_the_influence_of_a_rater_is_alpha_of_all_less_alpha_of_the_others_on_every_item(
+    seed, level
+):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     expected = theirs(codes, level) - theirs(codes[:, :-1], level)
     assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(expected, abs=1e-12)
@@ -70,14 +96,19 @@ def test_the_influence_of_a_rater_is_alpha_of_all_less_alpha_of_the_others_on_ev
 @pytest.mark.parametrize("record", [WITH, GAIN, INFLUENCE], ids=lambda record: record.name)
 def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, level):
     codes = np.random.default_rng(9).integers(-1, 3, size=(30, 4))
-    assert float(record(in_numbers(codes, level)).value) == pytest.approx(float(record(panel_of(codes, level)).value), abs=1e-10)
+    assert float(record(in_numbers(codes, level)).value) == pytest.approx(
+        float(record(panel_of(codes, level)).value), abs=1e-10
+    )
 
 
 def looped_alpha(items):
     """Of vectors, one pair of ratings at a time."""
     items = [ratings for ratings in items if len(ratings) >= 2]
     pool = [rating for ratings in items for rating in ratings]
-    within = sum(sum(((a - b) ** 2).sum() for a in ratings for b in ratings) / (len(ratings) - 1) for ratings in items)
+    within = sum(
+        sum(((a - b) ** 2).sum() for a in ratings for b in ratings) / (len(ratings) - 1)
+        for ratings in items
+    )
     between = sum(((a - b) ** 2).sum() for a in pool for b in pool)
     return 1 - (len(pool) - 1) * within / between
 
@@ -87,17 +118,25 @@ def test_all_three_are_loops_over_pairs_of_vectors(seed):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(15, 1, 2)) * [1.0, 30.0] + rng.normal(size=(15, 4, 2)) * [0.5, 10.0]
     vectors[rng.random((15, 4)) < 0.4] = np.nan
-    panel = RatingValues(vectors[:, :3], scale=Scale(None, "multivariate interval", dimensions=2), raters="abc")
+    panel = RatingValues(
+        vectors[:, :3], scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
+    )
     statistic = PanelValues(panel, vectors[:, 3], "model")
     given = [[rating for rating in row if not np.isnan(rating[0])] for row in vectors]
     of_panel = [[rating for rating in row[:3] if not np.isnan(rating[0])] for row in vectors]
     labelled = [place for place in range(15) if not np.isnan(vectors[place, 3, 0])]
     paired = [place for place in labelled if len(of_panel[place]) >= 2]
     assert 1 < len(paired) < len(labelled) < 15
-    assert float(WITH(statistic).value) == pytest.approx(looped_alpha([given[place] for place in labelled]), abs=1e-12)
-    gain = looped_alpha([given[place] for place in paired]) - looped_alpha([of_panel[place] for place in paired])
+    assert float(WITH(statistic).value) == pytest.approx(
+        looped_alpha([given[place] for place in labelled]), abs=1e-12
+    )
+    gain = looped_alpha([given[place] for place in paired]) - looped_alpha(
+        [of_panel[place] for place in paired]
+    )
     assert float(GAIN(statistic).value) == pytest.approx(gain, abs=1e-12)
-    assert float(INFLUENCE(statistic).value) == pytest.approx(looped_alpha(given) - looped_alpha(of_panel), abs=1e-12)
+    assert float(INFLUENCE(statistic).value) == pytest.approx(
+        looped_alpha(given) - looped_alpha(of_panel), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("level", SCALES)
@@ -105,19 +144,38 @@ def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
     codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
     codes[:, -1] = np.abs(codes[:, -1])
     codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
-    assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(float(GAIN(panel_of(codes, level)).value), abs=1e-12)
+    assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(
+        float(GAIN(panel_of(codes, level)).value), abs=1e-12
+    )
 
 
-def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_finds_the_careless_one(tabled):
+def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_finds_the_careless_one(
+    tabled,
+):
     rng = np.random.default_rng(6)
     truth = rng.integers(2, size=200)
-    rows = [[t if rng.random() < accuracy else 1 - t for accuracy in (0.95, 0.95, 0.95, 0.6)] for t in truth]
+    rows = [
+        [t if rng.random() < accuracy else 1 - t for accuracy in (0.95, 0.95, 0.95, 0.6)]
+        for t in truth
+    ]
     ratings = tabled("A B C D\n" + "\n".join(" ".join(map(str, row)) for row in rows), ("0", "1"))
-    found = {each.scope.name: each for each in measure_ratings(ratings, ["alpha_influence"], scopes=("rater",), n_resamples=1000)}
+    found = {
+        each.scope.name: each
+        for each in measure_ratings(
+            ratings, ["alpha_influence"], scopes=("rater",), n_resamples=1000
+        )
+    }
     assert found["D"].interval.high < 0
     assert all(found[name].interval.low > 0 for name in "ABC")
-    apart = {each.scope.name: each for each in measure_ratings(ratings, ["krippendorff_alpha"], scopes=("round", "without"), n_resamples=1000)}
-    unpaired = (apart[""].interval.high - apart[""].interval.low) + (apart["D"].interval.high - apart["D"].interval.low)
+    apart = {
+        each.scope.name: each
+        for each in measure_ratings(
+            ratings, ["krippendorff_alpha"], scopes=("round", "without"), n_resamples=1000
+        )
+    }
+    unpaired = (apart[""].interval.high - apart[""].interval.low) + (
+        apart["D"].interval.high - apart["D"].interval.low
+    )
     assert found["D"].interval.high - found["D"].interval.low < unpaired
 
 
@@ -125,11 +183,16 @@ def test_an_influence_without_a_value_says_why():
     alone = panel_of(np.array([[0, -1, 1], [-1, 1, 1]]))
     assert INFLUENCE.why_undefined(alone) == "no item has two ratings of the others"
     constant = panel_of(np.array([[0, 0, 1], [0, 0, 1]]))
-    assert INFLUENCE.why_undefined(constant) == "the others' ratings that meet another are all of one category"
+    assert (
+        INFLUENCE.why_undefined(constant)
+        == "the others' ratings that meet another are all of one category"
+    )
     assert np.isnan(INFLUENCE(constant).value)
 
 
 def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
-    others = RatingPatterns([[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b"))
+    others = RatingPatterns(
+        [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
+    )
     found = estimate("alpha_influence", PanelPatterns(others, [0, -1, -1], "c"), n_resamples=100)
     assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

@@ -10,7 +10,11 @@ from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
 
 K = 4
 SCALE = Scale(tuple("abcd"), "ordinal")
-WEIGHTS = {"cohen_kappa": (None, IDENTITY), "cohen_kappa_linear": ("linear", LINEAR), "cohen_kappa_quadratic": ("quadratic", QUADRATIC)}
+WEIGHTS = {
+    "cohen_kappa": (None, IDENTITY),
+    "cohen_kappa_linear": ("linear", LINEAR),
+    "cohen_kappa_quadratic": ("quadratic", QUADRATIC),
+}
 
 
 def patterns_of(codes):
@@ -39,28 +43,40 @@ def test_on_complete_ratings_it_is_what_scikit_learn_computes(name, seed):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, K, size=(40, 2))
     codes[:25, 1] = codes[:25, 0]
-    expected = cohen_kappa_score(codes[:, 0], codes[:, 1], labels=range(K), weights=WEIGHTS[name][0])
+    expected = cohen_kappa_score(
+        codes[:, 0], codes[:, 1], labels=range(K), weights=WEIGHTS[name][0]
+    )
     assert value(name, codes) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("name", "theirs"), [("cohen_kappa", None), ("cohen_kappa_linear", "ca"), ("cohen_kappa_quadratic", "fc")])
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [("cohen_kappa", None), ("cohen_kappa_linear", "ca"), ("cohen_kappa_quadratic", "fc")],
+)
 def test_on_a_table_it_is_what_statsmodels_computes(name, theirs):
     table = np.array([[12, 3, 1, 0], [2, 9, 4, 1], [0, 3, 8, 2], [1, 0, 2, 7]])
     codes = [(a, b) for a in range(K) for b in range(K)]
     patterns = RatingPatterns(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
-    assert float(MEASURES[name](patterns).value) == pytest.approx(cohens_kappa(table, wt=theirs).kappa, abs=1e-12)
+    assert float(MEASURES[name](patterns).value) == pytest.approx(
+        cohens_kappa(table, wt=theirs).kappa, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("seed", range(5))
 def test_with_missing_ratings_it_is_the_loop_over_items(name, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 2))
-    assert value(name, codes) == pytest.approx(slow_kappa(codes.tolist(), WEIGHTS[name][1].matrix(SCALE)), abs=1e-12)
+    assert value(name, codes) == pytest.approx(
+        slow_kappa(codes.tolist(), WEIGHTS[name][1].matrix(SCALE)), abs=1e-12
+    )
 
 
 def test_lights_kappa_is_the_mean_over_pairs():
     codes = np.random.default_rng(6).integers(-1, K, size=(30, 5))
-    pairs = [slow_kappa(codes.tolist(), np.eye(K), one, other) for one, other in combinations(range(5), 2)]
+    pairs = [
+        slow_kappa(codes.tolist(), np.eye(K), one, other)
+        for one, other in combinations(range(5), 2)
+    ]
     assert value("light_kappa", codes) == pytest.approx(np.mean(pairs), abs=1e-12)
 
 
@@ -69,20 +85,40 @@ def test_of_two_raters_lights_kappa_is_cohens():
     assert value("light_kappa", codes) == pytest.approx(value("cohen_kappa", codes), abs=1e-14)
 
 
-@pytest.mark.parametrize("name", [*WEIGHTS, "scott_pi", "bangdiwala_b", "yule_y", "information_agreement", "information_agreement_c"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *WEIGHTS,
+        "scott_pi",
+        "bangdiwala_b",
+        "yule_y",
+        "information_agreement",
+        "information_agreement_c",
+    ],
+)
 def test_more_than_two_raters_are_refused_in_words(name):
     three = patterns_of([[0, 0, 1], [1, 1, 1]])
     assert np.isnan(MEASURES[name](three).value)
-    assert MEASURES[name].why_undefined(three) == "defined for two raters; shah_kappa_s or light_kappa for more"
+    assert (
+        MEASURES[name].why_undefined(three)
+        == "defined for two raters; shah_kappa_s or light_kappa for more"
+    )
 
 
 def test_lights_kappa_has_no_value_when_two_raters_never_meet():
     patterns = patterns_of([[0, 0, -1], [1, 1, -1], [0, -1, 0], [1, -1, 1]])
     assert np.isnan(MEASURES["light_kappa"](patterns).value)
-    assert MEASURES["light_kappa"].why_undefined(patterns) == "two of the raters have no item in common"
+    assert (
+        MEASURES["light_kappa"].why_undefined(patterns)
+        == "two of the raters have no item in common"
+    )
 
 
 def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
     patterns = patterns_of([[0, 0, 0], [0, 0, 1]])
     assert np.isnan(MEASURES["light_kappa"](patterns).value)
-    assert MEASURES["light_kappa"].why_undefined(patterns).startswith("two of the raters gave all the items they share one and the same category")
+    assert (
+        MEASURES["light_kappa"]
+        .why_undefined(patterns)
+        .startswith("two of the raters gave all the items they share one and the same category")
+    )

@@ -9,7 +9,9 @@ lin_ccc = MEASURES["lin_ccc"]
 
 
 def numbers(table, weights=None):
-    return RatingValues(table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1]))
+    return RatingValues(
+        table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1])
+    )
 
 
 def slow_pair(x, y):
@@ -26,7 +28,9 @@ def test_the_coefficient_pools_the_pairs_of_raters(raters):
     rng = np.random.default_rng(raters)
     table = rng.normal(size=(10, 1)) + 0.3 * rng.normal(size=raters) + rng.normal(size=(10, raters))
     pairs = [slow_pair(table[:, s], table[:, t]) for s, t in combinations(range(raters), 2)]
-    assert lin_ccc(numbers(table)).value == pytest.approx(sum(a for a, _ in pairs) / sum(b for _, b in pairs), rel=1e-12)
+    assert lin_ccc(numbers(table)).value == pytest.approx(
+        sum(a for a, _ in pairs) / sum(b for _, b in pairs), rel=1e-12
+    )
 
 
 def test_observed_and_expected_are_mean_squared_differences():

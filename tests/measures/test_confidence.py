@@ -23,19 +23,35 @@ ABC = Scale(("a", "b", "c"))
 
 def drawn(seed, items=15, raters=4):
     rng = np.random.default_rng(seed)
-    codes = np.where(rng.random((items, raters)) < 0.6, rng.integers(3, size=(items, 1)), rng.integers(3, size=(items, raters)))
+    codes = np.where(
+        rng.random((items, raters)) < 0.6,
+        rng.integers(3, size=(items, 1)),
+        rng.integers(3, size=(items, raters)),
+    )
     codes = np.where(rng.random(codes.shape) < 0.2, -1, codes)
-    confidence = np.where(rng.random(codes.shape) < 0.15, np.nan, rng.choice([0.0, 0.2, 0.5, 0.9, 1.0], size=codes.shape))
+    confidence = np.where(
+        rng.random(codes.shape) < 0.15,
+        np.nan,
+        rng.choice([0.0, 0.2, 0.5, 0.9, 1.0], size=codes.shape),
+    )
     return codes, confidence, rng.integers(1, 4, size=items).astype(float)
 
 
 def confident(codes, confidence, weights=None, scale=ABC):
-    return ConfidentPatterns(RatingPatterns(codes, weights, scale=scale, raters=[f"r{r}" for r in range(np.shape(codes)[1])]), confidence)
+    return ConfidentPatterns(
+        RatingPatterns(
+            codes, weights, scale=scale, raters=[f"r{r}" for r in range(np.shape(codes)[1])]
+        ),
+        confidence,
+    )
 
 
 def equations_4_and_5(codes, confidence, weights):
     """The genuine part of each agreement of two raters, one pair at a time: x is one minus confidence, y the confidence, on the label given."""
-    used = [sum(w for row, w in zip(codes, weights, strict=True) for k in row if k == c) for c in range(3)]
+    used = [
+        sum(w for row, w in zip(codes, weights, strict=True) for k in row if k == c)
+        for c in range(3)
+    ]
     p = np.array(used) / sum(used)
     above = below = 0.0
     for row, sure, w in zip(codes, confidence, weights, strict=True):
@@ -45,7 +61,9 @@ def equations_4_and_5(codes, confidence, weights):
         for i, j in pairs:
             if row[i] == row[j]:
                 y_i, y_j, x_i, x_j, q = sure[i], sure[j], 1 - sure[i], 1 - sure[j], p[row[i]]
-                genuine += y_i * y_j / (y_i * y_j + q * x_i * y_j + q * x_j * y_i + q * x_i * q * x_j)
+                genuine += (
+                    y_i * y_j / (y_i * y_j + q * x_i * y_j + q * x_j * y_i + q * x_i * q * x_j)
+                )
         if pairs:
             above, below = above + w * genuine / len(pairs), below + w
     return above / below
@@ -54,7 +72,9 @@ def equations_4_and_5(codes, confidence, weights):
 @pytest.mark.parametrize("seed", range(8))
 def test_rho_is_equations_4_and_5_with_confidence_for_the_share_of_decided_choice(seed):
     codes, confidence, weights = drawn(seed)
-    assert float(RHO(confident(codes, confidence, weights)).value) == pytest.approx(equations_4_and_5(codes, confidence, weights), abs=1e-12)
+    assert float(RHO(confident(codes, confidence, weights)).value) == pytest.approx(
+        equations_4_and_5(codes, confidence, weights), abs=1e-12
+    )
 
 
 def test_with_full_confidence_it_is_the_percent_agreement_and_with_none_it_is_0():
@@ -68,7 +88,10 @@ def test_with_full_confidence_it_is_the_percent_agreement_and_with_none_it_is_0(
 
 def test_more_confidence_never_gives_less():
     codes, confidence, weights = drawn(5)
-    values = [float(RHO(confident(codes, np.clip(confidence + more, 0, 1), weights)).value) for more in (0, 0.1, 0.3, 1)]
+    values = [
+        float(RHO(confident(codes, np.clip(confidence + more, 0, 1), weights)).value)
+        for more in (0, 0.1, 0.3, 1)
+    ]
     assert values == sorted(values)
     assert values[0] < values[-1]
 
@@ -85,19 +108,31 @@ def test_raters_who_follow_the_model_and_know_how_often_they_guess_get_the_agree
     agreed = float(found.observed)
     factors = np.prod(y / (y + 0.5 * (1 - y)))
     assert float(found.value) == pytest.approx(agreed * factors, abs=0.002)
-    assert float(found.value) == pytest.approx(both_decided, abs=0.01)  # equation 4 leaves out two guesses at the class that is not the item's
+    assert float(found.value) == pytest.approx(
+        both_decided, abs=0.01
+    )  # equation 4 leaves out two guesses at the class that is not the item's
 
 
-ROWS = [("i1", "ana", "a", "0.9"), ("i1", "ben", "a", 1), ("i2", "ana", "b", " "), ("i2", "ben", "b", 0.5), ("i2", "eve", "b", None)]
+ROWS = [
+    ("i1", "ana", "a", "0.9"),
+    ("i1", "ben", "a", 1),
+    ("i2", "ana", "b", " "),
+    ("i2", "ben", "b", 0.5),
+    ("i2", "eve", "b", None),
+]
 
 
 def frame_of(rows=ROWS):
-    return pd.DataFrame(rows, columns=["item", "rater", "label", "confidence"]).astype({"confidence": object})
+    return pd.DataFrame(rows, columns=["item", "rater", "label", "confidence"]).astype(
+        {"confidence": object}
+    )
 
 
 def test_confidence_is_a_number_or_nothing():
     ratings = Ratings.from_frame(frame_of(), ABC)
-    assert ratings.table["confidence"].tolist() == pytest.approx([0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True)
+    assert ratings.table["confidence"].tolist() == pytest.approx(
+        [0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True
+    )
     found = memory.confident_patterns(ratings)
     assert (found.n_items, found.n_used, found.n_ratings) == (2, 1, 3)
     assert RHO.raters_left_out(found) == ("eve",)
@@ -108,22 +143,41 @@ def test_any_other_confidence_is_refused_with_its_place(bad):
     frame = frame_of([*ROWS, ("i3", "ana", "a", bad)])
     words = r"export.csv: row 7, column 'sure': \[.*\] found; a number from 0 to 1, or nothing, is required\. Divide by the highest"
     with pytest.raises(RatingsError, match=words):
-        Ratings.from_frame(frame, ABC, source="export.csv", columns={"confidence": "sure"}, first_row=2)
+        Ratings.from_frame(
+            frame, ABC, source="export.csv", columns={"confidence": "sure"}, first_row=2
+        )
 
 
 def test_equal_rows_of_labels_and_confidence_are_made_one_and_give_the_same_value():
     codes, confidence, _ = drawn(2, items=6)
     again = np.tile(np.arange(6), 5)
-    rows = [(f"i{u:02}", f"r{r}", ABC.names[codes[v, r]], confidence[v, r]) for u, v in enumerate(again) for r in range(4) if codes[v, r] >= 0]
+    rows = [
+        (f"i{u:02}", f"r{r}", ABC.names[codes[v, r]], confidence[v, r])
+        for u, v in enumerate(again)
+        for r in range(4)
+        if codes[v, r] >= 0
+    ]
     found = memory.confident_patterns(Ratings.from_frame(frame_of(rows), ABC))
     assert found.weights.tolist() == [5] * 6
-    assert float(RHO(found).value) == pytest.approx(equations_4_and_5(codes, confidence, np.ones(6)), abs=1e-12)
+    assert float(RHO(found).value) == pytest.approx(
+        equations_4_and_5(codes, confidence, np.ones(6)), abs=1e-12
+    )
 
 
 def test_it_has_an_interval_of_the_round_and_of_each_pair_and_says_why_there_is_none():
     codes, _, _ = drawn(4, items=60, raters=3)
-    rows = [(f"i{u:02}", f"r{r}", ABC.names[k], 0.8) for u, row in enumerate(codes) for r, k in enumerate(row) if k >= 0]
-    found = {str(each.scope): each for each in measure_ratings(Ratings.from_frame(frame_of(rows), ABC), [RHO.name], n_resamples=500)}
+    rows = [
+        (f"i{u:02}", f"r{r}", ABC.names[k], 0.8)
+        for u, row in enumerate(codes)
+        for r, k in enumerate(row)
+        if k >= 0
+    ]
+    found = {
+        str(each.scope): each
+        for each in measure_ratings(
+            Ratings.from_frame(frame_of(rows), ABC), [RHO.name], n_resamples=500
+        )
+    }
     assert set(found) == {"round", "pair r0 and r1", "pair r0 and r2", "pair r1 and r2"}
     assert all(each.interval.low < each.value < each.interval.high for each in found.values())
     without = Ratings.from_frame(frame_of(rows).drop(columns="confidence"), ABC)
@@ -133,10 +187,18 @@ def test_it_has_an_interval_of_the_round_and_of_each_pair_and_says_why_there_is_
 
 
 def test_a_policy_may_ask_for_the_confidence_of_every_rater():
-    rows = [(f"i{u:02}", rater, "abc"[u % 3], None if rater == "eve" else 1.0) for u in range(90) for rater in ("ana", "ben", "eve")]
+    rows = [
+        (f"i{u:02}", rater, "abc"[u % 3], None if rater == "eve" else 1.0)
+        for u in range(90)
+        for rater in ("ana", "ben", "eve")
+    ]
     rule = {"measure": RHO.name, "every_rater": True}
-    policy = Policy.from_mapping({"policy": "p", "version": 1, "n_resamples": 1000, "rules": [rule]})
-    (said,) = assess(Ratings.from_frame(frame_of(rows), ABC), policy, Contract.default()).decision.verdicts
+    policy = Policy.from_mapping(
+        {"policy": "p", "version": 1, "n_resamples": 1000, "rules": [rule]}
+    )
+    (said,) = assess(
+        Ratings.from_frame(frame_of(rows), ABC), policy, Contract.default()
+    ).decision.verdicts
     assert said.code == "raters_left_out"
     assert "it leaves out ['eve'], of whom statements of confidence are missing" in said.reason
 
@@ -144,7 +206,10 @@ def test_a_policy_may_ask_for_the_confidence_of_every_rater():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: confident([[0, 1]], [[1.0]]), r"confidence of shape \(1, 1\) found; \(1, 2\) is required"),
+        (
+            lambda: confident([[0, 1]], [[1.0]]),
+            r"confidence of shape \(1, 1\) found; \(1, 2\) is required",
+        ),
         (lambda: confident([[0, 1]], [[1.0, 1.5]]), "a confidence under 0 or above 1 found"),
     ],
 )
@@ -166,7 +231,11 @@ def test_unseen_rows_are_those_of_the_patterns_with_each_raters_mean_confidence(
 
 def test_two_rounds_add_by_the_names_of_raters():
     one = confident([[0, 1]], [[0.5, 1.0]])
-    other = ConfidentPatterns(RatingPatterns([[2, 0]], scale=ABC, raters=("r1", "new")), [[0.1, 0.2]])
+    other = ConfidentPatterns(
+        RatingPatterns([[2, 0]], scale=ABC, raters=("r1", "new")), [[0.1, 0.2]]
+    )
     both = one + other
     assert both.raters == ("r0", "r1", "new")
-    assert both.confidence == pytest.approx(np.array([[0.5, 1.0, np.nan], [np.nan, 0.1, 0.2]]), nan_ok=True)
+    assert both.confidence == pytest.approx(
+        np.array([[0.5, 1.0, np.nan], [np.nan, 0.1, 0.2]]), nan_ok=True
+    )

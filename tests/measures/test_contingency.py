@@ -7,7 +7,9 @@ from agreement_pipeline import MEASURES, RatingPatterns, Scale
 def of_table(table):
     k = len(table)
     codes = [(a, b) for a in range(k) for b in range(k)]
-    return RatingPatterns(codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other"))
+    return RatingPatterns(
+        codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
+    )
 
 
 def value(name, table):
@@ -29,12 +31,16 @@ def test_bangdiwalas_b_of_perfect_agreement_is_1_as_it_is_not_without_the_square
 def test_raters_without_a_common_category_have_no_b():
     patterns = of_table([[0, 9], [0, 0]])
     assert np.isnan(MEASURES["bangdiwala_b"](patterns).value)
-    assert MEASURES["bangdiwala_b"].why_undefined(patterns) == "the raters have no category in common"
+    assert (
+        MEASURES["bangdiwala_b"].why_undefined(patterns) == "the raters have no category in common"
+    )
 
 
 def test_items_that_one_rater_left_out_count_for_neither_coefficient():
     table = [[8, 2], [1, 9]]
-    some = of_table(table) + RatingPatterns([[0, -1], [-1, 1]], [50, 50], scale=Scale(tuple("ab")), raters=("one", "other"))
+    some = of_table(table) + RatingPatterns(
+        [[0, -1], [-1, 1]], [50, 50], scale=Scale(tuple("ab")), raters=("one", "other")
+    )
     for name in ("bangdiwala_b", "yule_y", "information_agreement"):
         assert float(MEASURES[name](some).value) == pytest.approx(value(name, table), abs=1e-14)
 
@@ -55,11 +61,16 @@ def test_yules_y_is_minus_1_when_a_cell_on_the_diagonal_is_empty(table):
     assert value("yule_y", table) == -1
 
 
-@pytest.mark.parametrize("table", [[[5, 3], [0, 0]], [[5, 0], [3, 0]], [[5, 0], [0, 0]], [[0, 5], [0, 0]]])
+@pytest.mark.parametrize(
+    "table", [[[5, 3], [0, 0]], [[5, 0], [3, 0]], [[5, 0], [0, 0]], [[0, 5], [0, 0]]]
+)
 def test_a_rater_who_gives_one_category_leaves_yules_y_without_a_value(table):
     patterns = of_table(table)
     assert np.isnan(MEASURES["yule_y"](patterns).value)
-    assert MEASURES["yule_y"].why_undefined(patterns) == "a rater gave one single category to the items that both rated"
+    assert (
+        MEASURES["yule_y"].why_undefined(patterns)
+        == "a rater gave one single category to the items that both rated"
+    )
 
 
 def test_three_categories_are_refused_by_yules_y():

@@ -15,7 +15,11 @@ RECORDS = {name: MEASURES[f"eliasziw_{name}"] for name in NAMES}
 
 def drawn(seed, n=8, t=3, m=4, raters=1.0, interaction=1.0, meetings=1.0):
     rng = np.random.default_rng(seed)
-    between = rng.normal(0, 3, size=(n, 1, 1)) + rng.normal(0, raters, size=(1, t, 1)) + rng.normal(0, interaction, size=(n, t, 1))
+    between = (
+        rng.normal(0, 3, size=(n, 1, 1))
+        + rng.normal(0, raters, size=(1, t, 1))
+        + rng.normal(0, interaction, size=(n, t, 1))
+    )
     return between + rng.normal(0, meetings, size=(n, t, m))
 
 
@@ -23,7 +27,13 @@ def replicates(table, weights=None):
     n, t, m = table.shape
     where = np.indices((n, t)).reshape(2, -1)
     weights = np.ones(n) if weights is None else weights
-    return ReplicateValues(table.reshape(n * t, m), *where, weights, scale=Scale(None, "interval"), raters=[f"r{r}" for r in range(t)])
+    return ReplicateValues(
+        table.reshape(n * t, m),
+        *where,
+        weights,
+        scale=Scale(None, "interval"),
+        raters=[f"r{r}" for r in range(t)],
+    )
 
 
 def looped(table):
@@ -31,10 +41,24 @@ def looped(table):
     mean = table.mean()
     mss = sum(m * t * (table[i].mean() - mean) ** 2 for i in range(n)) / (n - 1)
     msr = sum(m * n * (table[:, j].mean() - mean) ** 2 for j in range(t)) / (t - 1)
-    rest = sum(m * (table[i, j].mean() - table[i].mean() - table[:, j].mean() + mean) ** 2 for i in range(n) for j in range(t))
+    rest = sum(
+        m * (table[i, j].mean() - table[i].mean() - table[:, j].mean() + mean) ** 2
+        for i in range(n)
+        for j in range(t)
+    )
     mssr = rest / ((n - 1) * (t - 1))
-    mse = sum((table[i, j, k] - table[i, j].mean()) ** 2 for i in range(n) for j in range(t) for k in range(m)) / (n * t * (m - 1))
-    s, r, sr, fixed = (mss - mssr) / (m * t), (msr - mssr) / (m * n), (mssr - mse) / m, (mss - mse) / (m * t)
+    mse = sum(
+        (table[i, j, k] - table[i, j].mean()) ** 2
+        for i in range(n)
+        for j in range(t)
+        for k in range(m)
+    ) / (n * t * (m - 1))
+    s, r, sr, fixed = (
+        (mss - mssr) / (m * t),
+        (msr - mssr) / (m * n),
+        (mssr - mse) / m,
+        (mss - mse) / (m * t),
+    )
     of_fixed = fixed + (t - 1) * sr / t + mse
     return {
         "inter_random": s / (s + r + sr + mse),
@@ -51,36 +75,55 @@ def test_the_four_are_the_sources_formulas_as_loops(name, n, t, m):
     found = RECORDS[name](replicates(table))
     assert float(found.value) == pytest.approx(looped(table)[name], abs=1e-12)
     weights = np.random.default_rng(1).integers(1, 4, size=n)
-    assert float(RECORDS[name](replicates(table, weights)).value) == pytest.approx(looped(np.repeat(table, weights, axis=0))[name], abs=1e-12)
+    assert float(RECORDS[name](replicates(table, weights)).value) == pytest.approx(
+        looped(np.repeat(table, weights, axis=0))[name], abs=1e-12
+    )
 
 
 def test_the_shares_are_those_that_made_the_numbers():
     table = drawn(2, n=4000, t=60, m=2, raters=1.0, interaction=2.0, meetings=1.5)
     total = 9 + 1 + 4 + 2.25
-    true = {"inter_random": 9 / total, "inter_fixed": 9 / (total - 1), "intra_random": (total - 2.25) / total, "intra_fixed": 13 / (total - 1)}
-    assert {name: float(record(replicates(table)).value) for name, record in RECORDS.items()} == pytest.approx(true, abs=0.02)
+    true = {
+        "inter_random": 9 / total,
+        "inter_fixed": 9 / (total - 1),
+        "intra_random": (total - 2.25) / total,
+        "intra_fixed": 13 / (total - 1),
+    }
+    assert {
+        name: float(record(replicates(table)).value) for name, record in RECORDS.items()
+    } == pytest.approx(true, abs=0.02)
 
 
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
         ("A B\n0 1\n1 0", "no rater met an item twice"),
-        ("A B\n0/1 1/1\n1/0 0", "the raters who met items again did not all meet the same items as often"),
-        ("A B\n0/1 1/1\n1/0 0/0/1", "the raters who met items again did not all meet the same items as often"),
+        (
+            "A B\n0/1 1/1\n1/0 0",
+            "the raters who met items again did not all meet the same items as often",
+        ),
+        (
+            "A B\n0/1 1/1\n1/0 0/0/1",
+            "the raters who met items again did not all meet the same items as often",
+        ),
         ("A B\n0/1 1/1\n1 0", "fewer than two raters met two items again"),
         ("A B\n0/1 1\n1/0 0", "fewer than two raters met two items again"),
         ("A B\n1/1 1/1\n1/1 1/1", "the estimated variance is not positive"),
     ],
 )
 @pytest.mark.parametrize("name", NAMES)
-def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(tabled, name, table, reason):
+def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(
+    tabled, name, table, reason
+):
     counts = memory.replicate_counts(tabled(table, ("0", "1"), "interval"))
     assert RECORDS[name].why_undefined(counts) == reason
     assert np.isnan(RECORDS[name](counts).value)
 
 
 def test_raters_without_replicates_are_left_out_and_named(tabled):
-    counts = memory.replicate_counts(tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval"))
+    counts = memory.replicate_counts(
+        tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval")
+    )
     assert float(RECORDS["inter_random"](counts).value) == pytest.approx(10 / 12.25)
     assert RECORDS["inter_random"].raters_left_out(counts) == ("C",)
 
@@ -91,20 +134,27 @@ def test_of_fixed_raters_neither_is_under_minus_one_whatever_the_weights(seed):
     n, t, m = rng.integers(2, 5), rng.integers(2, 4), rng.integers(2, 4)
     for scales in rng.choice([0.0, 0.1, 1.0], size=(40, 4)):
         items, raters, both, meetings = (
-            scale * rng.normal(size=shape) for scale, shape in zip(scales, [(n, 1, 1), (1, t, 1), (n, t, 1), (n, t, m)], strict=True)
+            scale * rng.normal(size=shape)
+            for scale, shape in zip(
+                scales, [(n, 1, 1), (1, t, 1), (n, t, 1), (n, t, m)], strict=True
+            )
         )
         of = replicates(items + raters + both + meetings)
         for each in (of, of.with_unseen(3.0)):
             shares = rng.dirichlet(np.full(each.weights.shape[-1], 0.3), size=50)
             for name in ("inter_fixed", "intra_fixed"):
-                value = RECORDS[name](each.reweighted(shares * rng.choice([1.1, n, n + 3.0], size=(50, 1)))).value
+                value = RECORDS[name](
+                    each.reweighted(shares * rng.choice([1.1, n, n + 3.0], size=(50, 1)))
+                ).value
                 assert np.nanmin(value, initial=1.0) >= RECORDS[name].bounds[0] - 1e-9 == -1 - 1e-9
 
 
 def test_of_two_raters_apart_on_every_item_and_meetings_apart_in_every_cell_they_reach_minus_one():
     apart = np.array([[[1.0, 1.0], [-1.0, -1.0]], [[-1.0, -1.0], [1.0, 1.0]]])
     assert float(RECORDS["inter_fixed"](replicates(apart)).value) == pytest.approx(-1.0)
-    assert float(RECORDS["intra_fixed"](replicates(apart.swapaxes(1, 2))).value) == pytest.approx(-1.0)
+    assert float(RECORDS["intra_fixed"](replicates(apart.swapaxes(1, 2))).value) == pytest.approx(
+        -1.0
+    )
 
 
 def test_of_random_raters_both_may_lie_under_minus_one():
@@ -122,11 +172,18 @@ def test_of_random_raters_both_may_lie_under_minus_one():
 
 def unbalanced():
     """Items 0 to 4 met twice by both raters, 5 to 7 three times by both, 8 and 9 by the first alone."""
-    cells = [(item, rater, 3 if item >= 5 else 2) for item in range(8) for rater in (0, 1)] + [(8, 0, 2), (9, 0, 2)]
-    numbers = np.random.default_rng(6).normal(size=(len(cells), 3)) + np.arange(len(cells))[:, None] / 2
+    cells = [(item, rater, 3 if item >= 5 else 2) for item in range(8) for rater in (0, 1)] + [
+        (8, 0, 2),
+        (9, 0, 2),
+    ]
+    numbers = (
+        np.random.default_rng(6).normal(size=(len(cells), 3)) + np.arange(len(cells))[:, None] / 2
+    )
     numbers[[place for place, cell in enumerate(cells) if cell[2] == 2], 2] = np.nan
     item, rater, _ = zip(*cells, strict=True)
-    return ReplicateValues(numbers, item, rater, np.ones(10), scale=Scale(None, "interval"), raters=("a", "b"))
+    return ReplicateValues(
+        numbers, item, rater, np.ones(10), scale=Scale(None, "interval"), raters=("a", "b")
+    )
 
 
 DRAWS = {
@@ -148,9 +205,13 @@ def test_each_draw_of_weights_has_the_design_of_its_own_items(name):
         alone = design.reweighted(np.array(draw, dtype=float))
         found = RECORDS[name](alone)
         for part in ("value", "observed", "expected"):
-            assert float(getattr(together, part)[place]) == pytest.approx(float(getattr(found, part)), rel=1e-12, abs=1e-12, nan_ok=True)
+            assert float(getattr(together, part)[place]) == pytest.approx(
+                float(getattr(found, part)), rel=1e-12, abs=1e-12, nan_ok=True
+            )
         assert np.isnan(together.value[place]) == (RECORDS[name].why_undefined(alone) is not None)
-        assert np.isfinite(together.value[place]) == (case in ("twice", "twice, fewer", "three times", "one item"))
+        assert np.isfinite(together.value[place]) == (
+            case in ("twice", "twice, fewer", "three times", "one item")
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -159,7 +220,9 @@ def test_a_number_far_from_the_others_does_not_blur_the_draws_without_it(name):
     near = RECORDS[name](replicates(table)).value
     with_far = np.concatenate([table, np.full((1, *table.shape[1:]), 1e9)])
     draws = np.array([[1.0] * 8 + [0.0], [1.0] * 9])
-    assert float(RECORDS[name](replicates(with_far, draws)).value[0]) == pytest.approx(float(near), rel=1e-9)
+    assert float(RECORDS[name](replicates(with_far, draws)).value[0]) == pytest.approx(
+        float(near), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

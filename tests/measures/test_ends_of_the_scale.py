@@ -14,12 +14,19 @@ N = 100
 
 def guesses(low, high):
     codes = np.random.default_rng(5).integers(low, high + 1, size=(N, 3))
-    return [(f"i{i:03}", rater, int(label)) for i, row in enumerate(codes) for rater, label in zip("abc", row, strict=True)]
+    return [
+        (f"i{i:03}", rater, int(label))
+        for i, row in enumerate(codes)
+        for rater, label in zip("abc", row, strict=True)
+    ]
 
 
 ROUNDS = {
     "a lone typo": ("interval", [*guesses(0, 2), ("typo", "a", 200)]),
-    "a typo that meets a guess": ("interval", [*guesses(0, 2), ("typo", "a", 200), ("typo", "b", 1)]),
+    "a typo that meets a guess": (
+        "interval",
+        [*guesses(0, 2), ("typo", "a", 200), ("typo", "b", 1)],
+    ),
     "a typo of two raters": ("interval", [*guesses(0, 2), ("typo", "a", 200), ("typo", "b", 200)]),
     "a lone zero among proportions": ("ratio", [*guesses(100, 110), ("typo", "a", 0)]),
 }
@@ -35,23 +42,37 @@ def read_round(request, tmp_path):
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
     corrected = [name for name in applicable(read_round) if MEASURES[name].chance_corrected]
-    names = [name for name in corrected if MEASURES[name].needs != "groups"]  # there is no second group in the rounds
+    names = [
+        name for name in corrected if MEASURES[name].needs != "groups"
+    ]  # there is no second group in the rounds
     found = list(measure_ratings(read_round, names, n_resamples=1000))
     assert {each.measure for each in found} == set(names)
-    verdicts = [verdict for name, scope in {(each.measure, each.scope.kind) for each in found} for verdict in Rule(name, scope, effect="warn").judge(found)]
+    verdicts = [
+        verdict
+        for name, scope in {(each.measure, each.scope.kind) for each in found}
+        for verdict in Rule(name, scope, effect="warn").judge(found)
+    ]
     assert [verdict.reason for verdict in verdicts if verdict.kind == "reliable"] == []
 
 
 @pytest.mark.parametrize("name", ["gwet_ac2_quadratic", "brennan_prediger_linear"])
-def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_a_reason(name, tmp_path):
+def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_a_reason(
+    name, tmp_path
+):
     path = tmp_path / "round.csv"
-    pd.DataFrame(ROUNDS["a lone typo"][1], columns=["item", "rater", "label"]).to_csv(path, index=False)
+    pd.DataFrame(ROUNDS["a lone typo"][1], columns=["item", "rater", "label"]).to_csv(
+        path, index=False
+    )
     named = read_ratings(path, scale=Scale((0, 1, 2, 200), "interval"), level="interval")
     read_off = read_ratings(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
     assert MEASURES[name].why_undefined(memory.category_counts(named)) is None
-    assert MEASURES[name].why_undefined(memory.category_counts(read_off)).startswith("the categories were read off the ratings")
+    assert (
+        MEASURES[name]
+        .why_undefined(memory.category_counts(read_off))
+        .startswith("the categories were read off the ratings")
+    )
     assert np.isfinite(MEASURES[name](memory.category_counts(named)).value)
     assert np.isnan(MEASURES[name](memory.category_counts(read_off)).value)
 
@@ -63,7 +84,11 @@ def test_kappa_is_not_read_off_an_end_that_nobody_compared(name, level):
     scale = Scale((1, 2, 3, 200), level)
     assert MEASURES[name].why_undefined(statistic_of(name, met, scale)) is None
     assert np.isfinite(MEASURES[name](statistic_of(name, met, scale)).value)
-    assert MEASURES[name].why_undefined(statistic_of(name, [*met, alone], scale)).startswith("the lowest or the highest number given meets no other rating")
+    assert (
+        MEASURES[name]
+        .why_undefined(statistic_of(name, [*met, alone], scale))
+        .startswith("the lowest or the highest number given meets no other rating")
+    )
     assert np.isnan(MEASURES[name](statistic_of(name, [*met, alone], scale)).value)
 
 

@@ -6,7 +6,14 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, GroupPatterns, PanelPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    GroupPatterns,
+    PanelPatterns,
+    RatingPatterns,
+    Scale,
+    estimate,
+)
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -15,8 +22,16 @@ SCALES = {
     "ratio": lambda k: Scale((0.0, 1.0, 3.0, 4.0)[:k], "ratio"),
 }
 SHAPES = [(1, 1, 2), (2, 1, 2), (2, 1, 3), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2)]
-COUNTED = {name: record for name, record in MEASURES.items() if record.needs in ("counts", "patterns", "panel", "groups")}
-CASES = [(name, level) for name, record in COUNTED.items() for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])]
+COUNTED = {
+    name: record
+    for name, record in MEASURES.items()
+    if record.needs in ("counts", "patterns", "panel", "groups")
+}
+CASES = [
+    (name, level)
+    for name, record in COUNTED.items()
+    for level in (SCALES if record.levels >= set(SCALES) else [max(record.levels)])
+]
 EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchangeable]
 
 
@@ -47,9 +62,13 @@ TABLES = list(tables())
 def statistic(codes, scale, needs, weights=None):
     """The same table as each measure wants it; the last column is a panel's classifier, and the last half of them the second group."""
     if needs == "panel":
-        panel = RatingPatterns(codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+        panel = RatingPatterns(
+            codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
+        )
         return PanelPatterns(panel, codes[:, -1], "model")
-    patterns = RatingPatterns(codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])])
+    patterns = RatingPatterns(
+        codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])]
+    )
     if needs == "groups":
         return GroupPatterns(patterns, patterns.raters[free_raters(codes, needs) :])
     return patterns if needs == "patterns" else patterns.counts()
@@ -93,9 +112,13 @@ def test_a_row_without_weight_is_as_good_as_absent(name, level):
         ghost = rng.integers(-1, k, size=codes[:1].shape)
         scale = SCALES[level](k)
         alone = statistic(codes, scale, record.needs)
-        haunted = statistic(np.vstack([codes, ghost]), scale, record.needs, np.append(np.ones(len(codes)), 0.0))
+        haunted = statistic(
+            np.vstack([codes, ghost]), scale, record.needs, np.append(np.ones(len(codes)), 0.0)
+        )
         assert record.why_undefined(alone) == record.why_undefined(haunted)
-        np.testing.assert_allclose(record(alone).value, record(haunted).value, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            record(alone).value, record(haunted).value, rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize(("name", "level"), CASES)
@@ -120,7 +143,11 @@ def test_a_value_comes_with_an_interval_around_it(name, level):
     record = MEASURES[name]
     truth = np.random.default_rng(24).integers(0, 2, size=(80, 1))
     codes = np.where(np.random.default_rng(25).random((80, 4)) < 0.8, truth, 1 - truth)
-    of = statistic(codes if record.needs in ("panel", "groups") else codes[:, :2], SCALES[level](2), record.needs)
+    of = statistic(
+        codes if record.needs in ("panel", "groups") else codes[:, :2],
+        SCALES[level](2),
+        record.needs,
+    )
     found = estimate(name, of, n_resamples=200)
     assert found.interval.low < found.value < found.interval.high
 
@@ -135,7 +162,10 @@ def test_raters_may_swap_names_item_by_item_where_a_measure_says_so(name, level)
         free = free_raters(codes, record.needs)
         swapped = codes.copy()
         swapped[:, :free] = rng.permuted(codes[:, :free], axis=1)
-        before, after = (record(statistic(table, SCALES[level](k), record.needs)).value for table in (codes, swapped))
+        before, after = (
+            record(statistic(table, SCALES[level](k), record.needs)).value
+            for table in (codes, swapped)
+        )
         np.testing.assert_allclose(after, before, rtol=1e-9, atol=1e-12)
         defined += not np.isnan(before).all()
     assert defined

@@ -3,23 +3,53 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    CategoryCounts,
+    PanelPatterns,
+    RatingPatterns,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.panel import against_the_rest
 from agreement_pipeline.replicates import ReplicateCounts
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]
-FAMILIES = ("fleiss_kappa", "cohen_kappa", "conger_kappa", "schouten_kappa", "vanbelle_albert_kappa", "vanbelle_albert_group_kappa")
-WEIGHTED = [f"{family}_{weights}" for family in FAMILIES for weights in ("linear", "quadratic", "radical", "ordinal", "ratio")]
-BY_VARIANCE = ("test_retest_icc", "eliasziw_inter_random", "eliasziw_inter_fixed", "eliasziw_intra_random", "eliasziw_intra_fixed")
+FAMILIES = (
+    "fleiss_kappa",
+    "cohen_kappa",
+    "conger_kappa",
+    "schouten_kappa",
+    "vanbelle_albert_kappa",
+    "vanbelle_albert_group_kappa",
+)
+WEIGHTED = [
+    f"{family}_{weights}"
+    for family in FAMILIES
+    for weights in ("linear", "quadratic", "radical", "ordinal", "ratio")
+]
+BY_VARIANCE = (
+    "test_retest_icc",
+    "eliasziw_inter_random",
+    "eliasziw_inter_fixed",
+    "eliasziw_intra_random",
+    "eliasziw_intra_fixed",
+)
 ALPHAS = ["krippendorff_alpha", "alpha_with_classifier", "alpha_gain", "gwet_ordinal_alpha"]
 
 
 def statistic(needs, categories, n_raters=4, level="ratio"):
     truth = np.random.default_rng(1).integers(0, 3, size=(60, 1))
-    codes = np.where(np.random.default_rng(2).random((60, n_raters)) < 0.7, truth, np.random.default_rng(3).integers(0, 3, size=(60, n_raters)))
-    patterns = RatingPatterns(codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters]))
+    codes = np.where(
+        np.random.default_rng(2).random((60, n_raters)) < 0.7,
+        truth,
+        np.random.default_rng(3).integers(0, 3, size=(60, n_raters)),
+    )
+    patterns = RatingPatterns(
+        codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters])
+    )
     if needs == "panel":
         return against_the_rest(patterns, "a")
     if needs == "groups":
@@ -37,13 +67,17 @@ def coefficient(name, categories, level="ratio"):
 @pytest.mark.parametrize("far", FAR)
 @pytest.mark.parametrize("name", [*WEIGHTED, *ALPHAS])
 def test_a_far_category_that_nobody_gave_changes_no_value(name, far):
-    assert float(coefficient(name, (*NEAR, far)).value) == pytest.approx(float(coefficient(name, NEAR).value), rel=1e-12)
+    assert float(coefficient(name, (*NEAR, far)).value) == pytest.approx(
+        float(coefficient(name, NEAR).value), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("far", FAR)
 def test_nor_does_it_change_alpha_on_the_interval_level(far):
     near = coefficient("krippendorff_alpha", NEAR, "interval")
-    assert float(coefficient("krippendorff_alpha", (*NEAR, far), "interval").value) == pytest.approx(float(near.value), rel=1e-12)
+    assert float(
+        coefficient("krippendorff_alpha", (*NEAR, far), "interval").value
+    ) == pytest.approx(float(near.value), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in WEIGHTED if name.endswith("_quadratic")])
@@ -52,13 +86,20 @@ def test_agreement_is_reported_in_spans_of_the_whole_scale(name):
     near, wide = coefficient(name, NEAR), coefficient(name, (*NEAR, 5.0))
     for part in ("observed", "expected", "greatest"):
         if getattr(near, part) is not None:
-            assert 1 - float(getattr(wide, part)) == pytest.approx((1 - float(getattr(near, part))) / 4, rel=1e-12)
+            assert 1 - float(getattr(wide, part)) == pytest.approx(
+                (1 - float(getattr(near, part))) / 4, rel=1e-12
+            )
 
 
 def draws_with_and_without_the_far_category(needs, far, level):
     """Sixty items of near categories and four of the far one, under draws that hold the four, one of them, or none."""
     near = np.random.default_rng(4).integers(0, 3, size=(60, 4))
-    codes = np.vstack([np.where(np.random.default_rng(5).random((60, 4)) < 0.6, near[:, :1], near), [[3, 3, 3, 3], [3, 3, 3, 1], [0, 3, 3, 3], [3, 3, 3, 3]]])
+    codes = np.vstack(
+        [
+            np.where(np.random.default_rng(5).random((60, 4)) < 0.6, near[:, :1], near),
+            [[3, 3, 3, 3], [3, 3, 3, 1], [0, 3, 3, 3], [3, 3, 3, 3]],
+        ]
+    )
     weights = np.random.default_rng(6).gamma(1.0, size=(6, 64))
     weights[2:4, 61:], weights[4:, 60:] = 0.0, 0.0
     scale = Scale((*NEAR, far), level)
@@ -73,7 +114,11 @@ def draws_with_and_without_the_far_category(needs, far, level):
 
 
 BATCHED = [
-    name for name, record in MEASURES.items() if record.needs not in ("values", "confidence") and "interval" in record.levels and name not in BY_VARIANCE
+    name
+    for name, record in MEASURES.items()
+    if record.needs not in ("values", "confidence")
+    and "interval" in record.levels
+    and name not in BY_VARIANCE
 ]
 
 
@@ -81,7 +126,9 @@ BATCHED = [
 @pytest.mark.parametrize("name", BATCHED)
 def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(name, far):
     record = MEASURES[name]
-    of, weights = draws_with_and_without_the_far_category(record.needs, far, max(record.levels & {"interval", "ratio"}))
+    of, weights = draws_with_and_without_the_far_category(
+        record.needs, far, max(record.levels & {"interval", "ratio"})
+    )
     if name.startswith("cohen"):
         of = of.only(("a", "d"))
     together = record(of.reweighted(weights))
@@ -89,10 +136,18 @@ def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(na
         alone = record(of.reweighted(draw))
         for part in ("value", "observed", "expected", "greatest"):
             if getattr(alone, part) is not None:
-                assert float(getattr(together, part)[place]) == pytest.approx(float(getattr(alone, part)), rel=1e-12, abs=1e-12)
+                assert float(getattr(together, part)[place]) == pytest.approx(
+                    float(getattr(alone, part)), rel=1e-12, abs=1e-12
+                )
 
 
-NEAR_ONLY = [*WEIGHTED, *(f"test_retest_kappa_{weights}" for weights in ("linear", "quadratic", "radical", "ordinal", "ratio"))]
+NEAR_ONLY = [
+    *WEIGHTED,
+    *(
+        f"test_retest_kappa_{weights}"
+        for weights in ("linear", "quadratic", "radical", "ordinal", "ratio")
+    ),
+]
 
 
 @pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
@@ -103,7 +158,9 @@ def test_it_has_the_value_of_a_scale_that_does_not_hold_it(name, far):
     near, _ = draws_with_and_without_the_far_category(record.needs, 4.0, "ratio")
     if name.startswith("cohen"):
         of, near = of.only(("a", "d")), near.only(("a", "d"))
-    assert record(of.reweighted(weights)).value[4:] == pytest.approx(record(near.reweighted(weights[4:])).value, rel=1e-9)
+    assert record(of.reweighted(weights)).value[4:] == pytest.approx(
+        record(near.reweighted(weights[4:])).value, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("distance", [1e6, 1e9])
@@ -111,17 +168,37 @@ def test_alpha_of_proportions_does_not_see_a_zero_that_meets_no_other_rating(dis
     pairs = [[0, 2, 0], [0, 1, 1], [0, 0, 2]]
     alone = CategoryCounts(pairs, [30, 5, 25], scale=Scale((0.0, distance, distance + 1), "ratio"))
     with_zero = CategoryCounts([*pairs, [1, 0, 0]], [30, 5, 25, 1], scale=alone.scale)
-    without = CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale((distance, distance + 1), "ratio"))
-    nominal = float(MEASURES["krippendorff_alpha"](CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale(("a", "b")))).value)
+    without = CategoryCounts(
+        [row[1:] for row in pairs], alone.weights, scale=Scale((distance, distance + 1), "ratio")
+    )
+    nominal = float(
+        MEASURES["krippendorff_alpha"](
+            CategoryCounts([row[1:] for row in pairs], alone.weights, scale=Scale(("a", "b")))
+        ).value
+    )
     for counts in (alone, with_zero, without):
-        assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(nominal, rel=1e-12)
-    assert estimate("krippendorff_alpha", with_zero, n_resamples=200).value == pytest.approx(nominal, rel=1e-12)
+        assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(
+            nominal, rel=1e-12
+        )
+    assert estimate("krippendorff_alpha", with_zero, n_resamples=200).value == pytest.approx(
+        nominal, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["vanbelle_albert_kappa_quadratic", "schouten_kappa_quadratic"])
 def test_a_classifier_on_neighbours_of_a_far_category_has_the_value_of_two_categories(name):
     codes = [[1, 1, 1], [1, 2, 1], [2, 2, 2], [2, 2, 1]]
-    far = PanelPatterns(RatingPatterns(codes, scale=Scale((0.0, 1.0, 2.0, 2e6), "interval"), raters=tuple("abc")), [1, 1, 2, 2], "model")
-    near = PanelPatterns(RatingPatterns(np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")), [0, 0, 1, 1], "model")
+    far = PanelPatterns(
+        RatingPatterns(codes, scale=Scale((0.0, 1.0, 2.0, 2e6), "interval"), raters=tuple("abc")),
+        [1, 1, 2, 2],
+        "model",
+    )
+    near = PanelPatterns(
+        RatingPatterns(np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")),
+        [0, 0, 1, 1],
+        "model",
+    )
     assert MEASURES[name].why_undefined(far) is None
-    assert float(MEASURES[name](far).value) == pytest.approx(float(MEASURES[name.removesuffix("_quadratic")](near).value), rel=1e-12)
+    assert float(MEASURES[name](far).value) == pytest.approx(
+        float(MEASURES[name.removesuffix("_quadratic")](near).value), rel=1e-12
+    )

@@ -15,7 +15,9 @@ ABC = Scale(("a", "b", "c"))
 
 def drawn(seed, missing):
     rng = np.random.default_rng(seed)
-    codes = np.where(rng.random((30, 4)) < 0.6, rng.integers(3, size=(30, 1)), rng.integers(3, size=(30, 4)))
+    codes = np.where(
+        rng.random((30, 4)) < 0.6, rng.integers(3, size=(30, 1)), rng.integers(3, size=(30, 4))
+    )
     return np.where(rng.random(codes.shape) < missing, -1, codes)
 
 
@@ -38,7 +40,9 @@ def gwets_parts(codes):
 @pytest.mark.parametrize("seed", range(5))
 def test_fleiss_kappa_on_complete_ratings_is_that_of_statsmodels(seed):
     counts = counted(drawn(seed, 0.0))
-    assert MEASURES["fleiss_kappa"](counts).value == pytest.approx(of_statsmodels(counts.counts.astype(int)), abs=1e-12)
+    assert MEASURES["fleiss_kappa"](counts).value == pytest.approx(
+        of_statsmodels(counts.counts.astype(int)), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO
+from agreement_pipeline.measures._weights import (
+    BIPOLAR,
+    CIRCULAR,
+    IDENTITY,
+    LINEAR,
+    ORDINAL,
+    QUADRATIC,
+    RADICAL,
+    RATIO,
+)
 from agreement_pipeline.measures.gwet import gwet_ac2, gwet_ordinal_alpha
 
 EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
@@ -43,16 +52,25 @@ def test_ac2_is_the_loop_over_pairs(weighting):
         shares += [[labels.count(k) / len(labels) for k in range(4)]] if labels else []
     pi = np.mean(shares, axis=0)
     expected = w.sum() / 12 * sum(p * (1 - p) for p in pi)
-    assert float(gwet_ac2(counts, weighting).value) == pytest.approx((np.mean(agreed) - expected) / (1 - expected), abs=1e-12)
+    assert float(gwet_ac2(counts, weighting).value) == pytest.approx(
+        (np.mean(agreed) - expected) / (1 - expected), abs=1e-12
+    )
 
 
 def test_without_weights_ac2_is_ac1():
     _, counts = random_counts(2)
-    assert float(gwet_ac2(counts, IDENTITY).value) == pytest.approx(float(MEASURES["gwet_ac1"](counts).value), abs=1e-14)
+    assert float(gwet_ac2(counts, IDENTITY).value) == pytest.approx(
+        float(MEASURES["gwet_ac1"](counts).value), abs=1e-14
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "printed"), [("gwet_ac2_quadratic", 0.4837438), ("fleiss_kappa_quadratic", 0.2511909), ("brennan_prediger_quadratic", 0.4177778)]
+    ("name", "printed"),
+    [
+        ("gwet_ac2_quadratic", 0.4837438),
+        ("fleiss_kappa_quadratic", 0.2511909),
+        ("brennan_prediger_quadratic", 0.4177778),
+    ],
 )
 def test_six_raters_have_the_quadratic_values_that_irrcac_prints(name, printed):
     counts = CategoryCounts(SIX_RATERS, scale=Scale(tuple(range(1, 6)), "interval"))
@@ -62,9 +80,13 @@ def test_six_raters_have_the_quadratic_values_that_irrcac_prints(name, printed):
 def test_two_abstractors_have_the_quadratic_value_that_irrcac_prints():
     codes = [(a, b) for a in range(3) for b in range(3)]
     table = [13, 0, 0, 0, 20, 7, 0, 4, 56]
-    counts = RatingPatterns(codes, table, scale=Scale((1, 2, 3), "interval"), raters=("a", "b")).counts()
+    counts = RatingPatterns(
+        codes, table, scale=Scale((1, 2, 3), "interval"), raters=("a", "b")
+    ).counts()
     assert float(MEASURES["gwet_ac2_quadratic"](counts).value) == pytest.approx(0.9402369, abs=5e-8)
-    assert float(MEASURES["brennan_prediger_quadratic"](counts).value) == pytest.approx(0.9175, abs=5e-8)
+    assert float(MEASURES["brennan_prediger_quadratic"](counts).value) == pytest.approx(
+        0.9175, abs=5e-8
+    )
 
 
 def test_gwets_four_raters_have_the_values_that_irrcac_prints():
@@ -76,8 +98,15 @@ def test_gwets_four_raters_have_the_values_that_irrcac_prints():
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
         ]
     ).T
-    counts = RatingPatterns(rows - 1, scale=Scale(tuple(range(1, 6)), "interval"), raters=tuple("abcd")).counts()
-    printed = {"gwet_ac2_linear": 0.85874, "gwet_ac2_quadratic": 0.914, "brennan_prediger_quadratic": 0.90152, "gwet_ordinal_alpha": 0.83364}
+    counts = RatingPatterns(
+        rows - 1, scale=Scale(tuple(range(1, 6)), "interval"), raters=tuple("abcd")
+    ).counts()
+    printed = {
+        "gwet_ac2_linear": 0.85874,
+        "gwet_ac2_quadratic": 0.914,
+        "brennan_prediger_quadratic": 0.90152,
+        "gwet_ordinal_alpha": 0.83364,
+    }
     for name, value in printed.items():
         assert float(MEASURES[name](counts).value) == pytest.approx(value, abs=5e-6)
 
@@ -85,9 +114,13 @@ def test_gwets_four_raters_have_the_values_that_irrcac_prints():
 def test_a_category_that_nobody_uses_raises_ac2_and_leaves_alpha_alone():
     rows = [[2, 0, 0], [1, 1, 0], [0, 0, 2], [0, 1, 1]]
     three = CategoryCounts(rows, scale=Scale((1.0, 2.0, 3.0), "interval"))
-    four = CategoryCounts([[*row, 0] for row in rows], scale=Scale((1.0, 2.0, 3.0, 4.0), "interval"))
+    four = CategoryCounts(
+        [[*row, 0] for row in rows], scale=Scale((1.0, 2.0, 3.0, 4.0), "interval")
+    )
     assert float(gwet_ac2(four, LINEAR).value) > float(gwet_ac2(three, LINEAR).value)
-    assert float(gwet_ordinal_alpha(four).value) == pytest.approx(float(gwet_ordinal_alpha(three).value), abs=1e-14)
+    assert float(gwet_ordinal_alpha(four).value) == pytest.approx(
+        float(gwet_ordinal_alpha(three).value), abs=1e-14
+    )
 
 
 def test_ratings_of_one_category_are_agreement_for_ac2_and_nothing_for_alpha():
@@ -100,4 +133,6 @@ def test_ratings_of_one_category_are_agreement_for_ac2_and_nothing_for_alpha():
 def test_quadratic_ac2_and_fleiss_kappa_differ_in_chance_alone():
     _, counts = random_counts(3)
     ac2, kappa = MEASURES["gwet_ac2_quadratic"](counts), MEASURES["fleiss_kappa_quadratic"](counts)
-    assert float((1 - ac2.value) * (1 - ac2.expected)) == pytest.approx(float((1 - kappa.value) * (1 - kappa.expected)), abs=1e-12)
+    assert float((1 - ac2.value) * (1 - ac2.expected)) == pytest.approx(
+        float((1 - kappa.value) * (1 - kappa.expected)), abs=1e-12
+    )

@@ -14,11 +14,20 @@ from agreement_pipeline import MEASURES, RatingValues, Scale
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "reference_vectors.json"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
 FORMS = ["icc_1_1", "icc_1_k", "icc_2_1", "icc_2_k", "icc_3_1", "icc_3_k"]
-SHROUT_FLEISS_TABLE_2 = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+SHROUT_FLEISS_TABLE_2 = [
+    [9, 2, 5, 8],
+    [6, 1, 3, 2],
+    [8, 4, 6, 8],
+    [7, 1, 2, 6],
+    [10, 5, 6, 9],
+    [6, 2, 4, 7],
+]
 
 
 def numbers(table, weights=None):
-    return RatingValues(table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1]))
+    return RatingValues(
+        table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1])
+    )
 
 
 def icc(form, table, weights=None):
@@ -44,11 +53,16 @@ def exact_two_way(table):
     n, k = len(rows), np.shape(table)[1]
     if n < 2:
         return None
-    items, raters = [sum(row) / k for row in rows], [sum(column) / n for column in zip(*rows, strict=True)]
+    items, raters = (
+        [sum(row) / k for row in rows],
+        [sum(column) / n for column in zip(*rows, strict=True)],
+    )
     mean = sum(items) / n
     bms = k * sum((item - mean) ** 2 for item in items) / (n - 1)
     jms = n * sum((rater - mean) ** 2 for rater in raters) / (k - 1)
-    ems = sum((rows[i][j] - items[i] - raters[j] + mean) ** 2 for i in range(n) for j in range(k)) / ((n - 1) * (k - 1))
+    ems = sum(
+        (rows[i][j] - items[i] - raters[j] + mean) ** 2 for i in range(n) for j in range(k)
+    ) / ((n - 1) * (k - 1))
     return bms, jms, ems, n, k
 
 
@@ -71,7 +85,9 @@ def exact_icc(form, table):
     return (bms - rest) / below if below > 0 else None
 
 
-@pytest.mark.parametrize(("form", "printed"), list(zip(FORMS, [0.17, 0.44, 0.29, 0.62, 0.71, 0.91], strict=True)))
+@pytest.mark.parametrize(
+    ("form", "printed"), list(zip(FORMS, [0.17, 0.44, 0.29, 0.62, 0.71, 0.91], strict=True))
+)
 def test_the_six_forms_of_shrout_and_fleiss_1979(form, printed):
     assert icc(form, SHROUT_FLEISS_TABLE_2) == pytest.approx(printed, abs=0.005)
 
@@ -90,10 +106,18 @@ def test_each_form_is_that_of_pingouin():
         pingouin = pytest.importorskip("pingouin")
     rng = np.random.default_rng(2)
     table = rng.normal(size=(12, 1)) + rng.normal(size=3) + rng.normal(size=(12, 3))
-    long = pd.DataFrame([(i, j, table[i, j]) for i in range(12) for j in range(3)], columns=["item", "rater", "label"])
+    long = pd.DataFrame(
+        [(i, j, table[i, j]) for i in range(12) for j in range(3)],
+        columns=["item", "rater", "label"],
+    )
     with warnings.catch_warnings(action="ignore"):
-        theirs = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="label")["ICC"]
-    ours = [float(icc(form, table)) for form in ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")]
+        theirs = pingouin.intraclass_corr(long, targets="item", raters="rater", ratings="label")[
+            "ICC"
+        ]
+    ours = [
+        float(icc(form, table))
+        for form in ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")
+    ]
     assert ours == pytest.approx(list(theirs), rel=1e-9)
 
 
@@ -114,12 +138,16 @@ def published(case):
 )
 def test_the_published_reference_values(case, form):
     found = published(case)
-    assert icc(form, np.array(found["data"]["values"]).T) == pytest.approx(found["expected"], abs=found["tolerance"])
+    assert icc(form, np.array(found["data"]["values"]).T) == pytest.approx(
+        found["expected"], abs=found["tolerance"]
+    )
 
 
 @needs_data
 @pytest.mark.parametrize(("form", "value"), [("icc_2_k", 0.914450), ("icc_3_k", 0.915159)])
-def test_the_averages_on_the_wine_data_are_those_of_the_analysis_of_variance_of_statsmodels(form, value):
+def test_the_averages_on_the_wine_data_are_those_of_the_analysis_of_variance_of_statsmodels(
+    form, value
+):
     table = np.array(published("pingouin_wine_ICCA1")["data"]["values"], dtype=float).T
     items, raters = np.indices(table.shape)
     long = pd.DataFrame({"rating": table.ravel(), "item": items.ravel(), "rater": raters.ravel()})
@@ -166,7 +194,9 @@ def test_the_two_way_forms_are_exact_whatever_a_rater_adds(form, shift):
 def test_the_averages_are_the_single_forms_stepped_up():
     for single, average in (("icc_1_1", "icc_1_k"), ("icc_2_1", "icc_2_k"), ("icc_3_1", "icc_3_k")):
         one = icc(single, SHROUT_FLEISS_TABLE_2)
-        assert icc(average, SHROUT_FLEISS_TABLE_2) == pytest.approx(4 * one / (1 + 3 * one), rel=1e-12)
+        assert icc(average, SHROUT_FLEISS_TABLE_2) == pytest.approx(
+            4 * one / (1 + 3 * one), rel=1e-12
+        )
 
 
 def test_observed_is_what_of_the_expected_variance_is_not_between_items():
@@ -218,18 +248,26 @@ def test_a_form_has_no_value_exactly_where_the_variance_in_fractions_is_not_posi
         table[rng.random(table.shape) < missing] = np.nan
         expected, found = exact_icc(form, table), icc(form, table)
         undefined += expected is None
-        assert np.isnan(found) == (expected is None) == (MEASURES[form].why_undefined(numbers(table)) is not None)
+        assert (
+            np.isnan(found)
+            == (expected is None)
+            == (MEASURES[form].why_undefined(numbers(table)) is not None)
+        )
         assert expected is None or found == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
     assert 5 < undefined < 295
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_item_with_one_rating_changes_no_form(form):
-    assert icc(form, [*SHROUT_FLEISS_TABLE_2, [NAN, 200, NAN, NAN]]) == pytest.approx(icc(form, SHROUT_FLEISS_TABLE_2), rel=1e-12)
+    assert icc(form, [*SHROUT_FLEISS_TABLE_2, [NAN, 200, NAN, NAN]]) == pytest.approx(
+        icc(form, SHROUT_FLEISS_TABLE_2), rel=1e-12
+    )
 
 
 def test_no_form_exceeds_1_where_items_differ_less_than_their_error():
     rng = np.random.default_rng(4)
     for _ in range(300):
         table = rng.integers(0, 3, (3, 2)).astype(float)
-        assert all(np.isnan(value) or value <= 1 + 1e-12 for value in (icc(form, table) for form in FORMS))
+        assert all(
+            np.isnan(value) or value <= 1 + 1e-12 for value in (icc(form, table) for form in FORMS)
+        )

@@ -11,17 +11,25 @@ IA, IA_C = MEASURES["information_agreement"], MEASURES["information_agreement_c"
 def of_table(table):
     k = len(table)
     codes = [(a, b) for a in range(k) for b in range(k)]
-    return RatingPatterns(codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other"))
+    return RatingPatterns(
+        codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
+    )
 
 
 def at_epsilon(table, digits):
     """IA with 10 ** -digits in every empty cell."""
     with mpmath.workdps(3 * digits):
-        cells = [[mpmath.mpf(int(cell)) or mpmath.mpf(10) ** -digits for cell in row] for row in table]
+        cells = [
+            [mpmath.mpf(int(cell)) or mpmath.mpf(10) ** -digits for cell in row] for row in table
+        ]
         total = sum(map(sum, cells))
         entropies = [
             -sum(p / total * mpmath.log(p / total) for p in shares)
-            for shares in ([sum(row) for row in cells], [sum(column) for column in zip(*cells, strict=True)], [cell for row in cells for cell in row])
+            for shares in (
+                [sum(row) for row in cells],
+                [sum(column) for column in zip(*cells, strict=True)],
+                [cell for row in cells for cell in row],
+            )
         ]
         return (entropies[0] + entropies[1] - entropies[2]) / min(entropies[:2])
 
@@ -57,12 +65,16 @@ def test_ia_is_scikit_learns_mutual_information_over_the_lesser_entropy(seed):
     rng = np.random.default_rng(seed)
     one = rng.integers(0, 4, size=50)
     other = np.where(rng.random(50) < 0.6, one, rng.integers(0, 4, size=50))
-    patterns = RatingPatterns(np.column_stack([one, other]), scale=Scale(tuple("abcd")), raters=("one", "other"))
+    patterns = RatingPatterns(
+        np.column_stack([one, other]), scale=Scale(tuple("abcd")), raters=("one", "other")
+    )
     least = min(mutual_info_score(one, one), mutual_info_score(other, other))
     for measure in (IA, IA_C):
         found = measure(patterns)
         assert float(found.value) == pytest.approx(mutual_info_score(one, other) / least, abs=1e-12)
-        assert float(found.observed) == pytest.approx(mutual_info_score(one, other) / np.log(2), abs=1e-12)
+        assert float(found.observed) == pytest.approx(
+            mutual_info_score(one, other) / np.log(2), abs=1e-12
+        )
         assert float(found.greatest) == pytest.approx(least / np.log(2), abs=1e-12)
 
 
@@ -70,13 +82,18 @@ def test_ia_is_scikit_learns_mutual_information_over_the_lesser_entropy(seed):
 def test_ia_has_no_value_where_a_rater_gives_one_category(name):
     patterns = of_table(TABLES[name])
     assert np.isnan(IA(patterns).value)
-    assert IA.why_undefined(patterns) == "a rater gave one single category to the items that both rated"
+    assert (
+        IA.why_undefined(patterns)
+        == "a rater gave one single category to the items that both rated"
+    )
     assert IA_C.why_undefined(patterns) is None
 
 
 @pytest.mark.parametrize("record", [IA, IA_C])
 @pytest.mark.parametrize("seed", range(50))
-def test_raters_whose_labels_are_independent_to_the_last_item_never_have_less_than_nothing(record, seed):
+def test_raters_whose_labels_are_independent_to_the_last_item_never_have_less_than_nothing(
+    record, seed
+):
     rng = np.random.default_rng(seed)
     table = np.outer(rng.integers(1, 30, size=4), rng.integers(1, 30, size=4))
     found = record(of_table(table))
@@ -85,7 +102,16 @@ def test_raters_whose_labels_are_independent_to_the_last_item_never_have_less_th
 
 
 def test_ia_by_continuity_depends_on_the_number_of_categories_alone_where_both_raters_give_one():
-    values = [float(IA_C(RatingPatterns([[0, 0]], [9], scale=Scale(tuple(map(str, range(k)))), raters=("a", "b"))).value) for k in (2, 10, 50)]
+    values = [
+        float(
+            IA_C(
+                RatingPatterns(
+                    [[0, 0]], [9], scale=Scale(tuple(map(str, range(k)))), raters=("a", "b")
+                )
+            ).value
+        )
+        for k in (2, 10, 50)
+    ]
     assert values == pytest.approx([0.5, 0.9, 0.98])
     assert not IA_C.chance_corrected
 

@@ -22,12 +22,18 @@ SYPHILIS = {  # three reference laboratories and laboratory T on 28 specimens: W
 
 def panel_of(codes, scale=SCALE, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    panel = RatingPatterns(
+        codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
+    )
     return PanelPatterns(panel, codes[:, -1], "model")
 
 
 def syphilis():
-    return panel_of(list(SYPHILIS), Scale(("non-reactive", "borderline", "reactive"), "ordinal"), list(SYPHILIS.values()))
+    return panel_of(
+        list(SYPHILIS),
+        Scale(("non-reactive", "borderline", "reactive"), "ordinal"),
+        list(SYPHILIS.values()),
+    )
 
 
 def shares_of(row):
@@ -38,7 +44,9 @@ def shares_of(row):
 def slow_parts(rows, w):
     """Item by item: observed, expected and greatest agreement of the last column with the shares of the others."""
     met = [row for row in rows if row[-1] >= 0 and max(row[:-1]) >= 0]
-    with_each = [[sum(w[j][k] * shares_of(row)[k] for k in range(K)) for j in range(K)] for row in met]
+    with_each = [
+        [sum(w[j][k] * shares_of(row)[k] for k in range(K)) for j in range(K)] for row in met
+    ]
     observed = np.mean([agreement[row[-1]] for agreement, row in zip(with_each, met, strict=True)])
     x = [np.mean([row[-1] == j for row in met]) for j in range(K)]
     y = [np.mean([shares_of(row)[k] for row in met]) for k in range(K)]
@@ -65,8 +73,12 @@ def test_williams_index_of_laboratory_t_is_the_ratio_of_the_printed_agreements()
 def test_with_missing_ratings_the_kappas_are_the_loop_over_items(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(30, 4))
     observed, expected, greatest = slow_parts(codes.tolist(), weighting.matrix(SCALE))
-    assert float(vanbelle_albert_kappa(panel_of(codes), weighting).value) == pytest.approx((observed - expected) / (greatest - expected), abs=1e-12)
-    assert float(schouten_kappa(panel_of(codes), weighting).value) == pytest.approx((observed - expected) / (1 - expected), abs=1e-12)
+    assert float(vanbelle_albert_kappa(panel_of(codes), weighting).value) == pytest.approx(
+        (observed - expected) / (greatest - expected), abs=1e-12
+    )
+    assert float(schouten_kappa(panel_of(codes), weighting).value) == pytest.approx(
+        (observed - expected) / (1 - expected), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,15 +89,21 @@ def test_on_complete_ratings_schoutens_kappa_adds_up_the_parts_of_cohens_kappas(
         observed = np.mean(codes[:, 4] == codes[:, b])
         expected = sum(np.mean(codes[:, 4] == k) * np.mean(codes[:, b] == k) for k in range(K))
         gained, open_to_gain = gained + observed - expected, open_to_gain + 1 - expected
-    assert float(schouten_kappa(panel_of(codes)).value) == pytest.approx(gained / open_to_gain, abs=1e-12)
+    assert float(schouten_kappa(panel_of(codes)).value) == pytest.approx(
+        gained / open_to_gain, abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("weighting", "theirs"), [(IDENTITY, None), (LINEAR, "linear"), (QUADRATIC, "quadratic")])
+@pytest.mark.parametrize(
+    ("weighting", "theirs"), [(IDENTITY, None), (LINEAR, "linear"), (QUADRATIC, "quadratic")]
+)
 @pytest.mark.parametrize("kappa", [vanbelle_albert_kappa, schouten_kappa])
 def test_one_against_one_is_cohens_kappa(kappa, weighting, theirs):
     codes = np.random.default_rng(8).integers(0, K, size=(30, 2))
     panel = panel_of(codes, Scale(tuple("abc"), "ordinal"))
-    assert float(kappa(panel, weighting).value) == pytest.approx(cohen_kappa_score(codes[:, 1], codes[:, 0], labels=range(K), weights=theirs), abs=1e-12)
+    assert float(kappa(panel, weighting).value) == pytest.approx(
+        cohen_kappa_score(codes[:, 1], codes[:, 0], labels=range(K), weights=theirs), abs=1e-12
+    )
 
 
 def test_williams_index_is_the_loop_over_pairs():
@@ -96,7 +114,9 @@ def test_williams_index_is_the_loop_over_pairs():
         if model < 0 or len(labels) < 2:
             continue
         with_rater.append(np.mean([k == model for k in labels]))
-        within.append(np.mean([a == b for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]))
+        within.append(
+            np.mean([a == b for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j])
+        )
     found = MEASURES["williams_index"](panel_of(codes, Scale(tuple("abc"))))
     assert float(found.value) == pytest.approx(np.mean(with_rater) / np.mean(within), abs=1e-12)
 
@@ -104,7 +124,10 @@ def test_williams_index_is_the_loop_over_pairs():
 def test_a_panel_that_never_agrees_leaves_williams_index_without_a_value():
     panel = panel_of([[0, 1, 0], [1, 2, 1]], Scale(tuple("abc")))
     assert np.isnan(MEASURES["williams_index"](panel).value)
-    assert MEASURES["williams_index"].why_undefined(panel) == "the panel never agrees with itself on an item that the classifier labelled"
+    assert (
+        MEASURES["williams_index"].why_undefined(panel)
+        == "the panel never agrees with itself on an item that the classifier labelled"
+    )
 
 
 def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
@@ -116,44 +139,77 @@ def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
     assert float(MEASURES["vanbelle_albert_kappa"](panel).value) == pytest.approx(0.0, abs=1e-14)
 
 
-@pytest.mark.parametrize("weighting", [each for each in vars(_weights).values() if isinstance(each, Weighting)], ids=lambda each: each.title)
-def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_under_minus_one(weighting):
+@pytest.mark.parametrize(
+    "weighting",
+    [each for each in vars(_weights).values() if isinstance(each, Weighting)],
+    ids=lambda each: each.title,
+)
+def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_under_minus_one(
+    weighting,
+):
     rng = np.random.default_rng(41)
     for k in range(2, 8):
-        apart = 1 - weighting.matrix(Scale(tuple(np.cumsum(rng.uniform(0.1, 3, size=k)) - 0.1), "ratio"))
+        apart = 1 - weighting.matrix(
+            Scale(tuple(np.cumsum(rng.uniform(0.1, 3, size=k)) - 0.1), "ratio")
+        )
         centring = np.eye(k) - 1 / k
         assert np.linalg.eigvalsh(-centring @ apart @ centring).min() > -1e-9
 
 
 @pytest.mark.parametrize("weighting", [IDENTITY, LINEAR, QUADRATIC])
-def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_other_pole(weighting):
+def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_other_pole(
+    weighting,
+):
     panel = RatingPatterns([[0, 0], [2, 2]], scale=SCALE, raters="ab")
-    assert float(schouten_kappa(PanelPatterns(panel, [2, 0], "model"), weighting).value) == pytest.approx(-1.0)
+    assert float(
+        schouten_kappa(PanelPatterns(panel, [2, 0], "model"), weighting).value
+    ) == pytest.approx(-1.0)
 
 
-GUESSING = {name: record for name, record in MEASURES.items() if record.needs == "panel" and record.chance_corrected}
+GUESSING = {
+    name: record
+    for name, record in MEASURES.items()
+    if record.needs == "panel" and record.chance_corrected
+}
 
 
 def panel_and_guesses(accuracy):
     """200,000 items, their labels from three raters who are right so often, and from a classifier that never looks."""
     rng = np.random.default_rng(31)
     truth = rng.choice(3, size=(200_000, 1), p=[0.5, 0.3, 0.2])
-    codes = np.where(rng.random((200_000, 3)) < accuracy, truth, rng.integers(0, 3, size=(200_000, 3)))
-    rows, weights = np.unique(np.column_stack([codes, rng.choice(3, size=200_000, p=[0.2, 0.2, 0.6])]), axis=0, return_counts=True)
-    panel = RatingPatterns(rows[:, :-1], weights.astype(float), scale=Scale((1.0, 2.0, 5.0), "interval"), raters="abc")
+    codes = np.where(
+        rng.random((200_000, 3)) < accuracy, truth, rng.integers(0, 3, size=(200_000, 3))
+    )
+    rows, weights = np.unique(
+        np.column_stack([codes, rng.choice(3, size=200_000, p=[0.2, 0.2, 0.6])]),
+        axis=0,
+        return_counts=True,
+    )
+    panel = RatingPatterns(
+        rows[:, :-1], weights.astype(float), scale=Scale((1.0, 2.0, 5.0), "interval"), raters="abc"
+    )
     return PanelPatterns(panel, rows[:, -1], "model")
 
 
 @pytest.mark.parametrize("accuracy", [1.0, 0.7])
 @pytest.mark.parametrize("name", GUESSING)
-def test_where_zero_is_said_to_be_the_value_of_guessing_a_guessing_classifier_gets_it(name, accuracy):
+def test_where_zero_is_said_to_be_the_value_of_guessing_a_guessing_classifier_gets_it(
+    name, accuracy
+):
     assert abs(float(GUESSING[name](panel_and_guesses(accuracy)).value)) < 0.02
 
 
 def test_guessing_gets_a_third_from_s_against_a_unanimous_panel_and_passes_unseen_among_twelve_raters():
     codes = np.repeat([[0], [1]], 2, axis=0)
-    panels = {n: RatingPatterns(np.repeat(codes, n, axis=1), [50] * 4, scale=Scale("ab"), raters="abcdefghijkl"[:n]) for n in (3, 12)}
+    panels = {
+        n: RatingPatterns(
+            np.repeat(codes, n, axis=1), [50] * 4, scale=Scale("ab"), raters="abcdefghijkl"[:n]
+        )
+        for n in (3, 12)
+    }
     unanimous = {n: PanelPatterns(panel, [0, 1] * 2, "m") for n, panel in panels.items()}
     assert float(MEASURES["shah_s"](unanimous[3]).value) == pytest.approx(1 / 3, abs=1e-12)
-    assert float(MEASURES["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(0, abs=1e-12)
+    assert float(MEASURES["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(
+        0, abs=1e-12
+    )
     assert float(MEASURES["alpha_with_classifier"](unanimous[12]).value) > 0.8

@@ -10,9 +10,13 @@ SCALE = Scale(("no", "yes"))
 
 @pytest.mark.parametrize("seed", range(3))
 def test_with_equal_numbers_of_ratings_it_is_the_fleiss_kappa_of_statsmodels(seed):
-    yes = np.random.default_rng(seed).binomial(5, np.random.default_rng(seed + 9).beta(1, 1, size=30))
+    yes = np.random.default_rng(seed).binomial(
+        5, np.random.default_rng(seed + 9).beta(1, 1, size=30)
+    )
     rows = np.column_stack([5 - yes, yes])
-    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(theirs(rows), abs=1e-12)
+    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(
+        theirs(rows), abs=1e-12
+    )
 
 
 def test_with_unequal_numbers_it_is_one_less_the_variance_within_items_over_that_of_a_single_rating():
@@ -20,12 +24,16 @@ def test_with_unequal_numbers_it_is_one_less_the_variance_within_items_over_that
     items = [[0] * no + [1] * yes for no, yes in rows]
     p = np.mean([label for item in items for label in item])
     within = sum(np.var(item) * len(item) for item in items) / sum(len(item) - 1 for item in items)
-    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(1 - within / (p * (1 - p)), abs=1e-12)
+    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(
+        1 - within / (p * (1 - p)), abs=1e-12
+    )
 
 
 def test_the_order_of_the_categories_does_not_matter():
     rows = np.array([(2, 0), (1, 3), (0, 5), (1, 1), (4, 1), (1, 0)])
-    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(float(KRAEMER(CategoryCounts(rows[:, ::-1], scale=SCALE)).value), abs=1e-14)
+    assert float(KRAEMER(CategoryCounts(rows, scale=SCALE)).value) == pytest.approx(
+        float(KRAEMER(CategoryCounts(rows[:, ::-1], scale=SCALE)).value), abs=1e-14
+    )
 
 
 def test_three_categories_are_refused():

@@ -15,12 +15,18 @@ FIVE = (1, 2, 3, 4, 5)
 
 
 def counted(codes, scale, weights=None):
-    return CategoryCounts([[np.sum(row == k) for k in range(len(scale.names))] for row in np.asarray(codes)], weights, scale=scale)
+    return CategoryCounts(
+        [[np.sum(row == k) for k in range(len(scale.names))] for row in np.asarray(codes)],
+        weights,
+        scale=scale,
+    )
 
 
 def with_gaps(rng, items, raters, categories, missing):
     truth = rng.integers(categories, size=(items, 1))
-    codes = np.where(rng.random((items, raters)) < 0.6, truth, rng.integers(categories, size=(items, raters)))
+    codes = np.where(
+        rng.random((items, raters)) < 0.6, truth, rng.integers(categories, size=(items, raters))
+    )
     return np.where(rng.random(codes.shape) < missing, -1, codes)
 
 
@@ -30,7 +36,9 @@ def test_alpha_is_that_of_the_krippendorff_package_with_missing_ratings(level, s
     rng = np.random.default_rng(seed)
     codes = with_gaps(rng, 40, 4, 5, 0.3)
     data = np.where(codes < 0, np.nan, codes + 1.0)
-    theirs = krippendorff.alpha(reliability_data=data.T, level_of_measurement=level, value_domain=list(FIVE))
+    theirs = krippendorff.alpha(
+        reliability_data=data.T, level_of_measurement=level, value_domain=list(FIVE)
+    )
     assert alpha(counted(codes, Scale(FIVE, level))).value == pytest.approx(theirs, abs=1e-12)
 
 
@@ -41,7 +49,11 @@ def disagreement(level, a, b, totals):
         low, high = min(a, b), max(a, b)
         return (totals[low : high + 1].sum() - (totals[low] + totals[high]) / 2) ** 2
     first, second = FIVE[a], FIVE[b]
-    return float((first - second) ** 2) if level == "interval" else ((first - second) / (first + second)) ** 2
+    return (
+        float((first - second) ** 2)
+        if level == "interval"
+        else ((first - second) / (first + second)) ** 2
+    )
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
@@ -51,8 +63,14 @@ def test_alpha_and_its_parts_are_the_definition_as_a_loop_over_pairs(level):
     items = [row for row in items if len(row) >= 2]
     given = [k for row in items for k in row]
     totals = np.bincount(given, minlength=5).astype(float)
-    observed = sum(disagreement(level, a, b, totals) / (len(row) - 1) for row in items for a, b in permutations(row, 2)) / len(given)
-    expected = sum(disagreement(level, a, b, totals) for a, b in permutations(given, 2)) / (len(given) * (len(given) - 1))
+    observed = sum(
+        disagreement(level, a, b, totals) / (len(row) - 1)
+        for row in items
+        for a, b in permutations(row, 2)
+    ) / len(given)
+    expected = sum(disagreement(level, a, b, totals) for a, b in permutations(given, 2)) / (
+        len(given) * (len(given) - 1)
+    )
     found = alpha(counted(codes, Scale(FIVE, level)))
     assert (found.observed, found.expected) == pytest.approx((observed, expected), rel=1e-12)
     assert found.value == pytest.approx(1 - observed / expected, abs=1e-12)
@@ -64,7 +82,9 @@ def test_the_unit_of_an_interval_or_ratio_scale_does_not_matter_however_small(un
     for level, shift in (("interval", 3.0), ("ratio", 0.0)):
         plain = alpha(CategoryCounts(rows, weights, scale=Scale((1, 2, 4), level))).value
         moved = Scale(tuple(unit * (score + shift) for score in (1, 2, 4)), level)
-        assert alpha(CategoryCounts(rows, weights, scale=moved)).value == pytest.approx(plain, abs=1e-9)
+        assert alpha(CategoryCounts(rows, weights, scale=moved)).value == pytest.approx(
+            plain, abs=1e-9
+        )
 
 
 def test_categories_that_are_close_on_a_wide_scale_are_told_apart():

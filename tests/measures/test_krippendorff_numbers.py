@@ -22,15 +22,25 @@ LEVELS = ["ordinal", "interval", "ratio"]
 def numbers(table, level="interval", weights=None):
     table = np.asarray(table, dtype=float)
     dimensions = table.shape[2] if table.ndim == 3 else 1
-    return RatingValues(table, weights, scale=Scale(None, level, dimensions=dimensions), raters=range(table.shape[1]))
+    return RatingValues(
+        table,
+        weights,
+        scale=Scale(None, level, dimensions=dimensions),
+        raters=range(table.shape[1]),
+    )
 
 
 def slow_alpha(items, difference):
     """Over all ordered pairs of ratings, one by one; `items` is a list of lists of ratings."""
     items = [ratings for ratings in items if len(ratings) >= 2]
     every = [rating for ratings in items for rating in ratings]
-    observed = sum(sum(difference(a, b) for a, b in permutations(ratings, 2)) / (len(ratings) - 1) for ratings in items) / len(every)
-    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / (len(every) * (len(every) - 1))
+    observed = sum(
+        sum(difference(a, b) for a, b in permutations(ratings, 2)) / (len(ratings) - 1)
+        for ratings in items
+    ) / len(every)
+    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / (
+        len(every) * (len(every) - 1)
+    )
     return 1 - observed / expected, observed, expected
 
 
@@ -44,7 +54,9 @@ def slow_difference(level, every):
 
     def ordinal(a, b):
         low, high = min(a, b), max(a, b)
-        return (sum(count[v] for v in values if low <= v <= high) - (count[low] + count[high]) / 2) ** 2
+        return (
+            sum(count[v] for v in values if low <= v <= high) - (count[low] + count[high]) / 2
+        ) ** 2
 
     return ordinal
 
@@ -63,26 +75,39 @@ def test_alpha_of_numbers_is_the_mean_over_pairs_of_ratings(level, ties):
     items = [row[~np.isnan(row)].tolist() for row in table]
     every = [rating for ratings in items if len(ratings) >= 2 for rating in ratings]
     found = alpha(numbers(table, level))
-    assert [found.value, found.observed, found.expected] == pytest.approx(slow_alpha(items, slow_difference(level, every)), rel=1e-12)
+    assert [found.value, found.observed, found.expected] == pytest.approx(
+        slow_alpha(items, slow_difference(level, every)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_of_numbers_is_that_of_the_krippendorff_library(level):
     table = random_table(np.random.default_rng(8), ties=False)
-    assert alpha(numbers(table, level)).value == pytest.approx(krippendorff.alpha(table.T, level_of_measurement=level), rel=1e-12)
+    assert alpha(numbers(table, level)).value == pytest.approx(
+        krippendorff.alpha(table.T, level_of_measurement=level), rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("values", [np.arange(7.0), np.array([0, 1, 1.5, 10, 11, 1e4, 1e7]), 1e6 + np.arange(7.0)])
+@pytest.mark.parametrize(
+    "values", [np.arange(7.0), np.array([0, 1, 1.5, 10, 11, 1e4, 1e7]), 1e6 + np.arange(7.0)]
+)
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_of_numbers_is_alpha_of_the_same_numbers_as_categories(level, values):
     rng = np.random.default_rng(9)
     codes, rated = rng.integers(0, 7, (60, 4)), rng.random((60, 4)) < 0.7
-    counts = np.array([[((row == k) & here).sum() for k in range(7)] for row, here in zip(codes, rated, strict=True)])
+    counts = np.array(
+        [
+            [((row == k) & here).sum() for k in range(7)]
+            for row, here in zip(codes, rated, strict=True)
+        ]
+    )
     weights = rng.gamma(1, size=(5, 60))
     by_category = alpha(CategoryCounts(counts, weights, scale=Scale(tuple(values), level)))
     by_number = alpha(numbers(np.where(rated, values[codes], np.nan), level, weights))
     for part in ("value", "observed", "expected"):
-        assert getattr(by_number, part) == pytest.approx(getattr(by_category, part), rel=1e-12, abs=1e-12)
+        assert getattr(by_number, part) == pytest.approx(
+            getattr(by_category, part), rel=1e-12, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -97,14 +122,18 @@ def test_alpha_under_whole_weights_is_alpha_of_the_repeated_items(level):
 def test_an_item_with_one_rating_changes_nothing(level):
     table = random_table(np.random.default_rng(11), ties=False)
     more = np.vstack([table, [1e9, np.nan, np.nan, np.nan]])
-    assert alpha(numbers(more, level)).value == pytest.approx(alpha(numbers(table, level)).value, rel=1e-14)
+    assert alpha(numbers(more, level)).value == pytest.approx(
+        alpha(numbers(table, level)).value, rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_of_numbers_does_not_depend_on_the_unit(level, unit):
     table = random_table(np.random.default_rng(12), ties=False)
-    assert alpha(numbers(unit * table, level)).value == pytest.approx(alpha(numbers(table, level)).value, rel=1e-12)
+    assert alpha(numbers(unit * table, level)).value == pytest.approx(
+        alpha(numbers(table, level)).value, rel=1e-12
+    )
 
 
 def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings():
@@ -121,17 +150,25 @@ def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings()
     ("table", "reason"),
     [
         ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
-        ([[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]], "every rating that meets another gives one and the same label"),
+        (
+            [[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]],
+            "every rating that meets another gives one and the same label",
+        ),
         ([[0, 0], [0, 0]], "every rating that meets another gives one and the same label"),
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_alpha_of_numbers_is_undefined_for_a_reason_exactly_where_it_has_no_value(level, table, reason):
+def test_alpha_of_numbers_is_undefined_for_a_reason_exactly_where_it_has_no_value(
+    level, table, reason
+):
     assert reason in alpha.why_undefined(numbers(table, level))
     assert np.isnan(alpha(numbers(table, level)).value)
 
 
-@pytest.mark.parametrize("table", [[[1e-7, 1e-7], [2e-7, 2e-7]], [[1e6, 1e6], [1e6 + 1, 1e6 + 1]], [[0, 0], [1e-300, 1e-300]]])
+@pytest.mark.parametrize(
+    "table",
+    [[[1e-7, 1e-7], [2e-7, 2e-7]], [[1e6, 1e6], [1e6 + 1, 1e6 + 1]], [[0, 0], [1e-300, 1e-300]]],
+)
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_of_numbers_that_lie_close_is_defined(level, table):
     assert alpha.why_undefined(numbers(table, level)) is None
@@ -141,7 +178,9 @@ def test_alpha_of_numbers_that_lie_close_is_defined(level, table):
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_of_100_000_items_by_5_raters_takes_memory_linear_in_the_ratings(level):
     rng = np.random.default_rng(14)
-    values = numbers(np.exp(rng.normal(size=(100_000, 1)) + rng.normal(size=(100_000, 5)) / 2), level)
+    values = numbers(
+        np.exp(rng.normal(size=(100_000, 1)) + rng.normal(size=(100_000, 5)) / 2), level
+    )
     tracemalloc.start()
     found = alpha(values)
     peak = tracemalloc.get_traced_memory()[1]
@@ -164,8 +203,16 @@ def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_mega
 
 def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
     read = []
-    monkeypatch.setattr(_numbers, "_ranked", lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values))
-    values = RatingValues(np.random.default_rng(3).normal(size=(20, 3)), scale=Scale(None, "ordinal"), raters=tuple("abc"))
+    monkeypatch.setattr(
+        _numbers,
+        "_ranked",
+        lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values),
+    )
+    values = RatingValues(
+        np.random.default_rng(3).normal(size=(20, 3)),
+        scale=Scale(None, "ordinal"),
+        raters=tuple("abc"),
+    )
     blocks = list(resampled(values, 5, 0)) + list(resampled(values, 5, 1))
     for weights in (np.ones((2, 32)), np.full((3, 32), 2.0)):
         MEASURES["krippendorff_alpha"](blocks[0].reweighted(weights))
@@ -194,14 +241,21 @@ def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
 def test_the_interval_alpha_of_krippendorff_1980():
     cases = json.loads((SHARED / "reference_vectors.json").read_text())["cases"]
     case = next(case for case in cases if case["id"] == "kripp_1980_3x9_interval")
-    assert alpha(numbers(np.array(case["data"]["values"]).T)).value == pytest.approx(case["expected"], abs=case["tolerance"])
+    assert alpha(numbers(np.array(case["data"]["values"]).T)).value == pytest.approx(
+        case["expected"], abs=case["tolerance"]
+    )
 
 
 @needs_data
-@pytest.mark.parametrize(("name", "value"), [("ref_janson_olsson_photo", 0.762706), ("snow_affect", 0.322192)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("ref_janson_olsson_photo", 0.762706), ("snow_affect", 0.322192)]
+)
 def test_the_multivariate_alpha_of_two_tables_is_that_of_another_computation(name, value):
     table = pd.read_csv(SHARED / f"{name}.csv")
-    ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
+    ratings = Ratings.from_frame(
+        table[["item", "rater", "label"]],
+        Scale.from_labels(table["label"], "multivariate interval"),
+    )
     assert alpha(memory.rating_values(ratings)).value == pytest.approx(value, abs=5e-7)
 
 

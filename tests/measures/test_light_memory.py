@@ -13,7 +13,9 @@ def crowd(n_items, n_raters, each):
     codes = np.full((n_items, n_raters), -1)
     for row in codes:
         row[rng.choice(n_raters, each, replace=False)] = rng.integers(0, 2, each)
-    return RatingPatterns(codes, scale=Scale(("no", "yes")), raters=[f"r{j}" for j in range(n_raters)])
+    return RatingPatterns(
+        codes, scale=Scale(("no", "yes")), raters=[f"r{j}" for j in range(n_raters)]
+    )
 
 
 def peak_of(work):
@@ -35,5 +37,10 @@ def test_a_crowd_of_two_hundred_raters_takes_less_than_a_hundred_megabytes():
 def test_pairs_taken_in_blocks_have_the_mean_of_all_pairs(monkeypatch, cells):
     monkeypatch.setattr(cohen, "BLOCK_CELLS", cells)
     patterns = crowd(60, 6, 5)
-    pairs = [float(MEASURES["cohen_kappa"](patterns.only(pair)).value) for pair in combinations(patterns.raters, 2)]
-    assert float(MEASURES["light_kappa"](patterns).value) == pytest.approx(np.mean(pairs), abs=1e-12)
+    pairs = [
+        float(MEASURES["cohen_kappa"](patterns.only(pair)).value)
+        for pair in combinations(patterns.raters, 2)
+    ]
+    assert float(MEASURES["light_kappa"](patterns).value) == pytest.approx(
+        np.mean(pairs), abs=1e-12
+    )

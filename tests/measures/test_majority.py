@@ -11,7 +11,9 @@ SCALE = Scale(tuple("abc"))
 
 def panel_of(codes, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)])
+    panel = RatingPatterns(
+        codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
+    )
     return PanelPatterns(panel, codes[:, -1], "model")
 
 
@@ -25,7 +27,9 @@ def test_it_is_scikit_learns_kappa_of_the_classifier_and_the_majority(seed):
         if label >= 0 and given.count(most) > len(given) / 2:
             truth.append(most)
             labels.append(label)
-    assert float(KAPPA(panel_of(codes)).value) == pytest.approx(cohen_kappa_score(truth, labels, labels=range(3)), abs=1e-12)
+    assert float(KAPPA(panel_of(codes)).value) == pytest.approx(
+        cohen_kappa_score(truth, labels, labels=range(3)), abs=1e-12
+    )
 
 
 def test_the_majority_is_more_than_half():
@@ -36,16 +40,24 @@ def test_the_majority_is_more_than_half():
 def test_labelled_items_without_a_majority_are_counted():
     panel = panel_of([[0, 0, 1, 0], [0, 1, -1, 0], [0, 1, 2, -1], [-1, -1, -1, 0]], [5, 3, 2, 1])
     assert float(items_without_majority(panel)) == 3
-    assert items_without_majority(panel.reweighted(np.array([[1.0, 4, 1, 1], [1, 0, 1, 1]]))).tolist() == [4, 0]
+    assert items_without_majority(
+        panel.reweighted(np.array([[1.0, 4, 1, 1], [1, 0, 1, 1]]))
+    ).tolist() == [4, 0]
 
 
 def test_without_a_majority_anywhere_there_is_no_value():
     panel = panel_of([[0, 1, 0], [1, 2, 1]])
     assert np.isnan(KAPPA(panel).value)
-    assert KAPPA.why_undefined(panel) == "the classifier labelled no item on which more than half of the panel agree"
+    assert (
+        KAPPA.why_undefined(panel)
+        == "the classifier labelled no item on which more than half of the panel agree"
+    )
 
 
 def test_one_category_throughout_gives_no_value():
     panel = panel_of([[0, 0, 0], [1, 2, 1]])
     assert np.isnan(KAPPA(panel).value)
-    assert KAPPA.why_undefined(panel) == "the classifier and the majority gave one and the same category throughout"
+    assert (
+        KAPPA.why_undefined(panel)
+        == "the classifier and the majority gave one and the same category throughout"
+    )

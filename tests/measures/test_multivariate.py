@@ -14,19 +14,27 @@ from agreement_pipeline.report.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
-um_phi, berry_mielke_r, janson_olsson_iota = (MEASURES[name] for name in ("um_phi", "berry_mielke_r", "janson_olsson_iota"))
+um_phi, berry_mielke_r, janson_olsson_iota = (
+    MEASURES[name] for name in ("um_phi", "berry_mielke_r", "janson_olsson_iota")
+)
 ALL = [um_phi, berry_mielke_r, janson_olsson_iota]
 
 
 def vectors(table, weights=None):
     table = np.asarray(table, dtype=float)
     dimensions = table.shape[2]
-    scale = Scale(None, "interval") if dimensions == 1 else Scale(None, "multivariate interval", dimensions=dimensions)
+    scale = (
+        Scale(None, "interval")
+        if dimensions == 1
+        else Scale(None, "multivariate interval", dimensions=dimensions)
+    )
     return RatingValues(table, weights, scale=scale, raters=range(table.shape[1]))
 
 
 def random_table(rng, items, raters, dimensions, *, ties=False):
-    table = rng.normal(size=(items, 1, dimensions)) + 0.6 * rng.normal(size=(items, raters, dimensions))
+    table = rng.normal(size=(items, 1, dimensions)) + 0.6 * rng.normal(
+        size=(items, raters, dimensions)
+    )
     return np.round(table) if ties else table
 
 
@@ -43,7 +51,11 @@ def slow_parts(measure, table, weights):
     items, raters, dimensions = table.shape
     corners = dimensions + 1 if measure is um_phi else 2
     panels = list(combinations(range(raters), corners))
-    observed = sum(weights[i] * size_of(measure, table[i, list(panel)]) for i in range(items) for panel in panels)
+    observed = sum(
+        weights[i] * size_of(measure, table[i, list(panel)])
+        for i in range(items)
+        for panel in panels
+    )
     expected = sum(
         math.prod(weights[i] for i in chosen) * size_of(measure, table[list(chosen), list(panel)])
         for chosen in product(range(items), repeat=corners)
@@ -54,7 +66,10 @@ def slow_parts(measure, table, weights):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(("items", "raters", "dimensions"), [(7, 2, 1), (6, 4, 1), (6, 3, 2), (5, 4, 2), (4, 5, 2), (4, 4, 3), (3, 5, 3)])
+@pytest.mark.parametrize(
+    ("items", "raters", "dimensions"),
+    [(7, 2, 1), (6, 4, 1), (6, 3, 2), (5, 4, 2), (4, 5, 2), (4, 4, 3), (3, 5, 3)],
+)
 @pytest.mark.parametrize("measure", ALL, ids=lambda measure: measure.name)
 def test_each_measure_is_what_its_definition_says(measure, items, raters, dimensions, ties):
     rng = np.random.default_rng([items, raters, dimensions])
@@ -64,29 +79,39 @@ def test_each_measure_is_what_its_definition_says(measure, items, raters, dimens
     found = measure(vectors(table, weights))
     for draw in range(3):
         observed, expected = slow_parts(measure, table, weights[draw])
-        assert [found.observed[draw], found.expected[draw]] == pytest.approx([observed, expected], rel=1e-11, abs=1e-13)
+        assert [found.observed[draw], found.expected[draw]] == pytest.approx(
+            [observed, expected], rel=1e-11, abs=1e-13
+        )
         assert found.value[draw] == pytest.approx(1 - observed / expected, rel=1e-11, abs=1e-11)
 
 
 def test_the_figures_of_um_table_2_with_the_factorial_of_equation_5():
     found = um_phi(vectors(um.TABLE_2))
-    assert [found.observed, found.expected, found.value] == pytest.approx([20.5714, 57.9796, 0.64520], abs=6e-5)
+    assert [found.observed, found.expected, found.value] == pytest.approx(
+        [20.5714, 57.9796, 0.64520], abs=6e-5
+    )
 
 
 def test_the_printed_figures_of_um_table_2_leave_the_factorial_out():
     found = um_phi(vectors(um.TABLE_2))
-    assert [2 * found.observed, 2 * found.expected, found.value] == pytest.approx([41.143, 115.960, 0.645], abs=1e-3)
+    assert [2 * found.observed, 2 * found.expected, found.value] == pytest.approx(
+        [41.143, 115.960, 0.645], abs=1e-3
+    )
 
 
 def test_the_defined_figures_of_um_table_3_are_not_the_printed_one():
     found = um_phi(vectors(um.TABLE_3))
-    assert [found.observed, found.expected, found.value] == pytest.approx([5.0, 9.8047, 0.49004], abs=5e-5)
+    assert [found.observed, found.expected, found.value] == pytest.approx(
+        [5.0, 9.8047, 0.49004], abs=5e-5
+    )
     assert abs(found.value - 0.859) > 0.3
     assert berry_mielke_r(vectors(um.TABLE_3)).value == pytest.approx(0.86645, abs=5e-6)
 
 
 def test_um_table_3_rests_on_the_one_rating_that_does_not_sum_to_40():
-    assert [tuple(rating) for rating in um.TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [(35, 15)]
+    assert [tuple(rating) for rating in um.TABLE_3.reshape(-1, 2) if rating.sum() != 40] == [
+        (35, 15)
+    ]
     on_one_line = um.TABLE_3.copy()
     on_one_line[1, 2, 1] = 5
     assert "linearly dependent" in um_phi.why_undefined(vectors(on_one_line))
@@ -94,7 +119,9 @@ def test_um_table_3_rests_on_the_one_rating_that_does_not_sum_to_40():
 
 
 @pytest.mark.parametrize(("dimensions", "at_random"), [(2, 1), (3, 2)])
-def test_phi_does_not_see_raters_at_random_fewer_than_dimensions_where_the_others_agree(dimensions, at_random):
+def test_phi_does_not_see_raters_at_random_fewer_than_dimensions_where_the_others_agree(
+    dimensions, at_random
+):
     rng = np.random.default_rng(13)
     table = np.repeat(rng.normal(size=(30, 1, dimensions)), 5, axis=1)
     table[:, :at_random] = rng.normal(size=(30, at_random, dimensions))
@@ -126,8 +153,13 @@ def test_r_too_falls_with_every_further_disagreement_which_um_figure_1_denies():
 @needs_data
 def test_the_iota_of_janson_and_olsson_table_1():
     table = pd.read_csv(SHARED / "ref_janson_olsson_photo.csv")
-    ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
-    assert janson_olsson_iota(memory.rating_values(ratings)).value == pytest.approx(0.755015, abs=5e-7)
+    ratings = Ratings.from_frame(
+        table[["item", "rater", "label"]],
+        Scale.from_labels(table["label"], "multivariate interval"),
+    )
+    assert janson_olsson_iota(memory.rating_values(ratings)).value == pytest.approx(
+        0.755015, abs=5e-7
+    )
 
 
 @needs_data
@@ -136,14 +168,21 @@ def test_the_iota_of_one_nominal_variable_is_that_of_its_indicators_and_congers_
     case = next(case for case in cases if case["id"] == "fleiss1971_iota")
     codes = np.array(case["data"]["values"]).T - 1
     scale = Scale(tuple("12345"))
-    assert janson_olsson_iota(vectors(np.eye(5)[codes])).value == pytest.approx(case["expected"], abs=case["tolerance"])
-    assert MEASURES["shah_kappa_s"](RatingPatterns(codes, scale=scale, raters="abcdef")).value == pytest.approx(case["expected"], abs=case["tolerance"])
+    assert janson_olsson_iota(vectors(np.eye(5)[codes])).value == pytest.approx(
+        case["expected"], abs=case["tolerance"]
+    )
+    assert MEASURES["shah_kappa_s"](
+        RatingPatterns(codes, scale=scale, raters="abcdef")
+    ).value == pytest.approx(case["expected"], abs=case["tolerance"])
 
 
 @needs_data
 def test_a_panel_that_never_meets_leaves_nothing_that_every_rater_rated():
     table = pd.read_csv(SHARED / "snow_affect.csv")
-    ratings = Ratings.from_frame(table[["item", "rater", "label"]], Scale.from_labels(table["label"], "multivariate interval"))
+    ratings = Ratings.from_frame(
+        table[["item", "rater", "label"]],
+        Scale.from_labels(table["label"], "multivariate interval"),
+    )
     values = memory.rating_values(ratings)
     for measure in ALL:
         assert measure.why_undefined(values) == "no item was rated by every rater"
@@ -153,7 +192,9 @@ def test_a_panel_that_never_meets_leaves_nothing_that_every_rater_rated():
 def test_in_one_dimension_phi_is_r_and_iota_is_lins_concordance():
     values = vectors(random_table(np.random.default_rng(1), 40, 3, 1))
     assert um_phi(values).value == pytest.approx(berry_mielke_r(values).value, rel=1e-12)
-    assert janson_olsson_iota(values).value == pytest.approx(MEASURES["lin_ccc"](values).value, rel=1e-12)
+    assert janson_olsson_iota(values).value == pytest.approx(
+        MEASURES["lin_ccc"](values).value, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("raters", "dimensions"), [(3, 1), (3, 2), (4, 3)])
@@ -161,19 +202,28 @@ def test_phi_does_not_depend_on_the_units_of_the_dimensions_nor_on_turning_them(
     rng = np.random.default_rng(2)
     table = random_table(rng, 8, raters, dimensions)
     phi = um_phi(vectors(table)).value
-    for mixing in (np.diag(10.0 ** np.arange(-3, 6, 3)[:dimensions]), rng.normal(size=(dimensions, dimensions))):
+    for mixing in (
+        np.diag(10.0 ** np.arange(-3, 6, 3)[:dimensions]),
+        rng.normal(size=(dimensions, dimensions)),
+    ):
         moved = um_phi(vectors(1e3 + table @ mixing))
         assert moved.value == pytest.approx(phi, rel=1e-9)
-        assert moved.expected == pytest.approx(um_phi(vectors(table)).expected * abs(np.linalg.det(mixing)), rel=1e-9)
+        assert moved.expected == pytest.approx(
+            um_phi(vectors(table)).expected * abs(np.linalg.det(mixing)), rel=1e-9
+        )
 
 
-@pytest.mark.parametrize("measure", [berry_mielke_r, janson_olsson_iota], ids=lambda measure: measure.name)
+@pytest.mark.parametrize(
+    "measure", [berry_mielke_r, janson_olsson_iota], ids=lambda measure: measure.name
+)
 def test_distances_do_not_depend_on_turning_the_dimensions_or_on_one_common_unit(measure):
     rng = np.random.default_rng(3)
     table = random_table(rng, 8, 3, 2)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     for moved in (1e-9 * table @ turn, 1e3 + 1e3 * table):
-        assert measure(vectors(moved)).value == pytest.approx(measure(vectors(table)).value, rel=1e-9)
+        assert measure(vectors(moved)).value == pytest.approx(
+            measure(vectors(table)).value, rel=1e-9
+        )
     assert abs(measure(vectors(table * [1, 100])).value - measure(vectors(table)).value) > 1e-3
 
 
@@ -200,10 +250,14 @@ def test_whole_weights_repeat_items(measure):
 def test_the_size_of_all_weights_together_changes_nothing(measure, unit):
     rng = np.random.default_rng(12)
     table, weights = random_table(rng, 8, 3, 2), rng.gamma(1, size=8)
-    assert measure(vectors(table, unit * weights)).value == pytest.approx(measure(vectors(table, weights)).value, rel=1e-9)
+    assert measure(vectors(table, unit * weights)).value == pytest.approx(
+        measure(vectors(table, weights)).value, rel=1e-9
+    )
 
 
-@pytest.mark.parametrize("name", ["um_phi", "berry_mielke_r", "janson_olsson_iota", "lin_ccc", "krippendorff_alpha"])
+@pytest.mark.parametrize(
+    "name", ["um_phi", "berry_mielke_r", "janson_olsson_iota", "lin_ccc", "krippendorff_alpha"]
+)
 def test_on_a_single_item_all_that_is_seen_is_what_chance_gives(name):
     found = MEASURES[name](vectors([[[1.0], [2.5], [7.0]]]))
     assert found.value == pytest.approx(0, abs=1e-12)
@@ -217,10 +271,26 @@ P, Q, S, U = (0.0, 0.0), (1.0, 0.0), (0.3, 0.9), (0.7, 0.1)
 @pytest.mark.parametrize(
     ("table", "measure", "reason"),
     [
-        ([[P, P, P], [P, P, P]], janson_olsson_iota, "every rating of the items that every rater rated is the same"),
-        ([[P, P, P], [P, P, P]], berry_mielke_r, "every rating of the items that every rater rated is the same"),
-        ([[P, P, P], [P, P, P]], um_phi, "every simplex of ratings by different raters has volume 0"),
-        ([[P, P, Q], [P, P, S], [P, P, U]], um_phi, "every simplex of ratings by different raters has volume 0"),
+        (
+            [[P, P, P], [P, P, P]],
+            janson_olsson_iota,
+            "every rating of the items that every rater rated is the same",
+        ),
+        (
+            [[P, P, P], [P, P, P]],
+            berry_mielke_r,
+            "every rating of the items that every rater rated is the same",
+        ),
+        (
+            [[P, P, P], [P, P, P]],
+            um_phi,
+            "every simplex of ratings by different raters has volume 0",
+        ),
+        (
+            [[P, P, Q], [P, P, S], [P, P, U]],
+            um_phi,
+            "every simplex of ratings by different raters has volume 0",
+        ),
         ([[P, Q, S]], um_phi, None),
         ([[P, P, S], [P, Q, P]], um_phi, None),
         ([[P, Q], [Q, S]], um_phi, "there are fewer raters than a simplex has corners"),
@@ -250,9 +320,14 @@ def sampled(table, simplices, weights=None, corners=3):
 
 @pytest.mark.parametrize("mean", [_simplices.mean_volumes, _simplices.mean_distances])
 @pytest.mark.parametrize(("items", "raters", "dimensions"), [(12, 3, 2), (9, 5, 2), (8, 4, 3)])
-def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(mean, items, raters, dimensions, monkeypatch):
+def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(
+    mean, items, raters, dimensions, monkeypatch
+):
     table = random_table(np.random.default_rng(7), items, raters, dimensions)
-    exact, corners = mean(table, np.ones(items)), 2 if mean is _simplices.mean_distances else dimensions + 1
+    exact, corners = (
+        mean(table, np.ones(items)),
+        2 if mean is _simplices.mean_distances else dimensions + 1,
+    )
     scores = []
     for seed in range(60):
         monkeypatch.setattr(_simplices, "SEED", seed)
@@ -262,7 +337,9 @@ def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_sta
     assert 0.75 < np.std(scores) < 1.3
 
 
-@pytest.mark.parametrize(("mean", "corners"), [(_simplices.mean_volumes, 3), (_simplices.mean_distances, 2)])
+@pytest.mark.parametrize(
+    ("mean", "corners"), [(_simplices.mean_volumes, 3), (_simplices.mean_distances, 2)]
+)
 def test_random_simplices_serve_every_draw_alike(mean, corners):
     rng = np.random.default_rng(8)
     table, weights = random_table(rng, 15, 3, 2), rng.gamma(2, size=(4, 15))
@@ -270,27 +347,39 @@ def test_random_simplices_serve_every_draw_alike(mean, corners):
     together = sampled(table, 400_000, weights, corners)
     assert together.d_e == pytest.approx(exact.d_e, rel=0.01)
     for draw in range(4):
-        assert sampled(table, 400_000, weights[draw], corners).d_e == pytest.approx(together.d_e[draw], rel=1e-12)
+        assert sampled(table, 400_000, weights[draw], corners).d_e == pytest.approx(
+            together.d_e[draw], rel=1e-12
+        )
     assert np.isnan(sampled(table, 2_000, np.zeros(15), corners).d_e)
 
 
-def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(monkeypatch):
+def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(
+    monkeypatch,
+):
     monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
     monkeypatch.setattr(_simplices, "OF_EACH_DRAW", _simplices._Effort(0, 1_000, 5_000))
     values = vectors(random_table(np.random.default_rng(9), 30, 12, 4))
     found = um_phi(values)
     assert 0 < found.monte_carlo_error < 0.01
     assert um_phi(values).value == found.value
-    assert f"random sampling, standard error {found.monte_carlo_error:.1g}" in estimate("um_phi", values, n_resamples=20).method
+    assert (
+        f"random sampling, standard error {found.monte_carlo_error:.1g}"
+        in estimate("um_phi", values, n_resamples=20).method
+    )
 
 
 def test_what_is_computed_exactly_has_no_monte_carlo_error():
     for measure in (um_phi, berry_mielke_r):
         assert measure(vectors(um.TABLE_2)).monte_carlo_error is None
-        assert "random sampling" not in estimate(measure.name, vectors(um.TABLE_2), n_resamples=20).method
+        assert (
+            "random sampling"
+            not in estimate(measure.name, vectors(um.TABLE_2), n_resamples=20).method
+        )
 
 
-def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_error_that_the_estimate_tells(monkeypatch):
+def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_error_that_the_estimate_tells(
+    monkeypatch,
+):
     table = random_table(np.random.default_rng(11), 60, 3, 2)
     exact = berry_mielke_r(vectors(table))
     monkeypatch.setattr(_simplices, "DISTANCES", 60**2 * 3 - 1)
@@ -298,7 +387,10 @@ def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_
     found = berry_mielke_r(vectors(table))
     assert found.observed == pytest.approx(exact.observed, rel=1e-12)
     assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
-    assert f"random sampling, standard error {found.monte_carlo_error:.1g}" in estimate("berry_mielke_r", vectors(table), n_resamples=20).method
+    assert (
+        f"random sampling, standard error {found.monte_carlo_error:.1g}"
+        in estimate("berry_mielke_r", vectors(table), n_resamples=20).method
+    )
     assert berry_mielke_r(vectors(table[:, :, :1])).monte_carlo_error is None
 
 

@@ -6,12 +6,23 @@ import pytest
 from agreement_pipeline import MEASURES, RatingPatterns, Scale, estimate
 
 NO_YES = Scale(("no", "yes"))
-KAPPAS = ("fleiss_kappa", "scott_pi", "kappa_by_category", "cohen_kappa", "shah_kappa_s", "conger_kappa", "light_kappa", "kraemer_icc")
+KAPPAS = (
+    "fleiss_kappa",
+    "scott_pi",
+    "kappa_by_category",
+    "cohen_kappa",
+    "shah_kappa_s",
+    "conger_kappa",
+    "light_kappa",
+    "kraemer_icc",
+)
 BY_DESIGN = {"gwet_ac1": 1.0, "bennett_s": 1.0}
 
 
 def statistic(name, codes, weights=None):
-    patterns = RatingPatterns(codes, weights, scale=NO_YES, raters=tuple("abc")[: np.shape(codes)[1]])
+    patterns = RatingPatterns(
+        codes, weights, scale=NO_YES, raters=tuple("abc")[: np.shape(codes)[1]]
+    )
     return patterns if MEASURES[name].needs == "patterns" else patterns.counts()
 
 
@@ -20,7 +31,10 @@ def test_four_hundred_pairs_of_no_and_single_ratings_that_vary_say_nothing_of_ag
     of = statistic(name, [[0, 0], [0, -1], [1, -1], [-1, 0], [-1, 1]], [400, 50, 50, 50, 50])
     found = estimate(name, of, n_resamples=200)
     assert found.value is None
-    assert "one and the same label" in found.undefined or "one and the same category" in found.undefined
+    assert (
+        "one and the same label" in found.undefined
+        or "one and the same category" in found.undefined
+    )
     assert np.isnan(MEASURES[name](of).value).all()
 
 
@@ -34,7 +48,9 @@ def test_measures_of_another_chance_keep_their_value_there(name):
 @pytest.mark.parametrize("name", KAPPAS)
 def test_each_draw_of_weights_asks_for_itself_whether_the_ratings_vary(name):
     of = statistic(name, [[0, 0], [0, 1], [1, 1], [1, -1]])
-    value = MEASURES[name](of.reweighted(np.array([[2.0, 1.0, 2.0, 1.0], [3.0, 0.0, 0.0, 2.0], [2.0, 0.0, 1.0, 0.0]]))).value
+    value = MEASURES[name](
+        of.reweighted(np.array([[2.0, 1.0, 2.0, 1.0], [3.0, 0.0, 0.0, 2.0], [2.0, 0.0, 1.0, 0.0]]))
+    ).value
     assert np.isnan(value.reshape(3, -1)).all(1).tolist() == [False, True, False]
 
 
@@ -42,10 +58,18 @@ def test_lights_kappa_asks_it_of_the_items_that_a_pair_of_raters_shares():
     codes = [[0, 0, -1], [1, -1, 0], [-1, 1, 1], [-1, 0, 0], [1, -1, 1]]
     patterns = statistic("light_kappa", codes)
     assert np.isnan(MEASURES["light_kappa"](patterns).value)
-    assert MEASURES["light_kappa"].why_undefined(patterns).startswith("two of the raters gave all the items they share one and the same category")
-    assert np.isfinite(MEASURES["light_kappa"](statistic("light_kappa", [*codes, [1, 1, -1]])).value)
+    assert (
+        MEASURES["light_kappa"]
+        .why_undefined(patterns)
+        .startswith("two of the raters gave all the items they share one and the same category")
+    )
+    assert np.isfinite(
+        MEASURES["light_kappa"](statistic("light_kappa", [*codes, [1, 1, -1]])).value
+    )
 
 
 def test_of_a_category_that_all_pairs_hold_there_is_no_kappa_and_of_one_that_single_ratings_alone_hold_neither():
-    counts = RatingPatterns([[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")).counts()
+    counts = RatingPatterns(
+        [[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")
+    ).counts()
     assert np.isnan(MEASURES["kappa_by_category"](counts).value).tolist() == [False, False, True]

@@ -10,7 +10,9 @@ SCALE = Scale(tuple("abc"))
 
 
 def counts_of(codes):
-    return RatingPatterns(codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])]).counts()
+    return RatingPatterns(
+        codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])]
+    ).counts()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -18,7 +20,9 @@ def test_alpha_of_a_category_is_alpha_of_it_against_the_rest(seed):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     for k, found in enumerate(ALPHA(counts_of(codes)).value):
         binary = np.where(codes < 0, np.nan, codes == k).T
-        assert found == pytest.approx(krippendorff.alpha(binary, level_of_measurement="nominal"), abs=1e-12)
+        assert found == pytest.approx(
+            krippendorff.alpha(binary, level_of_measurement="nominal"), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -26,12 +30,21 @@ def test_kappa_of_a_category_is_fleiss_kappa_of_it_against_the_rest(seed):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     counts = counts_of(codes)
     for k, found in enumerate(KAPPA(counts).value):
-        assert found == pytest.approx(float(MEASURES["fleiss_kappa"](counts.one_vs_rest(k)).value), abs=1e-12)
+        assert found == pytest.approx(
+            float(MEASURES["fleiss_kappa"](counts.one_vs_rest(k)).value), abs=1e-12
+        )
 
 
 def test_kappa_of_a_category_is_what_fleiss_equation_gives_by_hand():
     rows = CategoryCounts(
-        [[0, 0, 0, 6, 0], [0, 3, 0, 0, 3], [0, 1, 4, 0, 1], [0, 0, 0, 0, 6], [0, 3, 0, 3, 0], [2, 0, 4, 0, 0]],
+        [
+            [0, 0, 0, 6, 0],
+            [0, 3, 0, 0, 3],
+            [0, 1, 4, 0, 1],
+            [0, 0, 0, 0, 6],
+            [0, 3, 0, 3, 0],
+            [2, 0, 4, 0, 0],
+        ],
         scale=Scale(tuple("abcde")),
     )
     shares = rows.counts.sum(0) / 36
@@ -43,7 +56,11 @@ def test_kappa_of_a_category_is_what_fleiss_equation_gives_by_hand():
 
 @pytest.mark.parametrize("name", ["alpha_by_category", "kappa_by_category"])
 def test_the_rounds_own_value_is_the_lowest_and_an_unused_category_says_why_it_has_none(name):
-    counts = CategoryCounts([[2, 0, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0], [0, 2, 0, 0]], [5, 2, 4, 3], scale=Scale(tuple("abcd")))
+    counts = CategoryCounts(
+        [[2, 0, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0], [0, 2, 0, 0]],
+        [5, 2, 4, 3],
+        scale=Scale(tuple("abcd")),
+    )
     of_round, *of_categories = estimates([name], counts, n_resamples=200)
     values = [found.value for found in of_categories]
     assert values[3] is None
@@ -57,6 +74,8 @@ def test_a_category_seen_only_on_items_rated_once_has_no_kappa():
 
 
 def test_on_one_category_there_is_no_lowest():
-    found = estimate("kappa_by_category", CategoryCounts([[2, 0, 0]], [9], scale=SCALE), n_resamples=200)
+    found = estimate(
+        "kappa_by_category", CategoryCounts([[2, 0, 0]], [9], scale=SCALE), n_resamples=200
+    )
     assert found.value is None
     assert "one and the same label" in found.undefined

@@ -37,7 +37,15 @@ def test_reasons_are_half_sentences_that_follow_since(record: Measure):
 
 
 def test_a_name_cannot_be_taken_twice_nor_be_more_than_a_name():
-    declare = measure("Title", question="inter-rater", needs="counts", bounds=(0, 1), undefined=(), source="s", convention="c")
+    declare = measure(
+        "Title",
+        question="inter-rater",
+        needs="counts",
+        bounds=(0, 1),
+        undefined=(),
+        source="s",
+        convention="c",
+    )
 
     def fleiss_kappa(counts):
         return counts
@@ -46,7 +54,10 @@ def test_a_name_cannot_be_taken_twice_nor_be_more_than_a_name():
         return counts
 
     for function in (fleiss_kappa, FleissKappa):
-        with pytest.raises(ValueError, match=r"a new name in lower case letters, digits and underscores is required"):
+        with pytest.raises(
+            ValueError,
+            match=r"a new name in lower case letters, digits and underscores is required",
+        ):
             declare(function)
     assert MEASURES["fleiss_kappa"].title == "Fleiss' κ"
 

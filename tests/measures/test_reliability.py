@@ -21,45 +21,74 @@ def bisected(d, p):
     low, high = 0.0, min(a / b for a, b in zip(d, p, strict=True) if b > 0)
     for _ in range(200):
         middle = (low + high) / 2
-        product = np.prod([max(a - middle * b, 0.0) ** b for a, b in zip(d, p, strict=True) if b > 0])
+        product = np.prod(
+            [max(a - middle * b, 0.0) ** b for a, b in zip(d, p, strict=True) if b > 0]
+        )
         low, high = (middle, high) if middle < product else (low, middle)
     return low
 
 
 def replicated(first, cells, weights=None, names=("no", "yes")):
     """First ratings (items, raters) and a dictionary of counts by (item, rater)."""
-    patterns = RatingPatterns(first, weights, scale=Scale(names), raters=[f"r{r}" for r in range(np.shape(first)[1])])
+    patterns = RatingPatterns(
+        first, weights, scale=Scale(names), raters=[f"r{r}" for r in range(np.shape(first)[1])]
+    )
     where = np.array(list(cells)).reshape(-1, 2)
-    return ReplicateCounts(np.array(list(cells.values()), dtype=float), where[:, 0], where[:, 1], patterns)
+    return ReplicateCounts(
+        np.array(list(cells.values()), dtype=float), where[:, 0], where[:, 1], patterns
+    )
 
 
 def equations_1_to_5(first, cells, weights, categories, robust):
     """x, y, the factors and ρ, one rater, item and pair at a time."""
-    used = [sum(w for row, w in zip(first, weights, strict=True) for k in row if k == c) for c in range(categories)]
+    used = [
+        sum(w for row, w in zip(first, weights, strict=True) for k in row if k == c)
+        for c in range(categories)
+    ]
     p = np.array(used) / sum(used)
     raters = range(len(first[0]))
     factors = {}
     for i in raters:
-        mine = [(weights[u], np.array(c) / sum(c)) for (u, r), c in cells.items() if r == i and sum(c) >= np.sum(p > 0)]
+        mine = [
+            (weights[u], np.array(c) / sum(c))
+            for (u, r), c in cells.items()
+            if r == i and sum(c) >= np.sum(p > 0)
+        ]
         if not mine:
             continue
         total = sum(w for w, _ in mine)
         x = sum(w * bisected(d, p) for w, d in mine) / total
         y = sum(w * (d - bisected(d, p) * p) for w, d in mine) / total
         strength = np.full(categories, y.sum()) if robust else y
-        factors[i] = [s / (s + q * x) if s + q * x > 1e-14 else np.nan for s, q in zip(strength, p, strict=True)]
+        factors[i] = [
+            s / (s + q * x) if s + q * x > 1e-14 else np.nan
+            for s, q in zip(strength, p, strict=True)
+        ]
     above = below = 0.0
     for row, w in zip(first, weights, strict=True):
-        pairs = [(i, j) for i, j in permutations(raters, 2) if row[i] >= 0 and row[j] >= 0 and i in factors and j in factors]
+        pairs = [
+            (i, j)
+            for i, j in permutations(raters, 2)
+            if row[i] >= 0 and row[j] >= 0 and i in factors and j in factors
+        ]
         if pairs:
-            above += w * np.mean([factors[i][row[i]] * factors[j][row[j]] if row[i] == row[j] else 0.0 for i, j in pairs])
+            above += w * np.mean(
+                [
+                    factors[i][row[i]] * factors[j][row[j]] if row[i] == row[j] else 0.0
+                    for i, j in pairs
+                ]
+            )
             below += w
     return above / below
 
 
 def drawn(seed, categories, repetitions, missing=0.2, items=12, raters=4):
     rng = np.random.default_rng(seed)
-    first = np.where(rng.random((items, raters)) < 0.6, rng.integers(categories, size=(items, 1)), rng.integers(categories, size=(items, raters)))
+    first = np.where(
+        rng.random((items, raters)) < 0.6,
+        rng.integers(categories, size=(items, 1)),
+        rng.integers(categories, size=(items, raters)),
+    )
     first = np.where(rng.random(first.shape) < missing, -1, first)
     cells = {}
     for u, i in rng.permutation([(u, i) for u in range(items) for i in range(raters - 1)])[:16]:
@@ -72,7 +101,9 @@ def drawn(seed, categories, repetitions, missing=0.2, items=12, raters=4):
 def test_random_choice_is_found_to_twelve_digits_by_halving_too(categories):
     rng = np.random.default_rng(categories)
     p = rng.dirichlet(np.ones(categories) * rng.choice([0.3, 1, 30], size=1))
-    d = np.vstack([rng.dirichlet(np.ones(categories) * size, size=30) for size in (0.3, 1, 30)] + [p[None]])
+    d = np.vstack(
+        [rng.dirichlet(np.ones(categories) * size, size=30) for size in (0.3, 1, 30)] + [p[None]]
+    )
     assert random_choice(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
 
 
@@ -87,7 +118,9 @@ def test_a_category_in_use_that_a_rater_never_gave_rules_out_random_choice_and_o
     p = np.array([0.5, 0.5, 0.0])
     assert random_choice(np.array([[1.0, 0.0, 0.0]]), p) == 0
     assert random_choice(np.array([[0.5, 0.5, 0.0]]), p) == pytest.approx(1 / 3)
-    assert random_choice(np.array([[0.25, 0.25, 0.5]]), p) == pytest.approx(bisected([0.25, 0.25, 0.5], p), abs=1e-12)
+    assert random_choice(np.array([[0.25, 0.25, 0.5]]), p) == pytest.approx(
+        bisected([0.25, 0.25, 0.5], p), abs=1e-12
+    )
 
 
 def test_shares_one_grain_apart_and_near_the_edge_are_still_solved():
@@ -128,8 +161,12 @@ def test_with_every_rater_at_one_with_herself_rho_is_the_mean_percent_agreement_
         assert record(replicates).observed == pytest.approx(float(percent), abs=1e-12)
 
 
-@pytest.mark.parametrize(("record", "gae"), [(EXACT, (2 / 3) ** 2), (ROBUST, 0.8**2)], ids=["exact", "robust"])
-def test_the_sources_discussion_of_82_of_100_agreements_is_that_times_the_genuine_agreement_effect(record, gae):
+@pytest.mark.parametrize(
+    ("record", "gae"), [(EXACT, (2 / 3) ** 2), (ROBUST, 0.8**2)], ids=["exact", "robust"]
+)
+def test_the_sources_discussion_of_82_of_100_agreements_is_that_times_the_genuine_agreement_effect(
+    record, gae
+):
     first = [[0, 0]] * 41 + [[1, 1]] * 41 + [[0, 1]] * 9 + [[1, 0]] * 9
     sure = replicated(first, {(0, 0): [6, 0], (0, 1): [6, 0], (50, 0): [0, 6], (50, 1): [0, 6]})
     torn = replicated(first, {(0, 0): [3, 3], (0, 1): [3, 3]})
@@ -144,14 +181,27 @@ def test_rho_of_raters_who_follow_the_sources_model_is_what_their_true_shares_gi
     rng = np.random.default_rng(20)
     guessing, p = np.array([0.1, 0.3, 0.5]), np.array([0.5, 0.5])
     truth = np.tile([0, 1], 10_000)
-    d = np.stack([guessing[:, None] * p + (1 - guessing)[:, None] * decided for decided in ([0.9, 0.1], [0.1, 0.9])])  # class, rater, category
+    d = np.stack(
+        [
+            guessing[:, None] * p + (1 - guessing)[:, None] * decided
+            for decided in ([0.9, 0.1], [0.1, 0.9])
+        ]
+    )  # class, rater, category
     first = (rng.random((len(truth), 3)) < d[truth][:, :, 1]).astype(int)
-    cells = {(u, i): rng.multinomial(2000, d[u % 2, i]).tolist() for u in range(10) for i in range(3)}
+    cells = {
+        (u, i): rng.multinomial(2000, d[u % 2, i]).tolist() for u in range(10) for i in range(3)
+    }
     x = np.array([bisected(d[0, i], p) for i in range(3)])
     y = d.mean(0) - x[:, None] * p
     strength = y.sum(1, keepdims=True) if robust else y
     g = strength / (strength + x[:, None] * p)
-    expected = np.mean([(d[c, i] * g[i] * d[c, j] * g[j]).sum() for c in (0, 1) for i, j in permutations(range(3), 2)])
+    expected = np.mean(
+        [
+            (d[c, i] * g[i] * d[c, j] * g[j]).sum()
+            for c in (0, 1)
+            for i, j in permutations(range(3), 2)
+        ]
+    )
     found = (ROBUST if robust else EXACT)(replicated(first, cells))
     assert found.value == pytest.approx(expected, abs=0.01)
 
@@ -163,14 +213,26 @@ FULL = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
 def test_pairs_with_a_rater_without_replicates_are_left_out():
     two = [[0, 0], [0, 1], [1, 1]]
     cells = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
-    with_third = [[0, 0, 1], [0, 1, -1], [1, 1, 0]]  # she uses the categories as the two do, so the panel's shares stay
+    with_third = [
+        [0, 0, 1],
+        [0, 1, -1],
+        [1, 1, 0],
+    ]  # she uses the categories as the two do, so the panel's shares stay
     for record in (EXACT, ROBUST):
-        assert record(replicated(with_third, cells)).value == pytest.approx(float(record(replicated(two, cells)).value), abs=1e-12)
+        assert record(replicated(with_third, cells)).value == pytest.approx(
+            float(record(replicated(two, cells)).value), abs=1e-12
+        )
 
 
 def test_raters_whose_replicates_do_not_show_guessing_are_named():
     names = ("a", "b", "c")
-    cells = {(0, 0): [3, 2, 1], (1, 0): [1, 3, 2], (0, 1): [4, 1, 1], (1, 1): [1, 4, 1], (2, 2): [0, 2, 0]}
+    cells = {
+        (0, 0): [3, 2, 1],
+        (1, 0): [1, 3, 2],
+        (0, 1): [4, 1, 1],
+        (1, 1): [1, 4, 1],
+        (2, 2): [0, 2, 0],
+    }
     replicates = replicated([[0, 0, 0, 1], [1, 1, 2, 1], [2, 2, 1, -1]], cells, names=names)
     for record in (EXACT, ROBUST):
         assert record.raters_left_out(replicates) == ("r2", "r3")
@@ -180,10 +242,30 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
     ("first", "cells", "names", "reason"),
     [
         (FIRST, {}, ("no", "yes"), "no rater met an item twice"),
-        ([[0, 0], [0, 0]], {(0, 0): [2, 0], (0, 1): [2, 0]}, ("no", "yes"), "the first ratings are of fewer than two categories"),
-        ([[0, 1], [2, 2]], {(0, 0): [1, 1, 0], (0, 1): [2, 0, 0]}, ("a", "b", "c"), "fewer times than there are categories in use"),
-        ([[0, -1], [-1, 1], [1, -1]], {(0, 0): [1, 1], (1, 1): [2, 0]}, ("no", "yes"), "no item was rated by two raters with replicates"),
-        ([[0, 0, 0], [1, 1, 0]], {(0, 0): [1, 1]}, ("no", "yes"), "no item was rated by two raters with replicates"),
+        (
+            [[0, 0], [0, 0]],
+            {(0, 0): [2, 0], (0, 1): [2, 0]},
+            ("no", "yes"),
+            "the first ratings are of fewer than two categories",
+        ),
+        (
+            [[0, 1], [2, 2]],
+            {(0, 0): [1, 1, 0], (0, 1): [2, 0, 0]},
+            ("a", "b", "c"),
+            "fewer times than there are categories in use",
+        ),
+        (
+            [[0, -1], [-1, 1], [1, -1]],
+            {(0, 0): [1, 1], (1, 1): [2, 0]},
+            ("no", "yes"),
+            "no item was rated by two raters with replicates",
+        ),
+        (
+            [[0, 0, 0], [1, 1, 0]],
+            {(0, 0): [1, 1]},
+            ("no", "yes"),
+            "no item was rated by two raters with replicates",
+        ),
     ],
 )
 def test_both_forms_say_why_they_have_no_value(first, cells, names, reason):
@@ -197,8 +279,12 @@ def test_both_forms_say_why_they_have_no_value(first, cells, names, reason):
 
 
 def test_the_exact_form_alone_has_no_value_where_raters_agree_on_a_category_one_of_them_never_repeated():
-    replicates = replicated([[0, 0], [1, 1], [0, 1]], {(0, 0): [3, 0], (1, 0): [0, 3], (0, 1): [3, 0]})
-    assert "a category that one of them never gave to an item she met again" in (EXACT.why_undefined(replicates) or "")
+    replicates = replicated(
+        [[0, 0], [1, 1], [0, 1]], {(0, 0): [3, 0], (1, 0): [0, 3], (0, 1): [3, 0]}
+    )
+    assert "a category that one of them never gave to an item she met again" in (
+        EXACT.why_undefined(replicates) or ""
+    )
     assert np.isnan(EXACT(replicates).value)
     assert ROBUST.why_undefined(replicates) is None
     assert ROBUST(replicates).value == pytest.approx(2 / 3)
@@ -216,7 +302,9 @@ def test_items_met_too_few_times_are_left_out_and_their_rater_counts_as_without_
     enough = {(0, 0): [3, 2, 1], (1, 0): [1, 3, 2], (0, 1): [4, 1, 1], (1, 1): [1, 4, 1]}
     with_short = {**enough, (2, 0): [1, 0, 1], (2, 2): [0, 2, 0]}
     for record in (EXACT, ROBUST):
-        assert record(replicated(first, with_short, names=names)).value == pytest.approx(float(record(replicated(first, enough, names=names)).value))
+        assert record(replicated(first, with_short, names=names)).value == pytest.approx(
+            float(record(replicated(first, enough, names=names)).value)
+        )
 
 
 def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
@@ -230,12 +318,19 @@ def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
 
 def shares_drawn(first, cells, names):
     """Each rater's share of random choice in every draw, shape (B, R)."""
-    return np.concatenate([_guessing(block).x for block in resampled(replicated(first, cells, names=names), 500, seed=1)])
+    return np.concatenate(
+        [
+            _guessing(block).x
+            for block in resampled(replicated(first, cells, names=names), 500, seed=1)
+        ]
+    )
 
 
 def test_a_rater_whose_replicates_are_too_short_to_show_guessing_stays_without_a_share_in_every_draw():
     first = [[k, k] for k in (0, 1, 2)] * 4
-    cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {(u, 1): 2 * np.eye(3)[u % 3] for u in range(2)}
+    cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {
+        (u, 1): 2 * np.eye(3)[u % 3] for u in range(2)
+    }
     x = shares_drawn(first, cells, "abc")
     assert np.isnan(x[:, 1]).all()
     assert np.isfinite(x[:, 0]).all()
@@ -256,8 +351,15 @@ def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equat
     def rho(x):
         return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
 
-    first = RatingPatterns([[0, 0], [1, 1], [0, 1], [1, 0]], [41, 41, 9, 9], scale=Scale(("no", "yes")), raters=("a", "b"))
-    least = MEASURES["campagner_cabitza_rho_robust"](ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)).value
+    first = RatingPatterns(
+        [[0, 0], [1, 1], [0, 1], [1, 0]],
+        [41, 41, 9, 9],
+        scale=Scale(("no", "yes")),
+        raters=("a", "b"),
+    )
+    least = MEASURES["campagner_cabitza_rho_robust"](
+        ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)
+    ).value
     assert least == pytest.approx(rho(largest), abs=1e-12)
     assert least == pytest.approx(0.525, abs=5e-4)
     assert rho(0.40) == pytest.approx(printed, abs=5e-3)

@@ -30,7 +30,15 @@ def said_by(seed, raters=3, items=9, most=4, truthful=0.6):
     for rater in range(raters):
         truth = rng.choice(NUMBERS[: 2 + rater % 3], size=items)
         times = rng.integers(1, most + 1, size=items)
-        of_each.append({u: [truth[u] if rng.random() < truthful else rng.choice(NUMBERS) for _ in range(times[u])] for u in range(items)})
+        of_each.append(
+            {
+                u: [
+                    truth[u] if rng.random() < truthful else rng.choice(NUMBERS)
+                    for _ in range(times[u])
+                ]
+                for u in range(items)
+            }
+        )
     return of_each
 
 
@@ -42,11 +50,15 @@ def ratings_of(of_each, scale):
         for occurrence, x in enumerate(numbers, 1)
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-    return Ratings.from_frame(frame.assign(label=frame["label"].map("{:g}".format)) if not scale.numeric else frame, scale)
+    return Ratings.from_frame(
+        frame.assign(label=frame["label"].map("{:g}".format)) if not scale.numeric else frame, scale
+    )
 
 
 def scale_of(level):
-    return Scale(NUMBERS if level in ("interval", "ratio") else tuple(f"{x:g}" for x in NUMBERS), level)
+    return Scale(
+        NUMBERS if level in ("interval", "ratio") else tuple(f"{x:g}" for x in NUMBERS), level
+    )
 
 
 def again(of_items):
@@ -67,7 +79,10 @@ def disagreements(cells, level):
     """n, D_o and D_e, one pair of labels at a time."""
     pool = [x for cell in cells for x in cell]
     n = len(pool)
-    within = sum(sum(apart(level, pool, a, b) for a, b in permutations(cell, 2)) / (len(cell) - 1) for cell in cells)
+    within = sum(
+        sum(apart(level, pool, a, b) for a, b in permutations(cell, 2)) / (len(cell) - 1)
+        for cell in cells
+    )
     between = sum(apart(level, pool, a, b) for a, b in permutations(pool, 2))
     return n, within / n, between / (n * (n - 1))
 
@@ -83,7 +98,11 @@ def looped_kappa(of_each, label=None):
     for of_items in of_each:
         cells = [[x if label is None else x == label for x in cell] for cell in again(of_items)]
         p_o = np.mean([np.mean([a == b for a, b in permutations(cell, 2)]) for cell in cells])
-        p = {c: np.mean([cell.count(c) / len(cell) for cell in cells]) for cell in cells for c in cell}
+        p = {
+            c: np.mean([cell.count(c) / len(cell) for cell in cells])
+            for cell in cells
+            for c in cell
+        }
         p_e = sum(share**2 for share in p.values())
         above, below = above + len(cells) * (p_o - p_e), below + len(cells) * (1 - p_e)
     return above / below
@@ -110,18 +129,25 @@ def looped_icc(of_each):
         bms = sum(len(cell) * (np.mean(cell) - mean) ** 2 for cell in cells) / (n - 1)
         wms = sum((x - np.mean(cell)) ** 2 for cell in cells for x in cell) / (m - n)
         k = (m - sum(len(cell) ** 2 for cell in cells) / m) / (n - 1)
-        between_all, total_all = between_all + n * (bms - wms) / k, total_all + n * ((bms - wms) / k + wms)
+        between_all, total_all = (
+            between_all + n * (bms - wms) / k,
+            total_all + n * ((bms - wms) / k + wms),
+        )
     return between_all / total_all
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(4))
-def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels_as_loops(seed, level):
+def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels_as_loops(
+    seed, level
+):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, scale_of(level))
     found = ALPHA(memory.replicate_counts(ratings))
     assert float(found.value) == pytest.approx(looped_alpha(of_each, level), abs=1e-12)
-    assert float(found.value) == pytest.approx(1 - float(found.observed / found.expected), abs=1e-12)
+    assert float(found.value) == pytest.approx(
+        1 - float(found.observed / found.expected), abs=1e-12
+    )
     for rater, of_items in enumerate(of_each):
         own = ALPHA(memory.replicate_counts(ratings).of(f"r{rater}"))
         assert float(own.value) == pytest.approx(looped_alpha([of_items], level), abs=1e-12)
@@ -132,7 +158,9 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 def test_alpha_is_the_same_where_the_scale_lists_no_categories(seed, level):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, Scale(None, level))
-    assert float(ALPHA(memory.replicate_values(ratings)).value) == pytest.approx(looped_alpha(of_each, level), abs=1e-10)
+    assert float(ALPHA(memory.replicate_values(ratings)).value) == pytest.approx(
+        looped_alpha(of_each, level), abs=1e-10
+    )
 
 
 def test_alpha_of_vectors_sums_squared_differences_over_their_dimensions():
@@ -142,9 +170,18 @@ def test_alpha_of_vectors_sums_squared_differences_over_their_dimensions():
     for row, cell in zip(values, cells, strict=True):
         row[: len(cell)] = cell
     pool = np.vstack(cells)
-    within = sum(sum(((a - b) ** 2).sum() for a in cell for b in cell) / (len(cell) - 1) for cell in cells) / len(pool)
+    within = sum(
+        sum(((a - b) ** 2).sum() for a in cell for b in cell) / (len(cell) - 1) for cell in cells
+    ) / len(pool)
     between = sum(((a - b) ** 2).sum() for a in pool for b in pool) / (len(pool) * (len(pool) - 1))
-    replicates = ReplicateValues(values, range(4), [0] * 4, np.ones(4), scale=Scale(None, "multivariate interval", dimensions=2), raters=("a",))
+    replicates = ReplicateValues(
+        values,
+        range(4),
+        [0] * 4,
+        np.ones(4),
+        scale=Scale(None, "multivariate interval", dimensions=2),
+        raters=("a",),
+    )
     assert float(ALPHA(replicates).value) == pytest.approx(1 - within / between, abs=1e-12)
 
 
@@ -154,8 +191,12 @@ def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
     replicates = memory.replicate_counts(ratings_of(of_each, scale_of("nominal")))
     found = KAPPA(replicates)
     assert float(found.value) == pytest.approx(looped_kappa(of_each), abs=1e-12)
-    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(looped_kappa(of_each), abs=1e-12)
-    assert BY_CATEGORY(replicates).value == pytest.approx([looped_kappa(of_each, label) for label in NUMBERS], abs=1e-12)
+    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
+        looped_kappa(of_each), abs=1e-12
+    )
+    assert BY_CATEGORY(replicates).value == pytest.approx(
+        [looped_kappa(of_each, label) for label in NUMBERS], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", WEIGHTINGS)
@@ -166,10 +207,16 @@ def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
     found = record(memory.replicate_counts(ratings_of(of_each, scale)))
     assert float(found.value) == pytest.approx(expected, abs=1e-12)
-    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(expected, abs=1e-12)
+    assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
-KAPPAS = ["test_retest_kappa", "test_retest_kappa_by_category", *(f"test_retest_kappa_{name}" for name in WEIGHTINGS)]
+KAPPAS = [
+    "test_retest_kappa",
+    "test_retest_kappa_by_category",
+    *(f"test_retest_kappa_{name}" for name in WEIGHTINGS),
+]
 
 
 @pytest.mark.parametrize("name", KAPPAS)
@@ -178,12 +225,26 @@ def test_kappa_is_never_under_minus_one_whatever_the_weights_of_items(seed, name
     rng = np.random.default_rng(seed)
     record = MEASURES[name]
     levels = record.levels
-    scale = Scale(tuple(np.cumsum(rng.gamma(0.5, size=3) + 0.01)), "ratio") if "ratio" in levels else Scale(tuple("abc"), "ordinal")
-    cells = [rng.permutation([half, size - half, 0]) for size in rng.choice([2, 2, 3, 12], size=8) for half in [size // 2]]
+    scale = (
+        Scale(tuple(np.cumsum(rng.gamma(0.5, size=3) + 0.01)), "ratio")
+        if "ratio" in levels
+        else Scale(tuple("abc"), "ordinal")
+    )
+    cells = [
+        rng.permutation([half, size - half, 0])
+        for size in rng.choice([2, 2, 3, 12], size=8)
+        for half in [size // 2]
+    ]
     patterns = RatingPatterns(np.zeros((4, 2), int), scale=scale, raters=("a", "b"))
     replicates = ReplicateCounts(cells, np.repeat(range(4), 2), [0, 1] * 4, patterns)
     for of in (replicates, replicates.with_unseen(3.0)):
-        draws = np.vstack([rng.dirichlet(np.full(of.weights.shape[-1], share), size=200) * rng.choice([1.1, 4, 7], size=(200, 1)) for share in (0.1, 1.0)])
+        draws = np.vstack(
+            [
+                rng.dirichlet(np.full(of.weights.shape[-1], share), size=200)
+                * rng.choice([1.1, 4, 7], size=(200, 1))
+                for share in (0.1, 1.0)
+            ]
+        )
         value = record(of.reweighted(draws)).value
         assert np.nanmin(value) >= record.bounds[0] - 1e-9 == -1 - 1e-9
 
@@ -193,14 +254,18 @@ def test_kappa_reaches_minus_one_where_a_rater_says_both_poles_of_every_item(nam
     record = MEASURES[name]
     scale = Scale((1.0, 2.0), "ratio") if "ratio" in record.levels else Scale(("a", "b"), "ordinal")
     patterns = RatingPatterns([[0], [1]], scale=scale, raters=("a",))
-    assert record(ReplicateCounts([[1, 1], [1, 1]], [0, 1], [0, 0], patterns)).value == pytest.approx(-1.0)
+    assert record(
+        ReplicateCounts([[1, 1], [1, 1]], [0, 1], [0, 0], patterns)
+    ).value == pytest.approx(-1.0)
 
 
 def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_mind(tabled):
     steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
     changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
     kappas = [float(KAPPA(memory.replicate_counts(ratings)).value) for ratings in (steady, changed)]
-    assert kappas == pytest.approx([(4 / 6 - 0.5) / 0.5] * 2)  # Cohen's form gives the second 0.4 and the first 1/3
+    assert kappas == pytest.approx(
+        [(4 / 6 - 0.5) / 0.5] * 2
+    )  # Cohen's form gives the second 0.4 and the first 1/3
 
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
@@ -208,15 +273,21 @@ def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_min
 def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(seed, level):
     of_each = said_by(seed)
     expected = looped_icc(of_each)
-    assert float(ICC(memory.replicate_counts(ratings_of(of_each, scale_of(level)))).value) == pytest.approx(expected, abs=1e-12)
-    assert float(ICC(memory.replicate_values(ratings_of(of_each, Scale(None, level)))).value) == pytest.approx(expected, abs=1e-12)
+    assert float(
+        ICC(memory.replicate_counts(ratings_of(of_each, scale_of(level)))).value
+    ) == pytest.approx(expected, abs=1e-12)
+    assert float(
+        ICC(memory.replicate_values(ratings_of(of_each, Scale(None, level)))).value
+    ) == pytest.approx(expected, abs=1e-12)
 
 
 def test_in_a_draw_of_little_more_than_one_item_an_icc_may_lie_under_minus_one():
     """Of 0.6 and 0.5 of items met twice and ten times n_0 is -22.5, and the total variance, which it divides, is all but used up."""
     said = np.full((2, 10), np.nan)
     said[0, :2], said[1] = [0.0, 1.0], np.tile([0.75, 1.75], 5)
-    replicates = ReplicateValues(said, [0, 1], [0, 0], [0.6, 0.5], scale=Scale(None, "interval"), raters=("a",))
+    replicates = ReplicateValues(
+        said, [0, 1], [0, 0], [0.6, 0.5], scale=Scale(None, "interval"), raters=("a",)
+    )
     mean = (0.6 * 1.0 + 0.5 * 12.5) / 6.2
     bms = (0.6 * 2 * (0.5 - mean) ** 2 + 0.5 * 10 * (1.25 - mean) ** 2) / 0.1
     wms = (0.6 * 0.5 + 0.5 * 2.5) / (6.2 - 1.1)
@@ -234,7 +305,9 @@ def noise_about(centres, items=200, seed=0):
 
 
 def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with_themselves():
-    replicates = memory.replicate_values(ratings_of(noise_about([0.0, 100.0]), Scale(None, "interval")))
+    replicates = memory.replicate_values(
+        ratings_of(noise_about([0.0, 100.0]), Scale(None, "interval"))
+    )
     for record in (ALPHA, ICC):
         assert abs(float(record(replicates).value)) < 0.2
     as_one_table = MEASURES["krippendorff_alpha"](replicates.cells()).value
@@ -243,18 +316,30 @@ def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with
 
 def test_what_a_rater_adds_to_all_her_numbers_does_not_matter():
     of_each = said_by(1)
-    shifted = [{u: [x + 50 * rater for x in numbers] for u, numbers in of_items.items()} for rater, of_items in enumerate(of_each)]
+    shifted = [
+        {u: [x + 50 * rater for x in numbers] for u, numbers in of_items.items()}
+        for rater, of_items in enumerate(of_each)
+    ]
     for record in (ALPHA, ICC):
-        values = [float(record(memory.replicate_values(ratings_of(each, Scale(None, "interval")))).value) for each in (of_each, shifted)]
+        values = [
+            float(record(memory.replicate_values(ratings_of(each, Scale(None, "interval")))).value)
+            for each in (of_each, shifted)
+        ]
         assert values[0] == pytest.approx(values[1], abs=1e-10)
 
 
-def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_has_none_of_her_own(tabled):
+def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_has_none_of_her_own(
+    tabled,
+):
     table = "A B\n0/0 1/1\n1/1 1/1\n0/1 1/1\n1/1 1/1"
     replicates = memory.replicate_counts(tabled(table, ("0", "1")))
     for record in (ALPHA, KAPPA):
-        assert float(record(replicates).value) == pytest.approx(float(record(replicates.of("A")).value))
-        assert "one and the same label to all items she met again" in (record.why_undefined(replicates.of("B")) or "")
+        assert float(record(replicates).value) == pytest.approx(
+            float(record(replicates.of("A")).value)
+        )
+        assert "one and the same label to all items she met again" in (
+            record.why_undefined(replicates.of("B")) or ""
+        )
 
 
 @pytest.mark.parametrize(
@@ -262,7 +347,10 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     [
         ("A B\n0 1\n1 0", "no rater met an item twice"),
         ("A B\n0/1 1\n1 0/0", "no rater met two items again"),
-        ("A B\n1/1 0/1\n1/1 0", "every rater who met two items again gave one and the same number to all of them"),
+        (
+            "A B\n1/1 0/1\n1/1 0",
+            "every rater who met two items again gave one and the same number to all of them",
+        ),
     ],
 )
 def test_an_icc_without_a_value_says_why(tabled, table, reason):
@@ -274,15 +362,25 @@ def test_an_icc_without_a_value_says_why(tabled, table, reason):
 def test_each_rater_and_the_round_have_an_estimate_with_an_interval_on_a_scale_without_categories():
     rng = np.random.default_rng(5)
     truth = rng.normal(0, 5, size=60)
-    sharp, dull = ({u: list(truth[u] + rng.normal(0, noise, size=2)) for u in range(60)} for noise in (0.2, 5.0))
-    found = {str(each.scope): each for each in measure_ratings(ratings_of([sharp, dull], Scale(None, "interval")), ["test_retest_icc"], n_resamples=500)}
+    sharp, dull = (
+        {u: list(truth[u] + rng.normal(0, noise, size=2)) for u in range(60)}
+        for noise in (0.2, 5.0)
+    )
+    found = {
+        str(each.scope): each
+        for each in measure_ratings(
+            ratings_of([sharp, dull], Scale(None, "interval")), ["test_retest_icc"], n_resamples=500
+        )
+    }
     assert set(found) == {"round", "rater r0", "rater r1"}
     assert found["rater r0"].interval.low > 0.8 > found["rater r1"].interval.high
     assert all(each.interval.low < each.value <= each.interval.high for each in found.values())
 
 
 def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
-    replicates = memory.replicate_values(ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval")))
+    replicates = memory.replicate_values(
+        ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval"))
+    )
     for name in ("test_retest_alpha", "test_retest_icc"):
         found = estimate(name, replicates)
         assert found.value == pytest.approx(1.0)
@@ -294,7 +392,9 @@ def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
     counts, numbers = memory.replicate_counts(ratings), memory.replicate_values(ratings)
     for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
         assert record.raters_left_out(replicates) == ("B", "C")
-    nominal = memory.replicate_counts(tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3")))
+    nominal = memory.replicate_counts(
+        tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"))
+    )
     assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")
 
 
@@ -304,8 +404,16 @@ def test_a_rater_with_more_meetings_counts_with_them_and_no_more_at_any_level(le
         {f"a{u}": pair for u, pair in enumerate([(1, 1), (2, 2), (1, 2), (4, 4)] * 5)},
         {f"b{u}": pair for u, pair in enumerate([(1, 2), (2, 1), (4, 1), (2, 4)] * 50)},
     ]
-    of_a, of_b, both = (ALPHA(memory.replicate_counts(ratings_of(part, scale_of(level)))) for part in (said[:1], said[1:], said))
+    of_a, of_b, both = (
+        ALPHA(memory.replicate_counts(ratings_of(part, scale_of(level))))
+        for part in (said[:1], said[1:], said)
+    )
     shares = {"a": 20, "b": 200}
-    weight_a, weight_b = (shares[name] * float(found.expected) for name, found in (("a", of_a), ("b", of_b)))
-    assert float(both.value) == pytest.approx((weight_a * float(of_a.value) + weight_b * float(of_b.value)) / (weight_a + weight_b), rel=1e-9)
+    weight_a, weight_b = (
+        shares[name] * float(found.expected) for name, found in (("a", of_a), ("b", of_b))
+    )
+    assert float(both.value) == pytest.approx(
+        (weight_a * float(of_a.value) + weight_b * float(of_b.value)) / (weight_a + weight_b),
+        rel=1e-9,
+    )
     assert 0.8 < weight_b / (weight_a + weight_b) < 0.97

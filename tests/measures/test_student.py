@@ -5,7 +5,9 @@ from agreement_pipeline.measures._student import lower_tail, quantile
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 29, 30, 99, 1000, 100_001])
-@pytest.mark.parametrize("t", [float("-inf"), -300.0, -40.0, -3.2, -1.0, -0.01, 0.0, 0.5, 2.0, 12.0])
+@pytest.mark.parametrize(
+    "t", [float("-inf"), -300.0, -40.0, -3.2, -1.0, -0.01, 0.0, 0.5, 2.0, 12.0]
+)
 def test_the_lower_tail_is_scipys(t, df):
     assert lower_tail(t, df) == pytest.approx(student.cdf(t, df), abs=1e-12)
 

@@ -12,7 +12,11 @@ N = 200
 def codes_of_three(seed=4):
     """Three raters of three categories, who agree well."""
     truth = np.random.default_rng(seed).integers(0, 3, size=(N, 1))
-    return np.where(np.random.default_rng(seed + 1).random((N, 3)) < 0.94, truth, np.random.default_rng(seed + 2).integers(0, 3, size=(N, 3)))
+    return np.where(
+        np.random.default_rng(seed + 1).random((N, 3)) < 0.94,
+        truth,
+        np.random.default_rng(seed + 2).integers(0, 3, size=(N, 3)),
+    )
 
 
 def limits(measure, statistic):
@@ -24,7 +28,9 @@ def counts_with(rows, far, level):
     return RatingPatterns(codes, scale=Scale((1.0, 2.0, 3.0, far), level), raters=tuple("abc"))
 
 
-@pytest.mark.parametrize(("level", "far"), [("interval", 200.0), ("ratio", 0.0), ("ordinal", 4.0), ("nominal", 4.0)])
+@pytest.mark.parametrize(
+    ("level", "far"), [("interval", 200.0), ("ratio", 0.0), ("ordinal", 4.0), ("nominal", 4.0)]
+)
 def test_a_far_label_of_a_single_rater_does_not_move_alphas_limits(level, far):
     alone = limits("krippendorff_alpha", counts_with([], far, level).counts())
     joined = limits("krippendorff_alpha", counts_with([[[3, -1, -1]]], far, level).counts())
@@ -32,9 +38,16 @@ def test_a_far_label_of_a_single_rater_does_not_move_alphas_limits(level, far):
 
 
 def test_nor_does_a_far_number_where_any_may_occur():
-    numbers = np.vstack([codes_of_three() + np.random.default_rng(8).normal(0, 0.01, (N, 3)), [[200.0, np.nan, np.nan]]])
+    numbers = np.vstack(
+        [
+            codes_of_three() + np.random.default_rng(8).normal(0, 0.01, (N, 3)),
+            [[200.0, np.nan, np.nan]],
+        ]
+    )
     scale = Scale(None, "interval")
-    values = [RatingValues(table, scale=scale, raters=tuple("abc")) for table in (numbers[:-1], numbers)]
+    values = [
+        RatingValues(table, scale=scale, raters=tuple("abc")) for table in (numbers[:-1], numbers)
+    ]
     alone, joined = (limits("krippendorff_alpha", of) for of in values)
     assert joined == pytest.approx(alone, abs=0.005)
 

@@ -20,12 +20,16 @@ ABSTRACTORS = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
 
 def raw_4_raters():
     codes = np.array(RAW_4_RATERS).T - 1
-    return RatingPatterns(codes, scale=Scale(tuple(range(1, 6)), "interval"), raters=("a", "b", "c", "d"))
+    return RatingPatterns(
+        codes, scale=Scale(tuple(range(1, 6)), "interval"), raters=("a", "b", "c", "d")
+    )
 
 
 def abstractors():
     codes = [(a, b) for a in range(3) for b in range(3)]
-    return RatingPatterns(codes, np.ravel(ABSTRACTORS), scale=Scale((1, 2, 3), "interval"), raters=("a", "b"))
+    return RatingPatterns(
+        codes, np.ravel(ABSTRACTORS), scale=Scale((1, 2, 3), "interval"), raters=("a", "b")
+    )
 
 
 def slow(rows, w):
@@ -53,7 +57,9 @@ def test_on_complete_ratings_it_is_what_statsmodels_computes(seed):
 def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 4))
     counts = RatingPatterns(codes, scale=SCALE, raters=tuple("abcd")).counts()
-    assert float(fleiss_kappa(counts, weighting).value) == pytest.approx(slow(codes.tolist(), weighting.matrix(SCALE)), abs=1e-12)
+    assert float(fleiss_kappa(counts, weighting).value) == pytest.approx(
+        slow(codes.tolist(), weighting.matrix(SCALE)), abs=1e-12
+    )
 
 
 def test_the_quadratic_form_is_what_irrcac_prints():
@@ -64,17 +70,24 @@ def test_the_quadratic_form_is_what_irrcac_prints():
 
 
 def test_of_two_raters_the_quadratic_form_is_the_weighted_scotts_pi_that_irrcac_prints():
-    assert float(MEASURES["fleiss_kappa_quadratic"](abstractors().counts()).value) == pytest.approx(0.8921093, abs=5e-8)
+    assert float(MEASURES["fleiss_kappa_quadratic"](abstractors().counts()).value) == pytest.approx(
+        0.8921093, abs=5e-8
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_scotts_pi_is_fleiss_of_two_raters_missing_ratings_or_not(seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 2))
     patterns = RatingPatterns(codes, scale=Scale(tuple("abc")), raters=("a", "b"))
-    assert float(MEASURES["scott_pi"](patterns).value) == pytest.approx(slow(codes.tolist(), np.eye(K)), abs=1e-12)
+    assert float(MEASURES["scott_pi"](patterns).value) == pytest.approx(
+        slow(codes.tolist(), np.eye(K)), abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("weighting", "alpha"), [(QUADRATIC, MEASURES["krippendorff_alpha"]), (ORDINAL, gwet_ordinal_alpha)])
+@pytest.mark.parametrize(
+    ("weighting", "alpha"),
+    [(QUADRATIC, MEASURES["krippendorff_alpha"]), (ORDINAL, gwet_ordinal_alpha)],
+)
 def test_on_complete_ratings_alpha_is_kappa_drawn_to_1_by_one_part_in_all_ratings(weighting, alpha):
     rows = np.random.default_rng(4).multinomial(5, [0.5, 0.3, 0.2], size=12)
     counts = CategoryCounts(rows, scale=SCALE)

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.measures._weights import BIPOLAR, CIRCULAR, IDENTITY, LINEAR, ORDINAL, QUADRATIC, RADICAL, RATIO, WEIGHTINGS
+from agreement_pipeline.measures._weights import (
+    BIPOLAR,
+    CIRCULAR,
+    IDENTITY,
+    LINEAR,
+    ORDINAL,
+    QUADRATIC,
+    RADICAL,
+    RATIO,
+    WEIGHTINGS,
+)
 
 EVERY = [IDENTITY, *WEIGHTINGS.values()]
 UNEVEN = Scale((0.0, 0.5, 3.0, 4.0), "ratio")
@@ -12,7 +22,15 @@ UNEVEN = Scale((0.0, 0.5, 3.0, 4.0), "ratio")
 
 @pytest.mark.parametrize(
     ("weighting", "next_to", "ends"),
-    [(IDENTITY, 0, 0), (RADICAL, 0.2928932, 0), (LINEAR, 0.5, 0), (ORDINAL, 0.6666667, 0), (QUADRATIC, 0.75, 0), (CIRCULAR, 0, 0), (BIPOLAR, 0.6666667, 0)],
+    [
+        (IDENTITY, 0, 0),
+        (RADICAL, 0.2928932, 0),
+        (LINEAR, 0.5, 0),
+        (ORDINAL, 0.6666667, 0),
+        (QUADRATIC, 0.75, 0),
+        (CIRCULAR, 0, 0),
+        (BIPOLAR, 0.6666667, 0),
+    ],
 )
 def test_three_ranked_categories_have_the_weights_that_irrcac_prints(weighting, next_to, ends):
     scale = Scale(("1", "2", "3"), "ordinal")
@@ -28,7 +46,12 @@ def test_three_ranked_categories_have_the_weights_that_irrcac_prints(weighting, 
         (RADICAL, lambda x, y: math.sqrt(abs(x - y))),
         (RATIO, lambda x, y: ((x - y) / (x + y)) ** 2 if x + y else 0.0),
         (BIPOLAR, lambda x, y: (x - y) ** 2 / ((x + y - 0) * (2 * 4 - x - y)) if x != y else 0.0),
-        (ORDINAL, lambda x, y: math.comb(abs(UNEVEN.categories.index(x) - UNEVEN.categories.index(y)) + 1, 2)),
+        (
+            ORDINAL,
+            lambda x, y: math.comb(
+                abs(UNEVEN.categories.index(x) - UNEVEN.categories.index(y)) + 1, 2
+            ),
+        ),
     ],
 )
 def test_uneven_scores_are_weighed_by_gwets_formulas(weighting, distance):

@@ -10,7 +10,12 @@ from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.project import Project, ProjectSettings
 
 CATEGORIES = ["safe", "offensive", "hateful"]
-POLICY = {"policy": "strict", "version": 1, "n_resamples": 1000, "rules": [{"measure": "krippendorff_alpha", "min_items": 20}]}
+POLICY = {
+    "policy": "strict",
+    "version": 1,
+    "n_resamples": 1000,
+    "rules": [{"measure": "krippendorff_alpha", "min_items": 20}],
+}
 
 
 def ratings_frame(agreement: float, *, n_items: int = 120, seed: int = 1) -> pd.DataFrame:
@@ -28,7 +33,14 @@ class Line:
 
     def __init__(self, root: Path, instance: dg.DagsterInstance, **settings: object) -> None:
         self.root, self.instance = root, instance
-        self.settings = ProjectSettings(project="reviews", inbox="inbox", scale={"categories": CATEGORIES}, policy="strict", root=str(root), **settings)
+        self.settings = ProjectSettings(
+            project="reviews",
+            inbox="inbox",
+            scale={"categories": CATEGORIES},
+            policy="strict",
+            root=str(root),
+            **settings,
+        )
         (root / "configs/policies").mkdir(parents=True)
         (root / "inbox").mkdir()
         self.write_policy(POLICY)
@@ -50,10 +62,19 @@ class Line:
         self.instance.add_dynamic_partitions("reviews_rounds", [round_name])
         job = definitions.resolve_job_def("reviews_round")
         selection = [dg.AssetKey(["reviews", name]) for name in names] or None
-        return job.execute_in_process(instance=self.instance, partition_key=round_name, raise_on_error=False, asset_selection=selection)
+        return job.execute_in_process(
+            instance=self.instance,
+            partition_key=round_name,
+            raise_on_error=False,
+            asset_selection=selection,
+        )
 
     def released(self) -> list[Path]:
-        return sorted(path.parent for path in (self.root / ".agreement").rglob("manifest.json") if not (path.parent / "WITHDRAWN.json").exists())
+        return sorted(
+            path.parent
+            for path in (self.root / ".agreement").rglob("manifest.json")
+            if not (path.parent / "WITHDRAWN.json").exists()
+        )
 
 
 @pytest.fixture

@@ -14,11 +14,19 @@ GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
 
 
 def succeeded(result: dg.ExecuteInProcessResult) -> set[str]:
-    return {event.asset_key.path[-1] for event in result.get_asset_materialization_events() if event.asset_key}
+    return {
+        event.asset_key.path[-1]
+        for event in result.get_asset_materialization_events()
+        if event.asset_key
+    }
 
 
 def check(result: dg.ExecuteInProcessResult, name: str) -> dg.AssetCheckEvaluation:
-    return next(evaluation for evaluation in result.get_asset_check_evaluations() if evaluation.check_name == name)
+    return next(
+        evaluation
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.check_name == name
+    )
 
 
 def test_a_good_round_goes_all_the_way_to_training_data(line):
@@ -43,7 +51,10 @@ def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_f
     line.deliver("w1", GOOD)
     delivery, ratings = line.project.delivered("w1")
     line.deliver("w1", BAD)
-    with pytest.raises(StoreError, match=r"w1\.csv: other bytes found than when its ratings were read; a file at rest is required"):
+    with pytest.raises(
+        StoreError,
+        match=r"w1\.csv: other bytes found than when its ratings were read; a file at rest is required",
+    ):
         line.project.keep(delivery, ratings)
     assert line.project.store.rounds() == ()
 
@@ -78,9 +89,17 @@ def test_a_forged_pass_in_the_event_log_opens_nothing(line):
     line.deliver("w1", BAD)
     line.run("w1")
     line.instance.report_runless_asset_event(
-        dg.AssetCheckEvaluation(asset_key=dg.AssetKey(["reviews", "acceptability"]), check_name="admitted", passed=True, metadata={}, partition="w1")
+        dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey(["reviews", "acceptability"]),
+            check_name="admitted",
+            passed=True,
+            metadata={},
+            partition="w1",
+        )
     )
-    line.instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=dg.AssetKey(["reviews", "acceptability"]), partition="w1"))
+    line.instance.report_runless_asset_event(
+        dg.AssetMaterialization(asset_key=dg.AssetKey(["reviews", "acceptability"]), partition="w1")
+    )
     result = line.run("w1", "training_data")
 
     assert not result.success
@@ -103,7 +122,13 @@ def test_a_stricter_policy_withdraws_what_it_no_longer_admits(line):
     line.deliver("w1", GOOD)
     line.run("w1")
     assert len(line.released()) == 1
-    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    line.write_policy(
+        {
+            **POLICY,
+            "version": 2,
+            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
+        }
+    )
     line.run("w1", "acceptability")
 
     assert line.released() == []
@@ -126,7 +151,11 @@ def test_every_expectation_of_the_contract_has_a_result(line):
     line.deliver("w1", GOOD)
     result = line.run("w1")
 
-    names = {evaluation.check_name for evaluation in result.get_asset_check_evaluations() if evaluation.asset_key.path[-1] == "annotations"}
+    names = {
+        evaluation.check_name
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.asset_key.path[-1] == "annotations"
+    }
     assert names == {spec.check for spec in line.project.contract.specs}
 
 
@@ -135,7 +164,9 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     result = line.run("w1")
 
     metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
-    low, value, high = (metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high"))
+    low, value, high = (
+        metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high")
+    )
     assert low < value <= high <= 1
 
 
@@ -144,29 +175,50 @@ def test_each_raters_agreement_with_herself_stands_beside_that_with_the_others(l
     line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
     result = line.run("w1", "annotations", "intra_rater_agreement")
 
-    records = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata["herself_and_others"].records
+    records = (
+        result.asset_materializations_for_node("reviews__intra_rater_agreement")[0]
+        .metadata["herself_and_others"]
+        .records
+    )
     said = {record.data["scope"]: record.data["reading"] for record in records}
     assert said["rater ana"] == "agrees with herself and with the others"
-    assert said["rater ben"].startswith("cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice")
+    assert said["rater ben"].startswith(
+        "cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice"
+    )
 
 
 def test_raters_with_few_replicates_are_shown_drawn_towards_the_pool(line):
     again = GOOD[GOOD["rater"].isin(["ana", "ben"])].groupby("rater").head(6).assign(occurrence=2)
-    again.iloc[0, again.columns.get_loc("label")] = next(label for label in set(GOOD["label"]) if label != again.iloc[0]["label"])
+    again.iloc[0, again.columns.get_loc("label")] = next(
+        label for label in set(GOOD["label"]) if label != again.iloc[0]["label"]
+    )
     line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
     result = line.run("w1", "annotations", "intra_rater_agreement")
 
     metadata = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata
-    raters = {record.data["rater"]: record.data for record in metadata["self_agreement_towards_the_pool"].records}
+    raters = {
+        record.data["rater"]: record.data
+        for record in metadata["self_agreement_towards_the_pool"].records
+    }
     assert sorted(raters) == ["ana", "ben"]
-    assert all("shrunk towards the pool of 2 raters" in found["how"] and found["items"] == "6" for found in raters.values())
+    assert all(
+        "shrunk towards the pool of 2 raters" in found["how"] and found["items"] == "6"
+        for found in raters.values()
+    )
     values = sorted(float(found["value"]) for found in raters.values())
     assert 5 / 6 < values[0] < values[1] < 1
 
 
 def test_disputed_items_come_with_their_share_of_all_disagreement(line):
-    line.settings = ProjectSettings(**{**line.settings.model_dump(), "scale": {"level": "interval", "categories": [1, 2, 3]}})
-    line.deliver("w1", pd.DataFrame({"item": list("aabbccd"), "rater": list("xyxyxyx"), "label": [1, 3, 2, 2, 1, 2, 3]}))
+    line.settings = ProjectSettings(
+        **{**line.settings.model_dump(), "scale": {"level": "interval", "categories": [1, 2, 3]}}
+    )
+    line.deliver(
+        "w1",
+        pd.DataFrame(
+            {"item": list("aabbccd"), "rater": list("xyxyxyx"), "label": [1, 3, 2, 2, 1, 2, 3]}
+        ),
+    )
     result = line.run("w1", "annotations", "disputed_items")
 
     metadata = result.asset_materializations_for_node("reviews__disputed_items")[0].metadata
@@ -180,7 +232,11 @@ def test_the_history_shows_every_round_with_its_decision(line):
     line.deliver("w2", BAD)
     line.run("w1")
     line.run("w2")
-    result = project_definitions(line.settings).resolve_job_def("reviews_history").execute_in_process(instance=line.instance)
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
     held = check(result, "no_round_held")
 
     assert not held.passed
@@ -189,7 +245,11 @@ def test_the_history_shows_every_round_with_its_decision(line):
 
 def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:
     """What the check says of all rounds, and what the table shows."""
-    result = project_definitions(line.settings).resolve_job_def("reviews_history").execute_in_process(instance=line.instance)
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
     (event,) = result.get_asset_materialization_events()
     return check(result, "no_round_held"), event.materialization.metadata
 
@@ -209,8 +269,15 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
 
     assert not said.passed
     assert said.description == "not judged: ['w2']; where the round's run failed, it says why"
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [("w1", "admitted"), ("w2", "not judged")]
-    assert (shown["rounds"].value, shown["held_rounds"].value, shown["rounds_not_judged"].value) == (2, 0, 1)
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
+        ("w1", "admitted"),
+        ("w2", "not judged"),
+    ]
+    assert (
+        shown["rounds"].value,
+        shown["held_rounds"].value,
+        shown["rounds_not_judged"].value,
+    ) == (2, 0, 1)
     assert "says why" in shown["history"].records[1].data["reason"]
 
 
@@ -223,7 +290,10 @@ def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(lin
     said, shown = history_of(line)
 
     assert not said.passed
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [("w1", "admitted"), ("w1", "not judged")]
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
+        ("w1", "admitted"),
+        ("w1", "not judged"),
+    ]
 
 
 def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
@@ -249,7 +319,9 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     from agreement_pipeline.engines.memory import replicate_counts
     from agreement_pipeline.measures import MEASURES
 
-    assert float(MEASURES["self_agreement_unbiased"](replicate_counts(ratings)).value) == pytest.approx(same)
+    assert float(
+        MEASURES["self_agreement_unbiased"](replicate_counts(ratings)).value
+    ) == pytest.approx(same)
     assert len(ratings.current) == len(second)
 
 
@@ -264,7 +336,9 @@ def test_one_table_may_hold_many_rounds(make_line):
 
 
 def test_a_file_of_several_rounds_is_not_one_round(line):
-    pd.concat([GOOD.assign(round="w1"), BAD.assign(round="w2")]).to_csv(line.root / "inbox" / "all.csv", index=False)
+    pd.concat([GOOD.assign(round="w1"), BAD.assign(round="w2")]).to_csv(
+        line.root / "inbox" / "all.csv", index=False
+    )
     with pytest.raises(RatingsError, match=r"all\.csv: column 'round': 2 rounds found"):
         line.project.delivered("all")
 
@@ -272,15 +346,29 @@ def test_a_file_of_several_rounds_is_not_one_round(line):
 def test_a_waiver_in_the_configuration_lets_the_round_it_is_bound_to_through_and_shows(line):
     line.deliver("w1", BAD)
     line.run("w1")
-    waiver = {"project": "reviews", "round": "w1", "ratings_digest": line.project.store.present("w1").ratings_digest, "measure": "krippendorff_alpha"}
+    waiver = {
+        "project": "reviews",
+        "round": "w1",
+        "ratings_digest": line.project.store.present("w1").ratings_digest,
+        "measure": "krippendorff_alpha",
+    }
     (line.root / "configs/waivers").mkdir()
-    (line.root / "configs/waivers/w1.yaml").write_text(yaml.safe_dump({**waiver, "who": "Dana", "why": "by hand", "until": datetime.date(2999, 1, 1)}))
+    (line.root / "configs/waivers/w1.yaml").write_text(
+        yaml.safe_dump(
+            {**waiver, "who": "Dana", "why": "by hand", "until": datetime.date(2999, 1, 1)}
+        )
+    )
     result = line.run("w1")
 
     assert result.success
     assert len(line.released()) == 1
     assert check(result, "krippendorff_alpha_of_round").passed
-    assert "waiver by Dana until 2999-01-01" in result.asset_materializations_for_node("reviews__acceptability")[0].metadata["waivers"].value
+    assert (
+        "waiver by Dana until 2999-01-01"
+        in result.asset_materializations_for_node("reviews__acceptability")[0]
+        .metadata["waivers"]
+        .value
+    )
 
 
 def test_a_mistake_in_a_waiver_stops_the_project_from_loading_with_file_and_line(line):
@@ -293,25 +381,39 @@ def test_a_mistake_in_a_waiver_stops_the_project_from_loading_with_file_and_line
 def test_a_round_of_few_documents_is_held_for_its_documents(make_line):
     line = make_line(columns={"cluster": "document"})
     second = [f"i{number:03d}" for number in range(60, 120)]
-    line.deliver("w1", GOOD.assign(document=GOOD["item"].isin(second).map({True: "d2", False: "d1"})))
+    line.deliver(
+        "w1", GOOD.assign(document=GOOD["item"].isin(second).map({True: "d2", False: "d1"}))
+    )
     line.deliver("w2", GOOD.assign(document="d1"))
     result = line.run("w1")
     line.run("w2")
 
-    annotations = next(event for event in result.get_asset_materialization_events() if event.asset_key.path[-1] == "annotations")
+    annotations = next(
+        event
+        for event in result.get_asset_materialization_events()
+        if event.asset_key.path[-1] == "annotations"
+    )
     assert annotations.materialization.metadata["clusters"].value == 2
     two, one = (line.project.store.history(name)[-1] for name in ("w1", "w2"))
     assert (two["decision"], one["decision"]) == ("held", "held")
     assert "on 120 items in 2 clusters: could be under" in two["reasons"][0]
-    assert "agreement is read on items of 1 cluster; 2 are required for an interval" in one["reasons"][0]
+    assert (
+        "agreement is read on items of 1 cluster; 2 are required for an interval"
+        in one["reasons"][0]
+    )
     assert line.released() == []
 
 
 @pytest.mark.parametrize("written", ["GPT-4", " gpt-4", "\uff47pt-4", "g\u0440t-4"])
-def test_a_rater_who_prints_like_a_named_classifier_is_not_taken_for_one_of_the_panel(make_line, written):
+def test_a_rater_who_prints_like_a_named_classifier_is_not_taken_for_one_of_the_panel(
+    make_line, written
+):
     line = make_line(classifiers=["gpt-4"])
     line.deliver("w1", GOOD.assign(rater=GOOD["rater"].replace("chi", written)))
-    with pytest.raises(RatingsError, match=r"w1\.csv: rater .* found in the panel, who prints like classifier .gpt-4.; .* in project reviews"):
+    with pytest.raises(
+        RatingsError,
+        match=r"w1\.csv: rater .* found in the panel, who prints like classifier .gpt-4.; .* in project reviews",
+    ):
         line.project.delivered("w1")
     assert not line.run("w1").success
     assert line.project.store.rounds() == ()
@@ -321,14 +423,20 @@ def test_a_second_name_beside_that_of_a_classifier_is_refused_too(make_line):
     line = make_line(classifiers=["gpt-4"])
     models = [GOOD[GOOD["rater"] == "chi"].assign(rater=name) for name in ("gpt-4", "GPT-4")]
     line.deliver("w1", pd.concat([GOOD, *models]))
-    with pytest.raises(RatingsError, match="rater 'GPT-4' found in the panel, who prints like classifier 'gpt-4'"):
+    with pytest.raises(
+        RatingsError, match="rater 'GPT-4' found in the panel, who prints like classifier 'gpt-4'"
+    ):
         line.project.delivered("w1")
 
 
 @pytest.mark.parametrize("named", ["2", "2.0"])
-def test_a_classifier_of_a_column_of_numbers_is_known_however_the_number_is_written(make_line, named):
+def test_a_classifier_of_a_column_of_numbers_is_known_however_the_number_is_written(
+    make_line, named
+):
     line = make_line(classifiers=[named])
-    GOOD.assign(rater=GOOD["rater"].map({"ana": 0.0, "ben": 1.0, "chi": 2.0})).to_parquet(line.root / "inbox" / "w1.parquet")
+    GOOD.assign(rater=GOOD["rater"].map({"ana": 0.0, "ben": 1.0, "chi": 2.0})).to_parquet(
+        line.root / "inbox" / "w1.parquet"
+    )
     _, ratings = line.project.delivered("w1")
 
     assert (ratings.raters, ratings.classifiers) == (("0", "1"), ("2",))

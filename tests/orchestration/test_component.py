@@ -39,21 +39,39 @@ def keys(definitions: dg.Definitions) -> set[dg.AssetKey]:
 
 def test_yaml_python_and_component_give_the_same_definitions(root):
     from_yaml = project_definitions(load_project(root / "configs/projects/reviews.yaml"))
-    settings = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root)}
+    settings = {
+        "project": "reviews",
+        "inbox": "inbox",
+        "scale": {"categories": ["good", "bad"]},
+        "policy": "strict",
+        "root": str(root),
+    }
     from_python = dg.build_defs_for_component(AnnotationProject(**settings))
 
     assert keys(from_yaml) == keys(from_python)
     assert dg.AssetKey(["reviews", "training_data"]) in keys(from_yaml)
 
 
-@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")  # raised by Dagster's own loader of components
+@pytest.mark.filterwarnings(
+    "ignore::dagster.BetaWarning"
+)  # raised by Dagster's own loader of components
 def test_the_component_loads_from_a_defs_folder(root):
     from dagster.components.testing import create_defs_folder_sandbox
 
-    attributes = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root)}
+    attributes = {
+        "project": "reviews",
+        "inbox": "inbox",
+        "scale": {"categories": ["good", "bad"]},
+        "policy": "strict",
+        "root": str(root),
+    }
     with create_defs_folder_sandbox() as sandbox:
         path = sandbox.scaffold_component(
-            component_cls=AnnotationProject, defs_yaml_contents={"type": "agreement_pipeline.AnnotationProject", "attributes": attributes}
+            component_cls=AnnotationProject,
+            defs_yaml_contents={
+                "type": "agreement_pipeline.AnnotationProject",
+                "attributes": attributes,
+            },
         )
         with sandbox.load_component_and_build_defs(defs_path=path) as (_, definitions):
             assert dg.AssetKey(["reviews", "acceptability"]) in keys(definitions)
@@ -101,7 +119,11 @@ def test_a_mistake_in_a_project_file_is_named_with_its_line(root, wrong, line):
     ("wrong", "line", "words"),
     [
         (POLICY.replace("reliable:", "relable:"), 5, "unknown key"),
-        (POLICY.replace("krippendorff_alpha", "kripendorff_alpha"), 4, "did you mean 'krippendorff_alpha'"),
+        (
+            POLICY.replace("krippendorff_alpha", "kripendorff_alpha"),
+            4,
+            "did you mean 'krippendorff_alpha'",
+        ),
         (POLICY.replace("0.8", "1.5"), 4, "cut-off 1.5"),
         (POLICY.replace("0.8", "0.5"), 4, "cut-off 0.5"),
         (POLICY.replace("version:", "verison:"), 2, "unknown key"),
@@ -116,27 +138,49 @@ def test_a_mistake_in_a_policy_stops_the_definitions_with_file_and_line(root, wr
 
 @pytest.mark.parametrize(
     ("key", "line", "there", "wrong"),
-    [("policy", 6, ["other", "strict"], PROJECT.replace("policy: strict", "policy: strcit")), ("contract", 7, ["posts"], PROJECT + "contract: strcit\n")],
+    [
+        ("policy", 6, ["other", "strict"], PROJECT.replace("policy: strict", "policy: strcit")),
+        ("contract", 7, ["posts"], PROJECT + "contract: strcit\n"),
+    ],
 )
-def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line_and_those_that_are(root, key, line, there, wrong):
+def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line_and_those_that_are(
+    root, key, line, there, wrong
+):
     (root / "configs/policies/other.yaml").write_text(POLICY)
     (root / "configs/contracts/posts").mkdir(parents=True)
     path = root / "configs/projects/reviews.yaml"
     path.write_text(wrong)
 
-    with pytest.raises(ProjectError, match=rf"configs/projects/reviews\.yaml:{line}: {key} 'strcit' found; one of {re.escape(str(there))}.* is required"):
+    with pytest.raises(
+        ProjectError,
+        match=rf"configs/projects/reviews\.yaml:{line}: {key} 'strcit' found; one of {re.escape(str(there))}.* is required",
+    ):
         load_project(path)
-    settings = {"project": "reviews", "inbox": "inbox", "scale": {"categories": ["good", "bad"]}, "policy": "strict", "root": str(root), key: "strcit"}
-    with pytest.raises(ProjectError, match=rf"project reviews: {key} 'strcit' found; one of {re.escape(str(there))}"):
+    settings = {
+        "project": "reviews",
+        "inbox": "inbox",
+        "scale": {"categories": ["good", "bad"]},
+        "policy": "strict",
+        "root": str(root),
+        key: "strcit",
+    }
+    with pytest.raises(
+        ProjectError,
+        match=rf"project reviews: {key} 'strcit' found; one of {re.escape(str(there))}",
+    ):
         project_definitions(ProjectSettings(**settings))
 
 
 def test_nothing_in_a_project_file_is_evaluated(root):
     """Dagster evaluates templates in a component's file, and what they call; a project's file is data."""
     path, trace = root / "configs/projects/reviews.yaml", root / "evaluated"
-    path.write_text(f"{PROJECT}description: \"{{{{ cycler.__init__.__globals__.os.mkdir('{trace}') }}}}\"\n")
+    path.write_text(
+        f"{PROJECT}description: \"{{{{ cycler.__init__.__globals__.os.mkdir('{trace}') }}}}\"\n"
+    )
 
-    with pytest.raises(ProjectError, match=r"reviews\.yaml:7: a template found; the value itself is required"):
+    with pytest.raises(
+        ProjectError, match=r"reviews\.yaml:7: a template found; the value itself is required"
+    ):
         load_project(path)
     assert not trace.exists()
 
@@ -152,4 +196,9 @@ def test_a_project_name_that_could_be_a_path_is_refused(root):
 def test_the_component_is_found_by_its_entry_point():
     from importlib.metadata import entry_points
 
-    assert [point.value for point in entry_points(group="dagster_dg_cli.registry_modules", name="agreement_pipeline")] == ["agreement_pipeline"]
+    assert [
+        point.value
+        for point in entry_points(
+            group="dagster_dg_cli.registry_modules", name="agreement_pipeline"
+        )
+    ] == ["agreement_pipeline"]

@@ -31,7 +31,10 @@ def test_the_demo_runs_the_projects_that_are_there(root, capsys):
 
     assert main(["demo", "--root", str(root)]) == 0
     said = capsys.readouterr().out
-    assert [line.split()[:3] for line in said.splitlines() if line.startswith("w")] == [["w1", "held", "none"], ["w2", "not", "judged"]]
+    assert [line.split()[:3] for line in said.splitlines() if line.startswith("w")] == [
+        ["w1", "held", "none"],
+        ["w2", "not", "judged"],
+    ]
 
 
 def test_the_demo_of_a_project_without_a_round_says_so_much(root, capsys):
@@ -44,11 +47,20 @@ def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
         pytest.skip("make is not installed")
     commands = tmp_path / "venv/bin"
     commands.mkdir(parents=True)
-    for name, text in (("agreement-pipeline", "echo 'error: a round twice' >&2; exit 2"), ("dagster", 'echo "started $@"')):
+    for name, text in (
+        ("agreement-pipeline", "echo 'error: a round twice' >&2; exit 2"),
+        ("dagster", 'echo "started $@"'),
+    ):
         (commands / name).write_text(f"#!/bin/sh\n{text}\n")
         os.chmod(commands / name, 0o755)
     (tmp_path / "venv/.installed").touch()
-    done = subprocess.run(["make", "ui", f"VENV={tmp_path / 'venv'}"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "ui", f"VENV={tmp_path / 'venv'}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (done.returncode, "started dev -w workspace.yaml" in done.stdout) == (0, True)
     assert "error: a round twice" in done.stderr

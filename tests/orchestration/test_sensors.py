@@ -12,7 +12,9 @@ from tests.orchestration.conftest import POLICY, ratings_frame
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
     definitions = project_definitions(line.settings)
     sensor = definitions.resolve_sensor_def("reviews_new_rounds")
-    return sensor(dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor))
+    return sensor(
+        dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor)
+    )
 
 
 def at_rest(path) -> None:
@@ -70,12 +72,16 @@ def test_an_inbox_that_is_not_there_is_told_from_one_with_nothing_new(line):
     assert tick(line).skip_message == f"nothing new in {line.root / 'inbox'}"
     (line.root / "inbox").rmdir()
     said = tick(line).skip_message
-    assert said.startswith(f"{line.root / 'inbox'}: no such folder or file found; the inbox of reviews is required. Correct inbox in the project")
+    assert said.startswith(
+        f"{line.root / 'inbox'}: no such folder or file found; the inbox of reviews is required. Correct inbox in the project"
+    )
 
 
 def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):
     line = make_line(columns={"round": "week"})
-    ratings_frame(0.99).assign(week="../../etc").to_csv(line.root / "inbox" / "all.csv", index=False)
+    ratings_frame(0.99).assign(week="../../etc").to_csv(
+        line.root / "inbox" / "all.csv", index=False
+    )
     at_rest(line.root / "inbox" / "all.csv")
 
     assert "../../etc" in tick(line).skip_message
@@ -85,8 +91,14 @@ def judged_again(line, instance: dg.DagsterInstance) -> list[str]:
     """The rounds that the schedule asks for."""
     definitions = project_definitions(line.settings)
     at = datetime(2026, 1, 5, 6, tzinfo=UTC)
-    context = dg.build_schedule_context(instance=instance, repository_def=definitions.get_repository_def(), scheduled_execution_time=at)
-    requests = definitions.resolve_schedule_def("reviews_schedule").evaluate_tick(context).run_requests
+    context = dg.build_schedule_context(
+        instance=instance,
+        repository_def=definitions.get_repository_def(),
+        scheduled_execution_time=at,
+    )
+    requests = (
+        definitions.resolve_schedule_def("reviews_schedule").evaluate_tick(context).run_requests
+    )
     return [request.partition_key for request in requests]
 
 
@@ -103,7 +115,13 @@ def test_a_round_whose_partition_was_deleted_is_judged_again_and_withdrawn(line)
     line.deliver("w1", ratings_frame(0.99))
     assert line.run("w1").success
     line.instance.delete_dynamic_partition("reviews_rounds", "w1")
-    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    line.write_policy(
+        {
+            **POLICY,
+            "version": 2,
+            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
+        }
+    )
     with dg.instance_for_test() as instance:
         assert judged_again(line, instance) == ["w1"]
         assert instance.get_dynamic_partitions("reviews_rounds") == ["w1"]
@@ -128,11 +146,19 @@ def test_before_the_first_round_the_schedule_has_nothing_to_do(line):
 def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_not_admit(line):
     path = line.deliver("w1", ratings_frame(0.99))
     assert line.run("w1").success
-    line.write_policy({**POLICY, "version": 2, "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}]})
+    line.write_policy(
+        {
+            **POLICY,
+            "version": 2,
+            "rules": [{"measure": "krippendorff_alpha", "reliable": 0.999, "tentative": 0.998}],
+        }
+    )
     definitions = project_definitions(line.settings)
     assert definitions.resolve_schedule_def("reviews_schedule").job_name == "reviews_again"
     for spoil in (path.unlink, lambda: path.write_text("no table at all")):
         spoil()
-        definitions.resolve_job_def("reviews_again").execute_in_process(instance=line.instance, partition_key="w1", raise_on_error=False)
+        definitions.resolve_job_def("reviews_again").execute_in_process(
+            instance=line.instance, partition_key="w1", raise_on_error=False
+        )
         assert line.released() == []
         assert line.project.store.present("w1").source == "w1.csv"

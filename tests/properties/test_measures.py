@@ -25,11 +25,15 @@ def of_measures(wanted=lambda record: True):
 
 
 every_measure = of_measures()
-quickly = settings(deadline=None, max_examples=max(8, 400 // len(MEASURES)))  # a minute in all, however many measures there are
+quickly = settings(
+    deadline=None, max_examples=max(8, 400 // len(MEASURES))
+)  # a minute in all, however many measures there are
 JUDGES = ("model", "judge")
 NOMINAL = ("a", "b", "c", "d")
 SCORES = (1.0, 2.0, 4.0, 5.0)
-PLANE = np.array([(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)])  # the last one is missing
+PLANE = np.array(
+    [(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)]
+)  # the last one is missing
 
 
 def scale_of(level, k):
@@ -57,39 +61,73 @@ class Table:
         if record.needs == "replicates":
             return self.replicates()
         if record.needs == "panel":
-            return PanelValues(self.values(), PLANE[self.labels[:, 0]], "model") if self.scale.continuous else self.panel()
+            return (
+                PanelValues(self.values(), PLANE[self.labels[:, 0]], "model")
+                if self.scale.continuous
+                else self.panel()
+            )
         if record.needs == "values" or self.scale.continuous:
             values = self.values()
             return values.crossed() if record.crossed else values
-        makers = {"counts": lambda: self.patterns().counts(), "patterns": self.patterns, "groups": self.groups, "confidence": self.confident}
+        makers = {
+            "counts": lambda: self.patterns().counts(),
+            "patterns": self.patterns,
+            "groups": self.groups,
+            "confidence": self.confident,
+        }
         return makers[record.needs]()
 
     def patterns(self):
-        return RatingPatterns(self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes))
+        return RatingPatterns(
+            self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes)
+        )
 
     def panel(self):
         return PanelPatterns(self.patterns(), self.labels[:, 0], "model")
 
     def groups(self):
         both = np.column_stack([self.codes, self.labels])
-        return grouped(RatingPatterns(both, self.weights, scale=self.scale, raters=[*raters_of(self.codes), *JUDGES]), JUDGES)
+        return grouped(
+            RatingPatterns(
+                both, self.weights, scale=self.scale, raters=[*raters_of(self.codes), *JUDGES]
+            ),
+            JUDGES,
+        )
 
     def confident(self):
-        return ConfidentPatterns(self.patterns(), np.broadcast_to(self.confidence, self.codes.shape))
+        return ConfidentPatterns(
+            self.patterns(), np.broadcast_to(self.confidence, self.codes.shape)
+        )
 
     def replicates(self):
         where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
         counts = list(self.cells.values())
         if self.scale.continuous:
             most = max(map(sum, counts), default=0)
-            said = [np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts]
+            said = [
+                np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts
+            ]
             values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
-            return ReplicateValues(values, where[:, 0], where[:, 1], self.weights, scale=self.scale, raters=raters_of(self.codes))
-        return ReplicateCounts(np.array(counts, dtype=float).reshape(-1, len(self.scale.names)), where[:, 0], where[:, 1], self.patterns())
+            return ReplicateValues(
+                values,
+                where[:, 0],
+                where[:, 1],
+                self.weights,
+                scale=self.scale,
+                raters=raters_of(self.codes),
+            )
+        return ReplicateCounts(
+            np.array(counts, dtype=float).reshape(-1, len(self.scale.names)),
+            where[:, 0],
+            where[:, 1],
+            self.patterns(),
+        )
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
-        return RatingValues(numbers[self.codes], self.weights, scale=self.scale, raters=raters_of(self.codes))
+        return RatingValues(
+            numbers[self.codes], self.weights, scale=self.scale, raters=raters_of(self.codes)
+        )
 
     def value(self, record):
         return record(self.statistic(record)).value
@@ -99,7 +137,14 @@ class Table:
         place = {int(old): new for new, old in enumerate(order)}
         cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
         confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]
-        return replace(self, codes=self.codes[order], labels=self.labels[order], cells=cells, weights=self.weights[order], confidence=confidence)
+        return replace(
+            self,
+            codes=self.codes[order],
+            labels=self.labels[order],
+            cells=cells,
+            weights=self.weights[order],
+            confidence=confidence,
+        )
 
 
 @st.composite
@@ -108,7 +153,9 @@ def tables(draw, record, least_items=1, level=None):
     code = st.integers(-1, k - 1)
     codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
     labels = np.array(draw(st.lists(st.tuples(code, code), min_size=n, max_size=n)))
-    places = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6))
+    places = draw(
+        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6)
+    )
     counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
     cells = {place: draw(counts) for place in places}
     weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
@@ -116,7 +163,14 @@ def tables(draw, record, least_items=1, level=None):
     if record.needs != "confidence":
         return Table(codes, labels, cells, weights, scale)
     stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
-    return Table(codes, labels, cells, weights, scale, np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))))
+    return Table(
+        codes,
+        labels,
+        cells,
+        weights,
+        scale,
+        np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))),
+    )
 
 
 def levels_of(record):
@@ -145,16 +199,50 @@ def test_there_is_no_value_exactly_when_a_declared_condition_holds(record, data)
 
 AB = scale_of("nominal", 2)
 DEGENERATE = {
-    "one category": Table(np.zeros((3, 2), int), np.zeros((3, 2), int), {(0, 0): [2, 0], (0, 1): [2, 0]}, np.ones(3), AB),
-    "one rater": Table(np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB),
-    "no pairs": Table(np.array([[0, -1], [-1, 1]]), np.array([[0, -1], [1, 1]]), {(0, 0): [1, 1], (1, 1): [1, 1]}, np.ones(2), AB),
-    "pairs of one category": Table(np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB),
-    "a pair of one category": Table(np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]), np.array([[0, 0], [0, 0], [-1, 1]]), {(0, 0): [1, 1]}, np.ones(3), AB),
-    "a silent rater": Table(np.array([[0, 1, -1], [1, 1, -1]]), np.array([[0, -1], [1, -1]]), {(0, 2): [1, 1]}, np.ones(2), AB),
-    "classifier never met": Table(np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB),
-    "no replicates": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB),
+    "one category": Table(
+        np.zeros((3, 2), int),
+        np.zeros((3, 2), int),
+        {(0, 0): [2, 0], (0, 1): [2, 0]},
+        np.ones(3),
+        AB,
+    ),
+    "one rater": Table(
+        np.array([[0], [1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.ones(2), AB
+    ),
+    "no pairs": Table(
+        np.array([[0, -1], [-1, 1]]),
+        np.array([[0, -1], [1, 1]]),
+        {(0, 0): [1, 1], (1, 1): [1, 1]},
+        np.ones(2),
+        AB,
+    ),
+    "pairs of one category": Table(
+        np.array([[0, 0], [-1, 1]]), np.array([[0, 0], [1, 0]]), {(0, 0): [2, 0]}, np.ones(2), AB
+    ),
+    "a pair of one category": Table(
+        np.array([[0, 0, -1], [1, -1, 0], [-1, 1, 1]]),
+        np.array([[0, 0], [0, 0], [-1, 1]]),
+        {(0, 0): [1, 1]},
+        np.ones(3),
+        AB,
+    ),
+    "a silent rater": Table(
+        np.array([[0, 1, -1], [1, 1, -1]]),
+        np.array([[0, -1], [1, -1]]),
+        {(0, 2): [1, 1]},
+        np.ones(2),
+        AB,
+    ),
+    "classifier never met": Table(
+        np.array([[0, 1], [-1, -1]]), np.array([[-1, -1], [1, 0]]), {}, np.ones(2), AB
+    ),
+    "no replicates": Table(
+        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 0]]), {}, np.ones(2), AB
+    ),
     "nothing at all": Table(np.full((2, 2), -1), np.full((2, 2), -1), {}, np.ones(2), AB),
-    "weightless": Table(np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB),
+    "weightless": Table(
+        np.array([[0, 1], [1, 1]]), np.array([[0, 0], [1, 1]]), {(0, 0): [1, 1]}, np.zeros(2), AB
+    ),
 }
 
 
@@ -182,17 +270,27 @@ def test_perfect_agreement_gives_the_greatest_value(record, data):
     level = data.draw(st.sampled_from(levels_of(record)))
     again = data.draw(st.lists(st.integers(0, 1), max_size=4))
     sizes = data.draw(st.permutations([(k, raters) for k in (2, 3, 4) for raters in (2, 3, 4)]))
-    perfect = (unanimous(level, k, raters, again) for k, raters in sizes)  # some measures are for two raters or two categories
+    perfect = (
+        unanimous(level, k, raters, again) for k, raters in sizes
+    )  # some measures are for two raters or two categories
     table = next(each for each in perfect if record.why_undefined(each.statistic(record)) is None)
-    assert table.value(record) == pytest.approx(np.broadcast_to(record.bounds[1], table.value(record).shape), abs=1e-9)
+    assert table.value(record) == pytest.approx(
+        np.broadcast_to(record.bounds[1], table.value(record).shape), abs=1e-9
+    )
 
 
 def unanimous(level, k, raters, again):
     """Every category once, and those of `again` once more, each by all raters at every meeting, and by the classifier."""
     categories = [*range(k), *again]
     codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
-    cells = {(u, r): [4 * (c == label) for c in range(k)] for u, label in enumerate(categories) for r in range(raters)}
-    return Table(codes, np.repeat(codes[:, :1], 2, axis=1), cells, np.ones(len(codes)), scale_of(level, k))
+    cells = {
+        (u, r): [4 * (c == label) for c in range(k)]
+        for u, label in enumerate(categories)
+        for r in range(raters)
+    }
+    return Table(
+        codes, np.repeat(codes[:, :1], 2, axis=1), cells, np.ones(len(codes)), scale_of(level, k)
+    )
 
 
 @every_measure
@@ -201,7 +299,9 @@ def unanimous(level, k, raters, again):
 def test_the_order_of_items_does_not_matter(record, data):
     table = data.draw(tables(record))
     order = data.draw(st.permutations(range(len(table.codes))))
-    assert table.items(list(order)).value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
+    assert table.items(list(order)).value(record) == pytest.approx(
+        table.value(record), abs=1e-9, nan_ok=True
+    )
 
 
 @every_measure
@@ -211,7 +311,12 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
     table = data.draw(tables(record))
     order = data.draw(st.permutations(range(table.codes.shape[1])))
     cells = {(u, order.index(r)): counts for (u, r), counts in table.cells.items()}
-    renamed = replace(table, codes=table.codes[:, order], cells=cells, confidence=np.broadcast_to(table.confidence, table.codes.shape)[:, order])
+    renamed = replace(
+        table,
+        codes=table.codes[:, order],
+        cells=cells,
+        confidence=np.broadcast_to(table.confidence, table.codes.shape)[:, order],
+    )
     assert renamed.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -220,9 +325,15 @@ def test_the_names_and_the_order_of_raters_do_not_matter(record, data):
 @given(data=st.data())
 def test_exchangeable_raters_may_swap_their_ratings_item_by_item(record, data):
     table = data.draw(tables(record))
-    places = np.array([data.draw(st.permutations(range(table.codes.shape[1]))) for _ in table.codes])
+    places = np.array(
+        [data.draw(st.permutations(range(table.codes.shape[1]))) for _ in table.codes]
+    )
     confidence = np.broadcast_to(table.confidence, table.codes.shape)
-    swapped = replace(table, codes=np.take_along_axis(table.codes, places, 1), confidence=np.take_along_axis(confidence, places, 1))
+    swapped = replace(
+        table,
+        codes=np.take_along_axis(table.codes, places, 1),
+        confidence=np.take_along_axis(confidence, places, 1),
+    )
     assert swapped.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -233,7 +344,10 @@ def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data
     table = data.draw(tables(record, level="nominal"))
     k = len(table.scale.names)
     new = np.array([*data.draw(st.permutations(range(k))), -1])  # the last one keeps -1 missing
-    cells = {place: [counts[list(new[:k]).index(c)] for c in range(k)] for place, counts in table.cells.items()}
+    cells = {
+        place: [counts[list(new[:k]).index(c)] for c in range(k)]
+        for place, counts in table.cells.items()
+    }
     renamed = replace(table, codes=new[table.codes], labels=new[table.labels], cells=cells)
     before = table.value(record)
     expected = before[[list(new[:k]).index(c) for c in range(k)]] if record.per_category else before
@@ -242,11 +356,19 @@ def test_on_the_nominal_level_the_names_of_categories_do_not_matter(record, data
 
 @of_measures(lambda record: "interval" in record.levels)
 @quickly
-@given(data=st.data(), factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]), shift=st.sampled_from([-10.0, 0.0, 7.0]))
+@given(
+    data=st.data(),
+    factor=st.sampled_from([1e-6, 0.5, 3.0, 1e6]),
+    shift=st.sampled_from([-10.0, 0.0, 7.0]),
+)
 def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor, shift):
     table = data.draw(tables(record, level="interval"))
-    moved = Scale(tuple(factor * score + factor * shift for score in table.scale.categories), "interval")
-    assert replace(table, scale=moved).value(record) == pytest.approx(table.value(record), abs=1e-7, nan_ok=True)
+    moved = Scale(
+        tuple(factor * score + factor * shift for score in table.scale.categories), "interval"
+    )
+    assert replace(table, scale=moved).value(record) == pytest.approx(
+        table.value(record), abs=1e-7, nan_ok=True
+    )
 
 
 @every_measure
@@ -255,7 +377,10 @@ def test_on_the_interval_level_unit_and_zero_do_not_matter(record, data, factor,
 def test_the_statistics_of_two_halves_add_up_to_the_whole(record, data):
     table = data.draw(tables(record, least_items=2))
     cut = data.draw(st.integers(1, len(table.codes) - 1))
-    halves = [table.items(list(part)).statistic(record) for part in (range(cut), range(cut, len(table.codes)))]
+    halves = [
+        table.items(list(part)).statistic(record)
+        for part in (range(cut), range(cut, len(table.codes)))
+    ]
     together = halves[0] + halves[1]
     whole = table.statistic(record)
     assert (together.n_items, together.n_ratings) == (whole.n_items, whole.n_ratings)
@@ -275,8 +400,12 @@ def test_a_leading_axis_of_weights_gives_what_a_loop_gives(record, data):
     singly = [record(statistic.reweighted(draw)) for draw in draws]
     for part in ("value", "observed", "expected", "greatest"):
         if getattr(singly[0], part) is not None:
-            stacked = np.stack([np.broadcast_to(getattr(one, part), one.value.shape) for one in singly])
-            assert np.broadcast_to(getattr(together, part), stacked.shape) == pytest.approx(stacked, abs=1e-9, nan_ok=True)
+            stacked = np.stack(
+                [np.broadcast_to(getattr(one, part), one.value.shape) for one in singly]
+            )
+            assert np.broadcast_to(getattr(together, part), stacked.shape) == pytest.approx(
+                stacked, abs=1e-9, nan_ok=True
+            )
 
 
 @every_measure
@@ -287,9 +416,16 @@ def test_twice_the_weight_is_the_item_twice(record, data):
     assume((table.weights > 1).any())
     order = np.repeat(np.arange(len(table.codes)), table.weights.astype(int))
     spread = [(new, old) for new, old in enumerate(order)]
-    cells = {(new, r): counts for new, old in spread for (u, r), counts in table.cells.items() if u == old}
+    cells = {
+        (new, r): counts
+        for new, old in spread
+        for (u, r), counts in table.cells.items()
+        if u == old
+    }
     confidence = np.broadcast_to(table.confidence, table.codes.shape)[order]
-    repeated = Table(table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence)
+    repeated = Table(
+        table.codes[order], table.labels[order], cells, np.ones(len(order)), table.scale, confidence
+    )
     assert repeated.value(record) == pytest.approx(table.value(record), abs=1e-9, nan_ok=True)
 
 
@@ -299,9 +435,18 @@ def random_numbers(record, level, size=1.0):
     scale = Scale(None, level, dimensions=2 if level == "multivariate interval" else 1)
     numbers = size * rng.random((6, 1, scale.dimensions)) * rng.random((6, 4, scale.dimensions))
     if record.needs == "replicates":  # each of two raters gives each item two of its four numbers
-        return ReplicateValues(numbers.reshape(12, 2, -1), np.repeat(range(6), 2), [0, 1] * 6, np.ones(6), scale=scale, raters="ab")
+        return ReplicateValues(
+            numbers.reshape(12, 2, -1),
+            np.repeat(range(6), 2),
+            [0, 1] * 6,
+            np.ones(6),
+            scale=scale,
+            raters="ab",
+        )
     if record.needs == "panel":
-        return PanelValues(RatingValues(numbers[:, :3], scale=scale, raters="abc"), numbers[:, 3], "model")
+        return PanelValues(
+            RatingValues(numbers[:, :3], scale=scale, raters="abc"), numbers[:, 3], "model"
+        )
     return RatingValues(numbers, scale=scale, raters="abcd")
 
 
@@ -322,4 +467,6 @@ def test_numbers_of_any_size_have_the_value_of_small_ones_and_finite_parts(recor
     for level in record.levels - {"nominal"}:
         found = record(random_numbers(record, level, size=LARGEST))
         assert found.value == pytest.approx(record(random_numbers(record, level)).value, rel=1e-9)
-        assert np.isfinite([part for part in (found.observed, found.expected) if part is not None]).all()
+        assert np.isfinite(
+            [part for part in (found.observed, found.expected) if part is not None]
+        ).all()

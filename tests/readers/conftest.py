@@ -31,7 +31,9 @@ def refusal():
         with pytest.raises(RatingsError) as caught:
             read_ratings(path, *arguments, **keywords)
         words = str(caught.value)
-        assert SHAPE.fullmatch(words), f"not worded <where>: <found>; <required>. <next step>.: {words}"
+        assert SHAPE.fullmatch(words), (
+            f"not worded <where>: <found>; <required>. <next step>.: {words}"
+        )
         return words
 
     return words_of
@@ -42,6 +44,9 @@ def rows_of():
     """Some columns of a frame as plain rows, None where missing."""
 
     def rows(frame, *names):
-        return [tuple(None if pd.isna(value) else value for value in row) for row in frame[list(names)].itertuples(index=False)]
+        return [
+            tuple(None if pd.isna(value) else value for value in row)
+            for row in frame[list(names)].itertuples(index=False)
+        ]
 
     return rows

@@ -33,34 +33,68 @@ YES_NO = Scale(("no", "yes"))
             "round.jsonl",
             '{"item": "i1", "rater": "ana", "label": "yes"}\n{"rater": "ben", "label": "no", "item": "i1"}\n{"item": "i2", "rater": "ana", "label": "no"}\n',
         ),
-        ("round.ndjson", '{"item":"i1","rater":"ana","label":"yes"}\r\n{"item":"i1","rater":"ben","label":"no"}\r\n{"item":"i2","rater":"ana","label":"no"}'),
+        (
+            "round.ndjson",
+            '{"item":"i1","rater":"ana","label":"yes"}\r\n{"item":"i1","rater":"ben","label":"no"}\r\n{"item":"i2","rater":"ana","label":"no"}',
+        ),
     ],
 )
-def test_every_kind_of_text_table_gives_the_same_rows_in_the_files_order(saved, rows_of, tmp_path, name, content):
+def test_every_kind_of_text_table_gives_the_same_rows_in_the_files_order(
+    saved, rows_of, tmp_path, name, content
+):
     frame = read_table(saved(tmp_path, name, content))
-    assert rows_of(frame, "item", "rater", "label") == [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no")]
+    assert rows_of(frame, "item", "rater", "label") == [
+        ("i1", "ana", "yes"),
+        ("i1", "ben", "no"),
+        ("i2", "ana", "no"),
+    ]
 
 
 def test_cells_stay_as_they_are_written_and_only_an_empty_one_is_missing(saved, rows_of, tmp_path):
     written = ["NA", "nan", "None", "null", "001", "1e5", "1.0", " yes ", "TRUE", "-", ""]
-    path = saved(tmp_path, "round.csv", "item,rater,label\n" + "".join(f"007,ana,{label}\n" for label in written))
+    path = saved(
+        tmp_path,
+        "round.csv",
+        "item,rater,label\n" + "".join(f"007,ana,{label}\n" for label in written),
+    )
     frame = read_table(path)
     assert rows_of(frame, "label") == [(label or None,) for label in written]
     assert set(frame["item"]) == {"007"}
 
 
-@given(st.lists(st.tuples(*[st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6)] * 3), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(
+            *[
+                st.text(
+                    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6
+                )
+            ]
+            * 3
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_whatever_text_a_csv_writer_writes_is_read_back(saved, rows_of, tmp_path_factory, rows):
     text = io.StringIO()
     csv.writer(text).writerows([("item", "rater", "label"), *rows])
     frame = read_table(saved(tmp_path_factory.mktemp("tables"), "round.csv", text.getvalue()))
-    assert rows_of(frame, "item", "rater", "label") == [tuple(cell or None for cell in row) for row in rows]
+    assert rows_of(frame, "item", "rater", "label") == [
+        tuple(cell or None for cell in row) for row in rows
+    ]
 
 
 @given(
     st.lists(
         st.fixed_dictionaries(
-            {name: st.none() | st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6) for name in ("item", "rater", "label")}
+            {
+                name: st.none()
+                | st.text(
+                    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6
+                )
+                for name in ("item", "rater", "label")
+            }
         ),
         min_size=1,
         max_size=8,
@@ -69,21 +103,42 @@ def test_whatever_text_a_csv_writer_writes_is_read_back(saved, rows_of, tmp_path
 def test_whatever_text_json_lines_hold_is_read_back(saved, rows_of, tmp_path_factory, records):
     lines = "\n".join(json.dumps(record) for record in records)
     frame = read_table(saved(tmp_path_factory.mktemp("tables"), "round.jsonl", lines))
-    assert rows_of(frame, "item", "rater", "label") == [tuple(record[name] or None for name in ("item", "rater", "label")) for record in records]
+    assert rows_of(frame, "item", "rater", "label") == [
+        tuple(record[name] or None for name in ("item", "rater", "label")) for record in records
+    ]
 
 
-def test_json_numbers_are_written_as_categories_are_and_long_ones_keep_every_digit(saved, rows_of, tmp_path):
+def test_json_numbers_are_written_as_categories_are_and_long_ones_keep_every_digit(
+    saved, rows_of, tmp_path
+):
     lines = [3, 3.0, 2.5, 12345678901234567890, True, None]
-    path = saved(tmp_path, "round.jsonl", "\n".join(json.dumps({"item": 1, "rater": "ana", "label": label}) for label in lines))
-    assert rows_of(read_table(path), "label") == [("3",), ("3",), ("2.5",), ("12345678901234567890",), ("True",), (None,)]
+    path = saved(
+        tmp_path,
+        "round.jsonl",
+        "\n".join(json.dumps({"item": 1, "rater": "ana", "label": label}) for label in lines),
+    )
+    assert rows_of(read_table(path), "label") == [
+        ("3",),
+        ("3",),
+        ("2.5",),
+        ("12345678901234567890",),
+        ("True",),
+        (None,),
+    ]
 
 
 def test_a_line_separator_inside_a_json_text_does_not_end_the_line(saved, rows_of, tmp_path):
-    path = saved(tmp_path, "round.jsonl", '{"item": "i1", "rater": "ana", "label": "yes", "text": "one\u2028two\x85three"}')
+    path = saved(
+        tmp_path,
+        "round.jsonl",
+        '{"item": "i1", "rater": "ana", "label": "yes", "text": "one\u2028two\x85three"}',
+    )
     assert rows_of(read_table(path), "text") == [("one\u2028two\x85three",)]
 
 
-def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_counted_as_rows(saved, refusal, rows_of, tmp_path):
+def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_counted_as_rows(
+    saved, refusal, rows_of, tmp_path
+):
     text = 'item,rater,label,text\ni1,ana,yes,"one, two\nthree ""four"""\ni1,ben,maybe,\n'
     path = saved(tmp_path, "round.csv", text)
     assert rows_of(read_table(path), "text") == [('one, two\nthree "four"',), (None,)]
@@ -101,13 +156,20 @@ def test_parquet_keeps_its_types(rows_of, tmp_path):
     )
     pq.write_table(table, tmp_path / "round.parquet")
     frame = read_table(tmp_path / "round.parquet")
-    assert rows_of(frame, "item", "rater", "label") == [(1, "ana", 1.5), (2, "ana", None), (None, "ben", 2.0)]
+    assert rows_of(frame, "item", "rater", "label") == [
+        (1, "ana", 1.5),
+        (2, "ana", None),
+        (None, "ben", 2.0),
+    ]
     assert frame["timestamp"].tolist() == [pd.Timestamp(second, unit="s") for second in range(3)]
 
 
 def test_a_long_number_in_parquet_keeps_every_digit_beside_a_missing_one(tmp_path):
     longest = 2**62 + 1
-    pq.write_table(pa.table({"item": [longest, None], "rater": ["ana", "ben"], "label": ["yes", "no"]}), tmp_path / "round.parquet")
+    pq.write_table(
+        pa.table({"item": [longest, None], "rater": ["ana", "ben"], "label": ["yes", "no"]}),
+        tmp_path / "round.parquet",
+    )
     assert str(read_table(tmp_path / "round.parquet")["item"][1]) == str(longest)
 
 
@@ -115,7 +177,11 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\n\ni1,ben,perhaps\n\n")
     assert read_table(path).index.tolist() == [2, 3, 4, 5]
     assert "row 4, column 'label': label ['perhaps'] found" in refusal(path, scale=YES_NO)
-    lines = saved(tmp_path, "round.jsonl", '{"item":"i1","rater":"ana","label":"yes"}\n\n{"item":"i1","rater":"ben","label":"perhaps"}\n')
+    lines = saved(
+        tmp_path,
+        "round.jsonl",
+        '{"item":"i1","rater":"ana","label":"yes"}\n\n{"item":"i1","rater":"ben","label":"perhaps"}\n',
+    )
     assert "row 3, column 'label'" in refusal(lines, scale=YES_NO)
 
 
@@ -126,28 +192,100 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         ("round.csv", b"\xef\xbb\xbf \n\n", "round.csv: nothing but blanks found"),
         ("round.jsonl", "", "round.jsonl: 0 bytes found"),
         ("round.parquet", b"", "round.parquet: 0 bytes found"),
-        ("round.csv", "item,rater,label\n", "round.csv: no row of data found; at least one rating is required"),
-        ("round.csv", "\nitem,rater,label\ni1,ana,yes\n", "round.csv: row 1: a blank line found; the names of the columns are required"),
-        ("round.csv", "item,rater,label\ni1,ana,\n\n", "round.csv: column 'label': no label found in 2 rows; at least one rating is required"),
-        ("round.csv", GOOD.encode("utf-16"), "round.csv: line 1: a NUL byte found; text is required"),
+        (
+            "round.csv",
+            "item,rater,label\n",
+            "round.csv: no row of data found; at least one rating is required",
+        ),
+        (
+            "round.csv",
+            "\nitem,rater,label\ni1,ana,yes\n",
+            "round.csv: row 1: a blank line found; the names of the columns are required",
+        ),
+        (
+            "round.csv",
+            "item,rater,label\ni1,ana,\n\n",
+            "round.csv: column 'label': no label found in 2 rows; at least one rating is required",
+        ),
+        (
+            "round.csv",
+            GOOD.encode("utf-16"),
+            "round.csv: line 1: a NUL byte found; text is required",
+        ),
         ("round.csv", GOOD + "i3,ana,\0\n", "round.csv: line 5: a NUL byte found"),
-        ("round.csv", GOOD.encode() + "i3,ana,déjà\n".encode("latin-1"), "round.csv: line 5: byte 0xe9 found, which is not UTF-8; UTF-8 text is required"),
-        ("round.csv", GOOD + "i3,ana\n", "round.csv: row 5: 2 cells found; 3 are required, as in the header"),
-        ("round.csv", GOOD + "i3,ana,yes,no\n", "round.csv: row 5: 4 cells found; 3 are required, as in the header"),
-        ("round.csv", GOOD + 'i3,ana,"yes\ni4,ana,no\n', "round.csv: row 5: not readable as delimited text (unexpected end of data)"),
-        ("round.csv", GOOD + 'i3,ana,"yes"no\n', "round.csv: row 5: not readable as delimited text"),
-        ("round.csv", "item,rater,label,label\ni,a,x,y\n", "round.csv: row 1: columns ['label'] found twice; each is required once"),
-        ("round.csv", GOOD.replace(",", ";"), "round.csv: row 1: one column found, 'item;rater;label', that holds ';'; columns separated by ','"),
+        (
+            "round.csv",
+            GOOD.encode() + "i3,ana,déjà\n".encode("latin-1"),
+            "round.csv: line 5: byte 0xe9 found, which is not UTF-8; UTF-8 text is required",
+        ),
+        (
+            "round.csv",
+            GOOD + "i3,ana\n",
+            "round.csv: row 5: 2 cells found; 3 are required, as in the header",
+        ),
+        (
+            "round.csv",
+            GOOD + "i3,ana,yes,no\n",
+            "round.csv: row 5: 4 cells found; 3 are required, as in the header",
+        ),
+        (
+            "round.csv",
+            GOOD + 'i3,ana,"yes\ni4,ana,no\n',
+            "round.csv: row 5: not readable as delimited text (unexpected end of data)",
+        ),
+        (
+            "round.csv",
+            GOOD + 'i3,ana,"yes"no\n',
+            "round.csv: row 5: not readable as delimited text",
+        ),
+        (
+            "round.csv",
+            "item,rater,label,label\ni,a,x,y\n",
+            "round.csv: row 1: columns ['label'] found twice; each is required once",
+        ),
+        (
+            "round.csv",
+            GOOD.replace(",", ";"),
+            "round.csv: row 1: one column found, 'item;rater;label', that holds ';'; columns separated by ','",
+        ),
         ("round.csv", GOOD.replace(",", "\t"), "that holds '\\t'; columns separated by ','"),
-        ("round.tsv", GOOD, "round.tsv: row 1: one column found, 'item,rater,label', that holds ','; columns separated by '\\t'"),
-        ("round.xlsx", "PK", "round.xlsx: a name ending in '.xlsx' found; one of ['.csv', '.tsv', '.jsonl', '.ndjson', '.parquet'] is required"),
+        (
+            "round.tsv",
+            GOOD,
+            "round.tsv: row 1: one column found, 'item,rater,label', that holds ','; columns separated by '\\t'",
+        ),
+        (
+            "round.xlsx",
+            "PK",
+            "round.xlsx: a name ending in '.xlsx' found; one of ['.csv', '.tsv', '.jsonl', '.ndjson', '.parquet'] is required",
+        ),
         ("round", GOOD, "round: a name ending in '' found; one of ['.csv'"),
-        ("round.jsonl", '{"item": "i1", "rater": "ana", "label": "yes"}\n{"item": "i1", "ra', "round.jsonl: row 2: a last line that is cut off found"),
-        ("round.jsonl", '{"item": "i1"\n{"item": "i1"}\n', "round.jsonl: row 1: not readable as JSON"),
+        (
+            "round.jsonl",
+            '{"item": "i1", "rater": "ana", "label": "yes"}\n{"item": "i1", "ra',
+            "round.jsonl: row 2: a last line that is cut off found",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1"\n{"item": "i1"}\n',
+            "round.jsonl: row 1: not readable as JSON",
+        ),
         ("round.jsonl", "[" * 100_000, "round.jsonl: row 1: a last line that is cut off found"),
-        ("round.jsonl", '["i1", "ana", "yes"]\n', 'round.jsonl: row 1: \'["i1", "ana", "yes"]\' found; a JSON object is required in every line'),
-        ("round.jsonl", r'{"item": "a \ud83d", "rater": "a", "label": "x"}', r"round.jsonl: row 1: half a character (\ud83d) found; whole ones are required"),
-        ("round.jsonl", '{"item": "i1", "item": "i2"}\n', "round.jsonl: row 1: columns ['item'] found twice"),
+        (
+            "round.jsonl",
+            '["i1", "ana", "yes"]\n',
+            'round.jsonl: row 1: \'["i1", "ana", "yes"]\' found; a JSON object is required in every line',
+        ),
+        (
+            "round.jsonl",
+            r'{"item": "a \ud83d", "rater": "a", "label": "x"}',
+            r"round.jsonl: row 1: half a character (\ud83d) found; whole ones are required",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1", "item": "i2"}\n',
+            "round.jsonl: row 1: columns ['item'] found twice",
+        ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
@@ -158,8 +296,16 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
             '{"item": "i", "rater": "a", "label": ["positive"]}\n',
             "column 'label': ['positive'] found; one value, or null, is required. One label a rating: write the value itself out, as 'positive'.",
         ),
-        ("round.jsonl", '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n', "[{'id': 'x'}] found; one value, or null, is required. Correct the row."),
-        ("round.jsonl", '{"item": {"id": "3"}, "rater": "a", "label": "x"}\n', "round.jsonl: row 1, column 'item': {'id': '3'} found; one value"),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
+            "[{'id': 'x'}] found; one value, or null, is required. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": {"id": "3"}, "rater": "a", "label": "x"}\n',
+            "round.jsonl: row 1, column 'item': {'id': '3'} found; one value",
+        ),
         ("round.parquet", GOOD, "round.parquet: not a whole Parquet file found"),
     ],
 )
@@ -170,11 +316,15 @@ def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name,
 @pytest.mark.parametrize("ending", UNFINISHED)
 def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, tmp_path, ending):
     words = refusal(saved(tmp_path, f"round.csv{ending}", GOOD))
-    assert words.startswith(f"round.csv{ending}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. Wait")
+    assert words.startswith(
+        f"round.csv{ending}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. Wait"
+    )
 
 
 @pytest.mark.parametrize("more", [b"i3,ana,yes\n", b""])
-def test_a_file_that_changes_while_it_is_read_is_refused(saved, refusal, tmp_path, monkeypatch, more):
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    saved, refusal, tmp_path, monkeypatch, more
+):
     path = saved(tmp_path, "round.csv", GOOD)
     read = Path.read_bytes
 
@@ -186,25 +336,35 @@ def test_a_file_that_changes_while_it_is_read_is_refused(saved, refusal, tmp_pat
 
     monkeypatch.setattr(Path, "read_bytes", read_and_change)
     words = refusal(path)
-    assert f"round.csv: a change found while it was read ({len(GOOD)} bytes before, {len(GOOD) + len(more)} after); a finished file is required" in words
+    assert (
+        f"round.csv: a change found while it was read ({len(GOOD)} bytes before, {len(GOOD) + len(more)} after); a finished file is required"
+        in words
+    )
 
 
 def test_a_truncated_parquet_file_is_refused(saved, refusal, tmp_path):
     whole = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"item": ["i1"], "rater": ["ana"], "label": ["yes"]}), whole)
-    assert "cut.parquet: not a whole Parquet file found (" in refusal(saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20]))
+    assert "cut.parquet: not a whole Parquet file found (" in refusal(
+        saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20])
+    )
 
 
 def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
     path = tmp_path / "labels.parquet"
-    pd.DataFrame({"item": ["i1"], "rater": ["Zoe"], "label": ["yes"]}).to_parquet(path, compression=None)
+    pd.DataFrame({"item": ["i1"], "rater": ["Zoe"], "label": ["yes"]}).to_parquet(
+        path, compression=None
+    )
     path.write_bytes(path.read_bytes().replace(b"Zoe", b"\xe3na"))
     assert "not a whole Parquet file found" in refusal(path)
 
 
 def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
     arrays = [pa.array(["a"])] * 4
-    pq.write_table(pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]), tmp_path / "round.parquet")
+    pq.write_table(
+        pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]),
+        tmp_path / "round.parquet",
+    )
     assert "round.parquet: columns ['label'] found twice" in refusal(tmp_path / "round.parquet")
 
 
@@ -214,13 +374,19 @@ def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):
 
 
 def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
-    assert f"{tmp_path / 'none.csv'}: no such file found; a table is required" in refusal(tmp_path / "none.csv")
+    assert f"{tmp_path / 'none.csv'}: no such file found; a table is required" in refusal(
+        tmp_path / "none.csv"
+    )
     assert f"{tmp_path}: a folder found; a file is required" in refusal(tmp_path)
 
 
-def test_a_file_that_cannot_be_read_is_refused_with_the_reason(saved, refusal, tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
+    saved, refusal, tmp_path, monkeypatch
+):
     def denied(_):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", denied)
-    assert "round.csv: cannot be read (Permission denied); a readable file is required" in refusal(saved(tmp_path, "round.csv", GOOD))
+    assert "round.csv: cannot be read (Permission denied); a readable file is required" in refusal(
+        saved(tmp_path, "round.csv", GOOD)
+    )

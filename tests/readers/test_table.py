@@ -14,7 +14,13 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.readers.table import Columns, read_ratings, read_rounds, read_table, refuse_unusable
+from agreement_pipeline.readers.table import (
+    Columns,
+    read_ratings,
+    read_rounds,
+    read_table,
+    refuse_unusable,
+)
 from agreement_pipeline.scale import Scale
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
@@ -24,17 +30,26 @@ YES_NO = Scale(("no", "yes"))
 ROUNDS = "week,item,rater,label\nw2,i1,ana,yes\nw1,i1,ana,yes\nw1,i1,ben,perhaps\n"
 
 
-def test_the_rounds_of_a_table_are_listed_and_rows_keep_their_place_when_one_is_taken_out(saved, tmp_path):
+def test_the_rounds_of_a_table_are_listed_and_rows_keep_their_place_when_one_is_taken_out(
+    saved, tmp_path
+):
     path = saved(tmp_path, "all.csv", ROUNDS)
     columns = Columns(round="week")
     assert read_rounds(path, columns) == ("w1", "w2")
     frame = read_table(path, columns)
-    with pytest.raises(RatingsError, match=r"all.csv: row 4, column 'label': label \['perhaps'\] found"):
+    with pytest.raises(
+        RatingsError, match=r"all.csv: row 4, column 'label': label \['perhaps'\] found"
+    ):
         Ratings.from_frame(frame[frame["round"] == "w1"], YES_NO, source="all.csv", first_row=2)
 
 
 def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
-    pq.write_table(pa.table({"round": [2.0, 1.0], "item": ["a", "a"], "rater": ["x", "y"], "label": ["l", "m"]}), tmp_path / "all.parquet")
+    pq.write_table(
+        pa.table(
+            {"round": [2.0, 1.0], "item": ["a", "a"], "rater": ["x", "y"], "label": ["l", "m"]}
+        ),
+        tmp_path / "all.parquet",
+    )
     assert read_rounds(tmp_path / "all.parquet", Columns()) == ("1", "2")
     assert read_table(tmp_path / "all.parquet")["round"].tolist() == ["2", "1"]
 
@@ -42,8 +57,14 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (GOOD, r"all.csv: no column 'week' among \['item', 'rater', 'label'\]; the round of every row is required"),
-        ("week,item,rater,label\nw1,i,a,l\n,i,b,l\n", r"all.csv: rows \[3\], column 'week': no round found; one is required in every row"),
+        (
+            GOOD,
+            r"all.csv: no column 'week' among \['item', 'rater', 'label'\]; the round of every row is required",
+        ),
+        (
+            "week,item,rater,label\nw1,i,a,l\n,i,b,l\n",
+            r"all.csv: rows \[3\], column 'week': no round found; one is required in every row",
+        ),
     ],
 )
 def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
@@ -52,11 +73,25 @@ def test_a_row_without_a_round_is_refused(saved, tmp_path, content, words):
 
 
 def test_several_rounds_are_not_read_as_one(saved, tmp_path):
-    path, columns = saved(tmp_path, "all.csv", ROUNDS + "w1,i2,ana,no\nw1,i2,ben,no\n"), Columns(round="week")
-    with pytest.raises(RatingsError, match=r"all.csv: column 'week': 2 rounds found, \['w2', 'w1'\]; one is required of ratings that are read as one"):
+    path, columns = (
+        saved(tmp_path, "all.csv", ROUNDS + "w1,i2,ana,no\nw1,i2,ben,no\n"),
+        Columns(round="week"),
+    )
+    with pytest.raises(
+        RatingsError,
+        match=r"all.csv: column 'week': 2 rounds found, \['w2', 'w1'\]; one is required of ratings that are read as one",
+    ):
         read_ratings(path, columns)
-    assert read_ratings(path, columns, round_name="w1").table["item"].tolist() == ["i1", "i1", "i2", "i2"]
-    with pytest.raises(RatingsError, match=r"column 'week': no round 'w3' among \['w2', 'w1'\]; one that is there is required"):
+    assert read_ratings(path, columns, round_name="w1").table["item"].tolist() == [
+        "i1",
+        "i1",
+        "i2",
+        "i2",
+    ]
+    with pytest.raises(
+        RatingsError,
+        match=r"column 'week': no round 'w3' among \['w2', 'w1'\]; one that is there is required",
+    ):
         read_ratings(path, columns, round_name="w3")
     with pytest.raises(RatingsError, match=r"column 'round': no round 'w1' among \[\]"):
         read_ratings(saved(tmp_path, "none.csv", GOOD), round_name="w1")
@@ -74,71 +109,125 @@ def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
 
 
 def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "post,rater,answer\ni1,ana,yes\ni1,ben,maybe\ni2,ana,perhaps\n")
+    path = saved(
+        tmp_path, "round.csv", "post,rater,answer\ni1,ana,yes\ni1,ben,maybe\ni2,ana,perhaps\n"
+    )
     words = refusal(path, Columns(item="post", label="answer"), scale=YES_NO)
-    assert words.startswith("round.csv: rows [3, 4], column 'answer': label ['maybe', 'perhaps'] found; one of ['no', 'yes'] is required. Correct the label")
+    assert words.startswith(
+        "round.csv: rows [3, 4], column 'answer': label ['maybe', 'perhaps'] found; one of ['no', 'yes'] is required. Correct the label"
+    )
 
 
-def test_two_labels_for_one_item_rater_and_occurrence_are_named_with_their_rows(saved, refusal, tmp_path):
+def test_two_labels_for_one_item_rater_and_occurrence_are_named_with_their_rows(
+    saved, refusal, tmp_path
+):
     words = refusal(saved(tmp_path, "round.csv", GOOD + "i1,ana,no\n"))
-    assert words.startswith("round.csv: rows [2, 5], columns ['item', 'rater']: rater 'ana' labelled item 'i1' 2 times as occurrence 1 (['yes', 'no'];")
+    assert words.startswith(
+        "round.csv: rows [2, 5], columns ['item', 'rater']: rater 'ana' labelled item 'i1' 2 times as occurrence 1 (['yes', 'no'];"
+    )
 
 
-@pytest.mark.parametrize(("row", "words"), [(",ana,yes", "column 'item': no item found"), ("i3,,yes", "column 'rater': no rater found")])
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [(",ana,yes", "column 'item': no item found"), ("i3,,yes", "column 'rater': no rater found")],
+)
 def test_a_rating_without_item_or_rater_is_refused(saved, refusal, tmp_path, row, words):
-    assert f"round.csv: row 5, {words}; one is required in every row" in refusal(saved(tmp_path, "round.csv", f"{GOOD}{row}\n"))
+    assert f"round.csv: row 5, {words}; one is required in every row" in refusal(
+        saved(tmp_path, "round.csv", f"{GOOD}{row}\n")
+    )
 
 
-def test_an_occurrence_that_is_no_whole_number_is_named_under_the_files_own_column(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label,replicate\ni1,ana,yes,first\ni1,ben,no,1\n")
-    assert "round.csv: row 2, column 'replicate': ['first'] found; a whole number from 1 is required" in refusal(path)
+def test_an_occurrence_that_is_no_whole_number_is_named_under_the_files_own_column(
+    saved, refusal, tmp_path
+):
+    path = saved(
+        tmp_path, "round.csv", "item,rater,label,replicate\ni1,ana,yes,first\ni1,ben,no,1\n"
+    )
+    assert (
+        "round.csv: row 2, column 'replicate': ['first'] found; a whole number from 1 is required"
+        in refusal(path)
+    )
 
 
 def test_one_rater_is_refused_with_her_name_unless_that_is_wanted(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\n")
-    assert "round.csv: ratings by 1 rater found, ['ana']; two raters or more are required" in refusal(path)
+    assert (
+        "round.csv: ratings by 1 rater found, ['ana']; two raters or more are required"
+        in refusal(path)
+    )
     assert read_ratings(path, usable=False).raters == ("ana",)
 
 
 def test_a_classifier_does_not_count_as_a_rater(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", GOOD)
-    assert "ratings by 1 rater found, ['ana'], and the classifiers ['ben']; two raters or more are required" in refusal(path, classifiers=("ben",))
+    assert (
+        "ratings by 1 rater found, ['ana'], and the classifiers ['ben']; two raters or more are required"
+        in refusal(path, classifiers=("ben",))
+    )
 
 
 def test_raters_who_never_meet_are_refused_with_the_numbers(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\ni3,ben,no\n")
-    assert "round.csv: no item with ratings by two raters found (3 ratings of 3 items by 2 raters); at least one is required" in refusal(path)
+    assert (
+        "round.csv: no item with ratings by two raters found (3 ratings of 3 items by 2 raters); at least one is required"
+        in refusal(path)
+    )
 
 
 def test_a_raters_second_look_is_no_second_rater(saved, refusal, tmp_path):
-    path = saved(tmp_path, "round.csv", "item,rater,label,occurrence\ni1,ana,yes,1\ni1,ana,no,2\ni2,ben,no,1\n")
-    assert "no item with ratings by two raters found (2 ratings of 2 items by 2 raters)" in refusal(path)
+    path = saved(
+        tmp_path,
+        "round.csv",
+        "item,rater,label,occurrence\ni1,ana,yes,1\ni1,ana,no,2\ni2,ben,no,1\n",
+    )
+    assert "no item with ratings by two raters found (2 ratings of 2 items by 2 raters)" in refusal(
+        path
+    )
 
 
 def test_a_classifier_beside_one_rater_makes_no_pair():
-    frame = pd.DataFrame({"item": ["i1", "i1", "i2"], "rater": ["ana", "model", "ben"], "label": ["yes", "yes", "no"]})
+    frame = pd.DataFrame(
+        {
+            "item": ["i1", "i1", "i2"],
+            "rater": ["ana", "model", "ben"],
+            "label": ["yes", "yes", "no"],
+        }
+    )
     with pytest.raises(RatingsError, match="no item with ratings by two raters found"):
         refuse_unusable(Ratings.from_frame(frame, YES_NO, classifiers=("model",)), "round")
 
 
-def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken_when_it_is_named(saved, refusal, tmp_path):
+def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken_when_it_is_named(
+    saved, refusal, tmp_path
+):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni1,ben,yes\n")
-    assert "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required" in refusal(path)
+    assert (
+        "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required"
+        in refusal(path)
+    )
     assert read_ratings(path, scale=YES_NO).scale == YES_NO
 
 
 def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refusal, tmp_path):
-    words = refusal(saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"), Columns(raters=("ana", "ben")), layout="wide")
+    words = refusal(
+        saved(tmp_path, "wide.csv", "item,ana,ben\ni1,x,x\n"),
+        Columns(raters=("ana", "ben")),
+        layout="wide",
+    )
     assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
 
 
 def test_words_on_the_ordinal_level_need_an_order(saved, refusal, tmp_path):
-    assert "words have no order of their own" in refusal(saved(tmp_path, "round.csv", GOOD), level="ordinal")
+    assert "words have no order of their own" in refusal(
+        saved(tmp_path, "round.csv", GOOD), level="ordinal"
+    )
 
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
 @pytest.mark.parametrize("label", ["high", "NaN", "inf", "-inf", "1,5", "NA"])
-def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(saved, refusal, tmp_path, level, label):
+def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
+    saved, refusal, tmp_path, level, label
+):
     path = saved(tmp_path, "round.tsv", f"item\trater\tlabel\ni1\tana\t1.5\ni1\tben\t{label}\n")
     words = refusal(path, level=level)
     assert f"round.tsv: row 3, column 'label': label ['{label}'] found; a finite" in words
@@ -147,16 +236,28 @@ def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
 
 def test_a_negative_number_is_refused_on_the_ratio_level_only(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1\ni1,ben,-1\n")
-    assert "row 3, column 'label': label ['-1'] found; a finite non-negative number is required on the ratio level" in refusal(path, level="ratio")
+    assert (
+        "row 3, column 'label': label ['-1'] found; a finite non-negative number is required on the ratio level"
+        in refusal(path, level="ratio")
+    )
     assert read_ratings(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
 
 
 @pytest.mark.parametrize("column", ["label", "item"])
-def test_a_number_that_went_wrong_in_parquet_is_not_taken_for_a_missing_one(refusal, tmp_path, column):
-    cells = {"item": pa.array([1.0, 1.0, 2.0]), "rater": pa.array(["ana", "ben", "ana"]), "label": pa.array([1.0, 2.0, None])}
+def test_a_number_that_went_wrong_in_parquet_is_not_taken_for_a_missing_one(
+    refusal, tmp_path, column
+):
+    cells = {
+        "item": pa.array([1.0, 1.0, 2.0]),
+        "rater": pa.array(["ana", "ben", "ana"]),
+        "label": pa.array([1.0, 2.0, None]),
+    }
     cells[column] = pa.array([1.0, np.nan, None])
     pq.write_table(pa.table(cells), tmp_path / "round.parquet")
-    assert f"round.parquet: row 2, column '{column}': nan found; one value, or null, is required" in refusal(tmp_path / "round.parquet", level="interval")
+    assert (
+        f"round.parquet: row 2, column '{column}': nan found; one value, or null, is required"
+        in refusal(tmp_path / "round.parquet", level="interval")
+    )
 
 
 def test_json_has_no_infinite_or_undefined_labels(saved, refusal, tmp_path):
@@ -165,18 +266,30 @@ def test_json_has_no_infinite_or_undefined_labels(saved, refusal, tmp_path):
         "round.jsonl",
         '{"item":"i1","rater":"ana","label":1}\n{"item":"i1","rater":"ben","label":NaN}\n{"item":"i2","rater":"ben","label":-Infinity}\n',
     )
-    assert "round.jsonl: rows [2, 3], column 'label': label ['NaN', '-Infinity'] found; a finite number is required" in refusal(path, level="interval")
+    assert (
+        "round.jsonl: rows [2, 3], column 'label': label ['NaN', '-Infinity'] found; a finite number is required"
+        in refusal(path, level="interval")
+    )
 
 
 def test_numbers_make_an_interval_scale_of_their_distinct_values(saved, tmp_path):
-    ratings = read_ratings(saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1e1\ni1,ben,2.5\ni2,ana,10\n"), level="interval")
+    ratings = read_ratings(
+        saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1e1\ni1,ben,2.5\ni2,ana,10\n"),
+        level="interval",
+    )
     assert ratings.scale == Scale((2.5, 10), "interval", declared=False)
     assert ratings.table["label"].tolist() == [10.0, 2.5, 10.0]
 
 
 def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_the_frame():
-    frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": ["yes", "no"], "text": ["one", "two"]}, index=["x", "y"])
-    with pytest.raises(RatingsError, match=r"ratings: rows \[1, 2\], column 'text': item 'i' has two different contents"):
+    frame = pd.DataFrame(
+        {"item": ["i", "i"], "rater": ["a", "b"], "label": ["yes", "no"], "text": ["one", "two"]},
+        index=["x", "y"],
+    )
+    with pytest.raises(
+        RatingsError,
+        match=r"ratings: rows \[1, 2\], column 'text': item 'i' has two different contents",
+    ):
         Ratings.from_frame(frame, YES_NO)
 
 
@@ -185,7 +298,13 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
 
 def annotation(who, choices, *, skipped=False, question="sentiment"):
     answer = {"type": "choices", "value": {"choices": choices}, "from_name": question}
-    return {"completed_by": who, "was_cancelled": skipped, "result": [] if skipped else [answer, {**answer, "value": {"rating": 4}, "from_name": "quality"}]}
+    return {
+        "completed_by": who,
+        "was_cancelled": skipped,
+        "result": []
+        if skipped
+        else [answer, {**answer, "value": {"rating": 4}, "from_name": "quality"}],
+    }
 
 
 def table_of_nested(folder, tasks):
@@ -198,17 +317,36 @@ def table_of_nested(folder, tasks):
 
 def test_the_lines_of_the_guide_make_a_table_of_a_nested_export(rows_of, tmp_path):
     tasks = [
-        {"id": 101, "annotations": [annotation(11, ["good"]), annotation(12, ["bad"]), annotation(13, ["good"], skipped=True)]},
-        {"id": 102, "annotations": [annotation(11, ["bad"]), annotation(12, ["good"], question="topic")]},
+        {
+            "id": 101,
+            "annotations": [
+                annotation(11, ["good"]),
+                annotation(12, ["bad"]),
+                annotation(13, ["good"], skipped=True),
+            ],
+        },
+        {
+            "id": 102,
+            "annotations": [annotation(11, ["bad"]), annotation(12, ["good"], question="topic")],
+        },
     ]
     ratings = read_ratings(table_of_nested(tmp_path, tasks))
-    assert rows_of(ratings.table, "item", "rater", "label") == [("101", "11", "good"), ("101", "12", "bad"), ("102", "11", "bad")]
+    assert rows_of(ratings.table, "item", "rater", "label") == [
+        ("101", "11", "good"),
+        ("101", "12", "bad"),
+        ("102", "11", "bad"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("who", "choices", "words"),
-    [(11, ["good", "bad"], "rater '11' labelled item '101' 2 times"), ({"id": 11}, ["good"], "column 'rater': {'id': '11'} found; one value")],
+    [
+        (11, ["good", "bad"], "rater '11' labelled item '101' 2 times"),
+        ({"id": 11}, ["good"], "column 'rater': {'id': '11'} found; one value"),
+    ],
 )
-def test_what_the_lines_of_the_guide_do_not_take_apart_is_refused(refusal, tmp_path, who, choices, words):
+def test_what_the_lines_of_the_guide_do_not_take_apart_is_refused(
+    refusal, tmp_path, who, choices, words
+):
     tasks = [{"id": 101, "annotations": [annotation(who, choices), annotation(12, ["bad"])]}]
     assert words in refusal(table_of_nested(tmp_path, tasks))

@@ -15,7 +15,21 @@ from agreement_pipeline.scale import Scale
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
-KNOWN = {"name", "source", "level", "categories", "classifier", "classifiers", "table", "file", "counts", "contingency", "numbers", "vector", "data"}
+KNOWN = {
+    "name",
+    "source",
+    "level",
+    "categories",
+    "classifier",
+    "classifiers",
+    "table",
+    "file",
+    "counts",
+    "contingency",
+    "numbers",
+    "vector",
+    "data",
+}
 KNOWN |= {"confidence"}
 KNOWN |= {"value", "values", "observed", "expected", "greatest", "tolerance"}
 
@@ -34,24 +48,40 @@ def from_counts(counts):
 
 def from_contingency(table):
     """Two raters, A in the rows and B in the columns."""
-    pairs = [(a, b) for a, row in enumerate(table) for b, items in enumerate(row) for _ in range(items)]
+    pairs = [
+        (a, b) for a, row in enumerate(table) for b, items in enumerate(row) for _ in range(items)
+    ]
     return pd.DataFrame(pairs, columns=["A", "B"])
 
 
 def from_numbers(table):
     """Items by raters; a number, or a list of them for a vector."""
-    rows = [(f"{i:04}", str(r), tuple(said) if isinstance(said, list) else said) for i, row in enumerate(table) for r, said in enumerate(row)]
+    rows = [
+        (f"{i:04}", str(r), tuple(said) if isinstance(said, list) else said)
+        for i, row in enumerate(table)
+        for r, said in enumerate(row)
+    ]
     return pd.DataFrame(rows, columns=["item", "rater", "label"])
 
 
 def from_vector(name, shared_data):
-    vector = next(case for case in json.loads((shared_data / "reference_vectors.json").read_text())["cases"] if case["id"] == name)
+    vector = next(
+        case
+        for case in json.loads((shared_data / "reference_vectors.json").read_text())["cases"]
+        if case["id"] == name
+    )
     return pd.DataFrame(vector["data"]["values"]).T
 
 
 def long(wide, names):
     """One row a rating of a table of items by raters; codes become names where there are names."""
-    frame = wide.rename_axis(index="item", columns="rater").stack().rename("label").reset_index().dropna()
+    frame = (
+        wide.rename_axis(index="item", columns="rater")
+        .stack()
+        .rename("label")
+        .reset_index()
+        .dropna()
+    )
     frame["rater"] = frame["rater"].map(str)
     frame["item"] = frame["item"].map("{:04}".format)
     return frame.assign(label=frame["label"].map(lambda code: names[int(code)])) if names else frame
@@ -65,24 +95,37 @@ def stated(ratings, confidence):
 
 
 def ratings_of(case, request):
-    classifiers = tuple(case.get("classifiers", [case["classifier"]] if "classifier" in case else []))
+    classifiers = tuple(
+        case.get("classifiers", [case["classifier"]] if "classifier" in case else [])
+    )
     names, level = case.get("categories"), case.get("level", "nominal")
     if "table" in case or "file" in case:
         text = case["table"] if "table" in case else (HERE / case["file"]).read_text()
         ratings = request.getfixturevalue("tabled")(text, names, level, classifiers)
         return stated(ratings, case["confidence"]) if "confidence" in case else ratings
     if "data" in case:
-        frame = pd.read_csv(request.getfixturevalue("shared_data") / f"{case['data']}.csv", dtype=str)
+        frame = pd.read_csv(
+            request.getfixturevalue("shared_data") / f"{case['data']}.csv", dtype=str
+        )
     elif "numbers" in case:
         frame = from_numbers(case["numbers"])
     elif "vector" in case:
         frame = long(from_vector(case["vector"], request.getfixturevalue("shared_data")), None)
         names = names or sorted(set(frame["label"]))
     elif "counts" in case:
-        frame = long(from_counts(case["counts"]), names or [f"c{k}" for k in range(len(case["counts"][0]))])
+        frame = long(
+            from_counts(case["counts"]), names or [f"c{k}" for k in range(len(case["counts"][0]))]
+        )
     else:
-        frame = long(from_contingency(case["contingency"]), names or [f"c{k}" for k in range(len(case["contingency"]))])
-    return Ratings.from_frame(frame, Scale(tuple(names), level) if names else Scale.from_labels(frame["label"], level), classifiers=classifiers)
+        frame = long(
+            from_contingency(case["contingency"]),
+            names or [f"c{k}" for k in range(len(case["contingency"]))],
+        )
+    return Ratings.from_frame(
+        frame,
+        Scale(tuple(names), level) if names else Scale.from_labels(frame["label"], level),
+        classifiers=classifiers,
+    )
 
 
 def statistic_of(ratings, needs):

@@ -13,7 +13,11 @@ from agreement_pipeline.report.sources import SOURCES, Figure, shah, um
 from agreement_pipeline.report.sources._figure import parts, rounds_to
 from agreement_pipeline.scale import Scale
 
-FIGURES = {(source.title, figure.where, figure.what): figure for source in SOURCES for figure in source.figures}
+FIGURES = {
+    (source.title, figure.where, figure.what): figure
+    for source in SOURCES
+    for figure in source.figures
+}
 SHAH, UM, CAMPAGNER, SIEGEL, RST = (source.title for source in SOURCES)
 LABORATORIES, T = "5.3, three reference laboratories", "5.3, laboratory T"
 
@@ -40,7 +44,11 @@ OURS = {
     (CAMPAGNER, "3, first case", "SA: largest"): 26 / 36,
     (CAMPAGNER, "3, second case", "SA: largest"): 20 / 36,
     (CAMPAGNER, "4", "the largest x from 12 repetitions of 2 balanced classes"): 1 / 3,
-    (CAMPAGNER, "3", "ρ: the least that raters who agree on 0.82 of two balanced classes can have"): 0.82 * 0.8**2,
+    (
+        CAMPAGNER,
+        "3",
+        "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
+    ): 0.82 * 0.8**2,
     (SIEGEL, "Calculations, example", "R_0"): 400 / 550,
     (SIEGEL, "Calculations, example", "R_1"): 450 / 600,
 }
@@ -50,7 +58,8 @@ SLIPS = {
     (UM, "5, table 2", "d_0"): 41.143,
     (UM, "5, table 2", "d_e"): 115.959,
     (SIEGEL, "Calculations, example", "rate of agreement on *contains a sandwich*"): 400 / 550,
-    (SIEGEL, "Calculations, example", "rate of agreement on *does not contain a sandwich*"): 450 / 600,
+    (SIEGEL, "Calculations, example", "rate of agreement on *does not contain a sandwich*"): 450
+    / 600,
 }
 NOT_PUBLIC = {
     (CAMPAGNER, "3, first case", "SA: mean"),
@@ -64,16 +73,28 @@ VERDICTS = {
         *SLIPS,
         (SHAH, LABORATORIES, "κ_S"),
         (SHAH, T, "S"),
-        (RST, "Bangdiwala's B", r"`bangdiwala_b` on 50, 0 / 0, 50, $\sum_i A_{ii} / \sum_i A_{i \cdot} A_{\cdot i}$"),
+        (
+            RST,
+            "Bangdiwala's B",
+            r"`bangdiwala_b` on 50, 0 / 0, 50, $\sum_i A_{ii} / \sum_i A_{i \cdot} A_{\cdot i}$",
+        ),
         (RST, "Fleiss's kappa", r"chance on 400, 60 / 90, 450, $\bar{P_e} = \sum_j p_j$"),
-        (RST, "Information agreement", r"the joint distribution's sum on 400, 60 / 90, 450, over $\sum_i \sum_i A_{ij}$"),
+        (
+            RST,
+            "Information agreement",
+            r"the joint distribution's sum on 400, 60 / 90, 450, over $\sum_i \sum_i A_{ij}$",
+        ),
     },
     "not reproducible": {
         *NOT_PUBLIC,
         (UM, "5, table 3", "φ"),
         (CAMPAGNER, "4", "mean GAE at ρ = 0.63, observed agreement being 0.82"),
         (CAMPAGNER, "4", "the largest x from 12 repetitions of 2 balanced classes"),
-        (CAMPAGNER, "3", "ρ: the least that raters who agree on 0.82 of two balanced classes can have"),
+        (
+            CAMPAGNER,
+            "3",
+            "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
+        ),
     },
     "does not hold": {
         (SHAH, "5.1, figure 1(a)", "Hypo3 as worded: κ_S, κ_F"),
@@ -96,7 +117,11 @@ def test_our_figure_is_the_one_worked_by_hand(key):
 @pytest.mark.parametrize("key", FIGURES, ids=": ".join)
 def test_the_verdict_is_the_one_reached_by_hand(key):
     expected = next((verdict for verdict, keys in VERDICTS.items() if key in keys), None)
-    assert FIGURES[key].verdict == expected if expected else FIGURES[key].verdict in ("agrees", "holds")
+    assert (
+        FIGURES[key].verdict == expected
+        if expected
+        else FIGURES[key].verdict in ("agrees", "holds")
+    )
 
 
 @pytest.mark.parametrize("key", SLIPS, ids=": ".join)
@@ -122,7 +147,11 @@ def test_what_is_not_public_has_no_figure_of_ours():
     ],
 )
 def test_shahs_hypothetical_panels(name, kappa_s, kappa_f):
-    (ours,) = [figure.ours for (title, _, what), figure in FIGURES.items() if title == SHAH and name_of(what) == name]
+    (ours,) = [
+        figure.ours
+        for (title, _, what), figure in FIGURES.items()
+        if title == SHAH and name_of(what) == name
+    ]
     assert ours[0] == pytest.approx(kappa_s, abs=5e-6)
     if kappa_f is not None:
         assert ours[1] == pytest.approx(kappa_f, abs=5e-6)
@@ -136,14 +165,20 @@ def test_the_serology_of_the_page_is_the_table_that_the_source_prints(serology):
     printed = memory.panel_patterns(serology, "T")
     ours = shah.laboratory_t()
     for name in ("shah_s", "vanbelle_albert_kappa"):
-        assert parts(MEASURES[name](ours)) == pytest.approx(parts(MEASURES[name](printed)), abs=1e-12)
+        assert parts(MEASURES[name](ours)) == pytest.approx(
+            parts(MEASURES[name](printed)), abs=1e-12
+        )
     assert ours.n_items == printed.n_items == 28
 
 
-@pytest.mark.parametrize(("table", "file"), [(um.TABLE_2, "seven_men.txt"), (um.TABLE_3, "eight_children.txt")])
+@pytest.mark.parametrize(
+    ("table", "file"), [(um.TABLE_2, "seven_men.txt"), (um.TABLE_3, "eight_children.txt")]
+)
 def test_the_vectors_of_the_page_are_the_tables_that_the_source_prints(table, file):
     printed = [line.split() for line in (Path(__file__).parent / file).read_text().splitlines()[1:]]
-    assert table.tolist() == [[[float(number) for number in rating.split("|")] for rating in item] for item in printed]
+    assert table.tolist() == [
+        [[float(number) for number in rating.split("|")] for rating in item] for item in printed
+    ]
 
 
 def chance(ratings, divisor, classifier=None):
@@ -151,13 +186,22 @@ def chance(ratings, divisor, classifier=None):
     table = memory.item_table(ratings)
     total = 0.0
     for category in ratings.scale.names:
-        share = 1.0 if classifier is None else np.mean(ratings.current.query("rater == @classifier")["label"] == category)
-        pairs = sum(np.mean(table[p] == category) * np.mean(table[q] == category) for p, q in permutations(table.columns, 2))
+        share = (
+            1.0
+            if classifier is None
+            else np.mean(ratings.current.query("rater == @classifier")["label"] == category)
+        )
+        pairs = sum(
+            np.mean(table[p] == category) * np.mean(table[q] == category)
+            for p, q in permutations(table.columns, 2)
+        )
         total += share * pairs / divisor
     return total
 
 
-@pytest.mark.parametrize(("where", "what", "classifier"), [(LABORATORIES, "κ_S: A_e", None), (T, "S: A_e", "T")])
+@pytest.mark.parametrize(
+    ("where", "what", "classifier"), [(LABORATORIES, "κ_S: A_e", None), (T, "S: A_e", "T")]
+)
 def test_shahs_chance_and_its_slip_are_his_equation_as_a_loop(serology, where, what, classifier):
     figure, r = FIGURES[SHAH, where, what], 3
     assert figure.ours == pytest.approx(chance(serology, r * (r - 1), classifier), abs=1e-12)
@@ -165,21 +209,37 @@ def test_shahs_chance_and_its_slip_are_his_equation_as_a_loop(serology, where, w
 
 
 def test_dividing_by_r_squared_would_not_give_cohens_kappa_for_two_raters():
-    two = RatingPatterns([[0, 0], [0, 1], [1, 0], [1, 1]], [20, 10, 20, 50], scale=Scale(("STAT", "IReq")), raters=("A", "B"))
+    two = RatingPatterns(
+        [[0, 0], [0, 1], [1, 0], [1, 1]],
+        [20, 10, 20, 50],
+        scale=Scale(("STAT", "IReq")),
+        raters=("A", "B"),
+    )
     cohens_chance = 0.3 * 0.4 + 0.7 * 0.6
     assert MEASURES["shah_kappa_s"](two).expected == pytest.approx(cohens_chance, abs=1e-12)
     assert 2 * cohens_chance / 2**2 == pytest.approx(cohens_chance / 2)
 
 
 def test_self_agreement_from_six_repetitions_takes_four_values_each_one_minus_the_gini_impurity():
-    possible = FIGURES[CAMPAGNER, "3", "SA from 6 repetitions of 2 classes: all possible values"].ours
+    possible = FIGURES[
+        CAMPAGNER, "3", "SA from 6 repetitions of 2 classes: all possible values"
+    ].ours
     assert sorted({round(36 * value, 9) for value in possible}) == [18, 20, 26, 36]
-    assert possible == pytest.approx(sorted({1 - (1 - (c / 6) ** 2 - (1 - c / 6) ** 2) for c in range(3, 7)}), abs=1e-12)
+    assert possible == pytest.approx(
+        sorted({1 - (1 - (c / 6) ** 2 - (1 - c / 6) ** 2) for c in range(3, 7)}), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "printed", "rounds"),
-    [(0.6751, "0.68", True), (0.675, "0.68", True), (0.675, "0.67", True), (0.6749, "0.68", False), (0.55555, "0.56", True), (41.1429, "41.143", True)],
+    [
+        (0.6751, "0.68", True),
+        (0.675, "0.68", True),
+        (0.675, "0.67", True),
+        (0.6749, "0.68", False),
+        (0.55555, "0.56", True),
+        (41.1429, "41.143", True),
+    ],
 )
 def test_a_value_agrees_when_it_rounds_to_the_print(value, printed, rounds):
     assert rounds_to(value, printed) is rounds

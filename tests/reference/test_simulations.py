@@ -28,7 +28,9 @@ def simulated(biases, n, draws, knowing=0.0):
     panels = [drawn(rng, biases, n, knowing) for _ in range(draws)]
     kappa_s = [MEASURES["shah_kappa_s"](panel) for panel in panels]
     kappa_f = [MEASURES["fleiss_kappa"](panel.counts()) for panel in panels]
-    return (np.array([(c.observed, c.expected, c.value) for c in found]) for found in (kappa_s, kappa_f))
+    return (
+        np.array([(c.observed, c.expected, c.value) for c in found]) for found in (kappa_s, kappa_f)
+    )
 
 
 def within_error(values, mean):
@@ -36,7 +38,9 @@ def within_error(values, mean):
 
 
 @pytest.mark.parametrize("n", [10, 200])
-def test_experts_who_guess_alike_have_the_agreement_that_kappa_s_expects_and_less_than_kappa_f_does(n):
+def test_experts_who_guess_alike_have_the_agreement_that_kappa_s_expects_and_less_than_kappa_f_does(
+    n,
+):
     """Hypo1. E A_o = E A_e = 1/k in a fixed panel; pooling adds the variance of the shares, (1 - 1/k) / (n r)."""
     kappa_s, kappa_f = simulated(ALIKE, n, 1_500)
     assert within_error(kappa_s[:, 0] - kappa_s[:, 1], 0)
@@ -52,8 +56,14 @@ def test_experts_who_guess_each_in_her_own_way_have_no_agreement_in_a_fixed_pane
 
 
 @pytest.mark.parametrize("knowing", [0.0, 0.5])
-@pytest.mark.parametrize(("biases", "most"), [(ALIKE, 1.005), (LEANING, 0.99), (APART, 0.75)], ids=["alike", "leaning", "apart"])
-def test_the_variance_of_kappa_s_is_no_more_than_that_of_kappa_f_the_less_so_the_more_experts_differ(biases, most, knowing):
+@pytest.mark.parametrize(
+    ("biases", "most"),
+    [(ALIKE, 1.005), (LEANING, 0.99), (APART, 0.75)],
+    ids=["alike", "leaning", "apart"],
+)
+def test_the_variance_of_kappa_s_is_no_more_than_that_of_kappa_f_the_less_so_the_more_experts_differ(
+    biases, most, knowing
+):
     """Theorem 1, on the same 400 instances for both: equal where the experts emulate the pool, under it where they do not."""
     kappa_s, kappa_f = simulated(biases, 400, 400, knowing)
     share = kappa_s[:, 2].var(ddof=1) / kappa_f[:, 2].var(ddof=1)

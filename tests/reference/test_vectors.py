@@ -7,7 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, GroupPatterns, PanelPatterns, RatingPatterns, Ratings, RatingValues, Scale
+from agreement_pipeline import (
+    MEASURES,
+    CategoryCounts,
+    GroupPatterns,
+    PanelPatterns,
+    RatingPatterns,
+    Ratings,
+    RatingValues,
+    Scale,
+)
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
@@ -24,7 +33,14 @@ OUT_OF_SCOPE = {
     "dkpro_sets_dice": "a mean overlap of sets without chance correction, in which two empty sets do not agree; no measure here is one",
 }
 IN_SCOPE = [case for case in CASES if case["id"] not in OUT_OF_SCOPE]
-ICC_NAMES = {"ICC(1,1)": "icc_1_1", "ICC(1,k)": "icc_1_k", "ICC(A,1)": "icc_2_1", "ICC(A,k)": "icc_2_k", "ICC(C,1)": "icc_3_1", "ICC(C,k)": "icc_3_k"}
+ICC_NAMES = {
+    "ICC(1,1)": "icc_1_1",
+    "ICC(1,k)": "icc_1_k",
+    "ICC(A,1)": "icc_2_1",
+    "ICC(A,k)": "icc_2_k",
+    "ICC(C,1)": "icc_3_1",
+    "ICC(C,k)": "icc_3_k",
+}
 
 pytestmark = pytest.mark.skipif(not CASES, reason=f"{VECTORS.name} is not beside this repository")
 
@@ -40,7 +56,12 @@ def patterns_of(case, level="nominal"):
         table = np.array(data["values"])
         k = len(table)
         scale = Scale(tuple(data.get("labels", range(1, k + 1))), level)
-        return RatingPatterns([(a, b) for a in range(k) for b in range(k)], table.ravel(), scale=scale, raters=("one", "other"))
+        return RatingPatterns(
+            [(a, b) for a in range(k) for b in range(k)],
+            table.ravel(),
+            scale=scale,
+            raters=("one", "other"),
+        )
     rows = list(zip(*data["values"], strict=True))
     scale = scale_of(case, [label for row in rows for label in row if label is not None], level)
     codes = [[-1 if label is None else scale.index(label) for label in row] for row in rows]
@@ -74,7 +95,9 @@ def by_weights(unweighted, weighted, level="ordinal"):
     def run(case):
         weights = case["params"].get("weights", "unweighted")
         name = unweighted if weights == "unweighted" else weighted.format(weights)
-        return value(name, statistic_of(name, case, "nominal" if weights == "unweighted" else level))
+        return value(
+            name, statistic_of(name, case, "nominal" if weights == "unweighted" else level)
+        )
 
     return run
 
@@ -112,8 +135,13 @@ def of_category(name):
 
 def conger_of_category(case):
     patterns = patterns_of(case)
-    codes = np.where(patterns.codes < 0, -1, patterns.codes == patterns.scale.index(case["params"]["category"]))
-    return value("conger_kappa", RatingPatterns(codes, scale=Scale(("the rest", "it")), raters=patterns.raters))
+    codes = np.where(
+        patterns.codes < 0, -1, patterns.codes == patterns.scale.index(case["params"]["category"])
+    )
+    return value(
+        "conger_kappa",
+        RatingPatterns(codes, scale=Scale(("the rest", "it")), raters=patterns.raters),
+    )
 
 
 def schouten(case):
@@ -127,14 +155,24 @@ def influence(case):
     counts = counts_of(case, case["params"]["level"])
     without = np.ones(len(counts.counts))
     without[case["params"]["drop_unit_index"]] = 0
-    return value("krippendorff_alpha", counts) - value("krippendorff_alpha", counts.reweighted(without))
+    return value("krippendorff_alpha", counts) - value(
+        "krippendorff_alpha", counts.reweighted(without)
+    )
 
 
 def vectors_of(case, vector_of, dimensions):
     """The ratings as vectors of numbers."""
-    rows = [[vector_of(label) for label in row] for row in zip(*case["data"]["values"], strict=True)]
-    scale = Scale(None, "interval" if dimensions == 1 else "multivariate interval", dimensions=dimensions)
-    return RatingValues(np.array(rows, dtype=float).reshape(len(rows), -1, dimensions), scale=scale, raters=[f"r{j}" for j in range(len(rows[0]))])
+    rows = [
+        [vector_of(label) for label in row] for row in zip(*case["data"]["values"], strict=True)
+    ]
+    scale = Scale(
+        None, "interval" if dimensions == 1 else "multivariate interval", dimensions=dimensions
+    )
+    return RatingValues(
+        np.array(rows, dtype=float).reshape(len(rows), -1, dimensions),
+        scale=scale,
+        raters=[f"r{j}" for j in range(len(rows[0]))],
+    )
 
 
 def icc(case):
@@ -144,17 +182,24 @@ def icc(case):
 def iota_of_a_nominal_variable(case):
     """Its categories become dimensions, each 1 where the category was given."""
     labels = sorted({label for row in case["data"]["values"] for label in row})
-    return value("janson_olsson_iota", vectors_of(case, lambda label: np.eye(len(labels))[labels.index(label)], len(labels)))
+    return value(
+        "janson_olsson_iota",
+        vectors_of(case, lambda label: np.eye(len(labels))[labels.index(label)], len(labels)),
+    )
 
 
 def alpha_of_sets(case):
     """Under DKPro's distance; `alpha_masi` takes Passonneau's, and is another number."""
-    items = [[frozenset(labels) for labels in row] for row in zip(*case["data"]["values"], strict=True)]
+    items = [
+        [frozenset(labels) for labels in row] for row in zip(*case["data"]["values"], strict=True)
+    ]
     sets = sorted({labels for item in items for labels in item}, key=sorted)
     rows = [[item.count(labels) for labels in sets] for item in items]
     counts = CategoryCounts(rows, scale=Scale(tuple("|".join(sorted(labels)) for labels in sets)))
     assert value("alpha_masi", counts) != pytest.approx(case["expected"], abs=case["tolerance"])
-    return alpha_by_distance(counts, np.array([[dkpro_masi(one, other) for other in sets] for one in sets])).value
+    return alpha_by_distance(
+        counts, np.array([[dkpro_masi(one, other) for other in sets] for one in sets])
+    ).value
 
 
 def dkpro_masi(one, other):
@@ -162,7 +207,9 @@ def dkpro_masi(one, other):
     if one == other:
         return 0.0
     distance = 1 - len(one & other) / len(one | other)
-    return distance / 3 if one <= other or other <= one else distance * (2 / 3 if one & other else 1)
+    return (
+        distance / 3 if one <= other or other <= one else distance * (2 / 3 if one & other else 1)
+    )
 
 
 def of_two_groups(case):
@@ -174,13 +221,20 @@ def of_two_groups(case):
 
 def of_two_experiments(case):
     first, second = case["data"]["group_x"], case["data"]["group_y"]
-    patterns = patterns_of({**case, "data": {"layout": "raters_x_items", "values": [*first, *second]}})
+    patterns = patterns_of(
+        {**case, "data": {"layout": "raters_x_items", "values": [*first, *second]}}
+    )
     return value("cross_kappa", GroupPatterns(patterns, patterns.raters[len(first) :]))
 
 
 def eliasziw(case):
     said = case["data"]["values"]  # values[r][k][i]: repeat k of rater r
-    rows = [(i, r, k + 1, x) for r, of_rater in enumerate(said) for k, repeat in enumerate(of_rater) for i, x in enumerate(repeat)]
+    rows = [
+        (i, r, k + 1, x)
+        for r, of_rater in enumerate(said)
+        for k, repeat in enumerate(of_rater)
+        for i, x in enumerate(repeat)
+    ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence", "label"])
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
     return value(f"eliasziw_{case['params']['component']}", memory.replicate_values(ratings))
@@ -218,7 +272,9 @@ RUN = {
 
 @pytest.mark.parametrize("case", IN_SCOPE, ids=lambda case: case["id"])
 def test_the_value_is_the_printed_one(case, standing):
-    assert float(RUN[case["measure"]](case)) == pytest.approx(case["expected"], abs=case["tolerance"], rel=0)
+    assert float(RUN[case["measure"]](case)) == pytest.approx(
+        case["expected"], abs=case["tolerance"], rel=0
+    )
     standing.tested.append(case["id"])
 
 

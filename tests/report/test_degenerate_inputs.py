@@ -17,7 +17,8 @@ NONE = dict.fromkeys(HEADLINE)
 
 EXPECTED = {
     # Chance read off the labels is 1. AC1's chance is 0 where one category is used alone, and that of S is 1/2 whatever is used.
-    "All labels equal": NONE | {"percent_agreement": 1, "gwet_ac1": 1, "bennett_s": 1, "self_agreement": 1},
+    "All labels equal": NONE
+    | {"percent_agreement": 1, "gwet_ac1": 1, "bennett_s": 1, "self_agreement": 1},
     # 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·7·1 / (8·7). Fleiss: p_e = (7² + 1²) / 8². Cohen: rater a is constant, p_e = 3/4.
     # AC1: p_e = 2·7/64. ICC: between items 1/8, within 1/8. The classifier is constant: what it could reach is what chance reaches.
     "All labels equal but one": {
@@ -54,7 +55,17 @@ EXPECTED = {
     "No item rated twice": NONE | {"vanbelle_albert_kappa": 1},
     # The items with two ratings are all no: nothing that could be disagreed on was seen. AC1 and Bennett's S take chance from the scale: it is under 1.
     "Pairable part constant": ONES
-    | dict.fromkeys(("krippendorff_alpha", "fleiss_kappa", "shah_kappa_s", "cohen_kappa", "icc_1_1", "self_agreement", "shah_s")),
+    | dict.fromkeys(
+        (
+            "krippendorff_alpha",
+            "fleiss_kappa",
+            "shah_kappa_s",
+            "cohen_kappa",
+            "icc_1_1",
+            "self_agreement",
+            "shah_s",
+        )
+    ),
     "Perfect agreement in two categories": ONES,
     "Perfect agreement, and a category that nobody used": ONES,
     # 3 no, 5 yes; 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·15/56. Fleiss: p_e = 34/64. Cohen: p_e = (1·2 + 3·2) / 16.
@@ -114,7 +125,8 @@ EXPECTED = {
         "shah_s": None,
         "vanbelle_albert_kappa": None,
     },
-    "A classifier that met none of the panel's items": ONES | {"shah_s": None, "vanbelle_albert_kappa": None},
+    "A classifier that met none of the panel's items": ONES
+    | {"shah_s": None, "vanbelle_albert_kappa": None},
     # 2 of 3 items agree. Cohen: p_e = (2·1 + 1·2) / 9.
     "No replicates": {
         "percent_agreement": Fraction(2, 3),
@@ -131,18 +143,29 @@ EXPECTED = {
     },
 }
 REASONS = {
-    ("All labels equal", "krippendorff_alpha"): "gives one and the same label, so chance alone would agree always",
-    ("All labels equal", "fleiss_kappa"): "gives one and the same label, so chance alone would agree always",
+    (
+        "All labels equal",
+        "krippendorff_alpha",
+    ): "gives one and the same label, so chance alone would agree always",
+    (
+        "All labels equal",
+        "fleiss_kappa",
+    ): "gives one and the same label, so chance alone would agree always",
     ("All labels equal", "shah_s"): "no more than chance alone would give",
     ("One rater", "krippendorff_alpha"): "no item has two ratings",
     ("One item", "icc_1_1"): "fewer than two items",
     ("No item rated twice", "fleiss_kappa"): "no item has two ratings",
     ("No item rated twice", "self_agreement"): "no rater met an item twice",
     ("One rater", "cohen_kappa"): "defined for two raters",
-    ("A classifier that met none of the panel's items", "vanbelle_albert_kappa"): "labelled no item that the panel rated",
+    (
+        "A classifier that met none of the panel's items",
+        "vanbelle_albert_kappa",
+    ): "labelled no item that the panel rated",
 }
 BY_TITLE = {each.title: each for each in INPUTS}
-CELLS = [pytest.param(title, name, id=f"{title}: {name}") for title in EXPECTED for name in HEADLINE]
+CELLS = [
+    pytest.param(title, name, id=f"{title}: {name}") for title in EXPECTED for name in HEADLINE
+]
 
 
 def test_every_input_has_answers_by_hand_for_every_headline_measure():

@@ -14,26 +14,43 @@ from agreement_pipeline.scale import Scale
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
-KINDS = [(level, listed) for level in ("nominal", "ordinal", "interval", "ratio") for listed in (True, False) if (level, listed) != ("nominal", False)]
+KINDS = [
+    (level, listed)
+    for level in ("nominal", "ordinal", "interval", "ratio")
+    for listed in (True, False)
+    if (level, listed) != ("nominal", False)
+]
 
 
 def said(seed, items=14, raters=4):
     rng = np.random.default_rng(seed)
     truth = rng.choice(NUMBERS, size=items)
-    table = np.where(rng.random((items, raters)) < 0.6, truth[:, None], rng.choice(NUMBERS, size=(items, raters)))
+    table = np.where(
+        rng.random((items, raters)) < 0.6, truth[:, None], rng.choice(NUMBERS, size=(items, raters))
+    )
     return [[x for x in row if rng.random() < 0.8] for row in table.tolist()]
 
 
 def ratings_of(rows, level, listed=True, gold=()):
     numeric = level in ("interval", "ratio") or not listed
-    frame = pd.DataFrame([(f"i{u:02}", f"r{r}", x if numeric else f"{x:g}") for u, row in enumerate(rows) for r, x in enumerate(row)])
+    frame = pd.DataFrame(
+        [
+            (f"i{u:02}", f"r{r}", x if numeric else f"{x:g}")
+            for u, row in enumerate(rows)
+            for r, x in enumerate(row)
+        ]
+    )
     frame = frame.set_axis(["item", "rater", "label"], axis=1)
     categories = (NUMBERS if numeric else tuple(f"{x:g}" for x in NUMBERS)) if listed else None
     return Ratings.from_frame(frame.assign(gold=frame["item"].isin(gold)), Scale(categories, level))
 
 
 def table_of(ratings):
-    return memory.item_values(ratings)[1] if ratings.scale.continuous else memory.item_counts(ratings)[1]
+    return (
+        memory.item_values(ratings)[1]
+        if ratings.scale.continuous
+        else memory.item_counts(ratings)[1]
+    )
 
 
 def apart(level, pool, c, k):
@@ -50,46 +67,74 @@ def looped(rows, level):
     """What each item adds to D_o, one pair of its ratings at a time."""
     pool = [x for row in rows if len(row) >= 2 for x in row]
     return {
-        f"i{u:02}": sum(apart(level, pool, a, b) for a, b in permutations(row, 2)) / (len(row) - 1) / len(pool) for u, row in enumerate(rows) if len(row) >= 2
+        f"i{u:02}": sum(apart(level, pool, a, b) for a, b in permutations(row, 2))
+        / (len(row) - 1)
+        / len(pool)
+        for u, row in enumerate(rows)
+        if len(row) >= 2
     }
 
 
 @pytest.mark.parametrize(("level", "listed"), KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_an_items_disagreement_is_that_of_its_pairs_and_all_of_it_is_that_of_alpha(seed, level, listed):
+def test_an_items_disagreement_is_that_of_its_pairs_and_all_of_it_is_that_of_alpha(
+    seed, level, listed
+):
     rows = said(seed)
     ratings = ratings_of(rows, level, listed)
     found = disputed_rows(ratings)
     expected = {item: value for item, value in looped(rows, level).items() if value > 0}
-    assert dict(zip(found["id"], found["disagreement"], strict=True)) == pytest.approx(expected, abs=1e-12)
+    assert dict(zip(found["id"], found["disagreement"], strict=True)) == pytest.approx(
+        expected, abs=1e-12
+    )
     assert found["disagreement"].is_monotonic_decreasing
-    assert found["disagreement"].sum() == pytest.approx(float(ALPHA(table_of(ratings)).observed), abs=1e-12)
+    assert found["disagreement"].sum() == pytest.approx(
+        float(ALPHA(table_of(ratings)).observed), abs=1e-12
+    )
     assert found["share"].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("level", "listed"), [kind for kind in KINDS if kind[0] != "ordinal"])  # its distances are of the ratings left
+@pytest.mark.parametrize(
+    ("level", "listed"), [kind for kind in KINDS if kind[0] != "ordinal"]
+)  # its distances are of the ratings left
 def test_what_is_gone_with_an_item_is_what_it_added(level, listed):
     rows = said(7)
     found = disputed_rows(ratings_of(rows, level, listed)).set_index("id")["disagreement"]
     n = sum(len(row) for row in rows if len(row) >= 2)
     for item in list(found.index[:3]):
         u = int(item[1:])
-        rest = ALPHA(table_of(ratings_of([row if v != u else [] for v, row in enumerate(rows)], level, listed))).observed
+        rest = ALPHA(
+            table_of(
+                ratings_of([row if v != u else [] for v, row in enumerate(rows)], level, listed)
+            )
+        ).observed
         whole = ALPHA(table_of(ratings_of(rows, level, listed))).observed
-        assert found[item] * n == pytest.approx(float(whole * n - rest * (n - len(rows[u]))), abs=1e-9)
+        assert found[item] * n == pytest.approx(
+            float(whole * n - rest * (n - len(rows[u]))), abs=1e-9
+        )
 
 
 def test_vectors_disagree_by_their_squared_distance():
-    rows = [("i1", "a", "0|0"), ("i1", "b", "3|4"), ("i2", "a", "1|1"), ("i2", "b", "1|2"), ("i3", "a", "5|5")]
+    rows = [
+        ("i1", "a", "0|0"),
+        ("i1", "b", "3|4"),
+        ("i2", "a", "1|1"),
+        ("i2", "b", "1|2"),
+        ("i3", "a", "5|5"),
+    ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    found = disputed_rows(Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2)))
+    found = disputed_rows(
+        Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2))
+    )
     assert found["id"].tolist() == ["i1", "i2"]
     assert found["disagreement"].tolist() == pytest.approx([25 * 2 / 4, 1 * 2 / 4])
     assert found["share"].tolist() == pytest.approx([25 / 26, 1 / 26])
 
 
 def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
-    found = disputed_rows(ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",)))
+    found = disputed_rows(
+        ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",))
+    )
     assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
     assert found[["r0", "r1"]].values.tolist() == [["1", "2"]]
 

@@ -17,21 +17,35 @@ SCALE = Scale(CATEGORIES)
 
 @pytest.fixture(scope="module")
 def ratings():
-    frame = simulate_round("w1", seed=5, n_items=600, classifiers=MODELS, accuracy=0.9, missing=0.0, replicated=0.0)
+    frame = simulate_round(
+        "w1", seed=5, n_items=600, classifiers=MODELS, accuracy=0.9, missing=0.0, replicated=0.0
+    )
     return Ratings.from_frame(frame.drop(columns="text"), SCALE, classifiers=list(MODELS))
 
 
 @pytest.fixture(scope="module")
 def rows(ratings):
-    found = measure_ratings(ratings, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=1000)
-    tests = {name: alternative_annotator_test(memory.panel_patterns(ratings, name)) for name in ratings.classifiers}
+    found = measure_ratings(
+        ratings, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=1000
+    )
+    tests = {
+        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        for name in ratings.classifiers
+    }
     return standing_rows(found, "schouten_kappa", tests).set_index("classifier")
 
 
 def test_each_model_has_its_place_and_its_verdict(rows):
-    assert rows["place"].to_dict() == {"good": "among the raters", "perfect": "above every rater", "poor": "below every rater"}
+    assert rows["place"].to_dict() == {
+        "good": "among the raters",
+        "perfect": "above every rater",
+        "poor": "below every rater",
+    }
     assert rows.loc["perfect", "alternative-annotator test"] == "may stand in for a rater"
-    assert rows.loc["poor", ["winning rate", "alternative-annotator test"]].tolist() == ["0.00", "may not stand in for a rater"]
+    assert rows.loc["poor", ["winning rate", "alternative-annotator test"]].tolist() == [
+        "0.00",
+        "may not stand in for a rater",
+    ]
 
 
 def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
@@ -39,29 +53,58 @@ def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
-        table = pd.DataFrame({"hers": patterns.codes[:, j], "weight": patterns.weights}).assign(rest=rest)
-        p_o = sum(w * sum(x == h for x in row) / len(row) for h, row, w in zip(table["hers"], rest, table["weight"], strict=True)) / table["weight"].sum()
-        share = [table.loc[table["hers"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)]
-        use = [sum(w * row.count(k) / len(row) for row, w in zip(rest, table["weight"], strict=True)) / table["weight"].sum() for k in range(3)]
+        table = pd.DataFrame({"hers": patterns.codes[:, j], "weight": patterns.weights}).assign(
+            rest=rest
+        )
+        p_o = (
+            sum(
+                w * sum(x == h for x in row) / len(row)
+                for h, row, w in zip(table["hers"], rest, table["weight"], strict=True)
+            )
+            / table["weight"].sum()
+        )
+        share = [
+            table.loc[table["hers"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
+        ]
+        use = [
+            sum(w * row.count(k) / len(row) for row, w in zip(rest, table["weight"], strict=True))
+            / table["weight"].sum()
+            for k in range(3)
+        ]
         p_e = sum(a * b for a, b in zip(share, use, strict=True))
         others.append((p_o - p_e) / (1 - p_e))
         assert rater in ratings.raters
-    assert rows["raters' lowest"].astype(float).tolist() == pytest.approx([min(others)] * 3, abs=1e-5)
-    assert rows["raters' highest"].astype(float).tolist() == pytest.approx([max(others)] * 3, abs=1e-5)
+    assert rows["raters' lowest"].astype(float).tolist() == pytest.approx(
+        [min(others)] * 3, abs=1e-5
+    )
+    assert rows["raters' highest"].astype(float).tolist() == pytest.approx(
+        [max(others)] * 3, abs=1e-5
+    )
 
 
 def test_without_a_band_or_a_test_nothing_is_claimed():
-    frame = pd.DataFrame([(f"i{i}", who, "ny"[i % 2]) for i in range(8) for who in ("a", "b", "m")], columns=["item", "rater", "label"])
+    frame = pd.DataFrame(
+        [(f"i{i}", who, "ny"[i % 2]) for i in range(8) for who in ("a", "b", "m")],
+        columns=["item", "rater", "label"],
+    )
     two = Ratings.from_frame(frame, Scale(("n", "y")), classifiers=["m"])
-    found = measure_ratings(two, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=100)
-    (row,) = standing_rows(found, "schouten_kappa", {"m": alternative_annotator_test(memory.panel_patterns(two, "m"))}).to_dict("records")
+    found = measure_ratings(
+        two, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=100
+    )
+    (row,) = standing_rows(
+        found, "schouten_kappa", {"m": alternative_annotator_test(memory.panel_patterns(two, "m"))}
+    ).to_dict("records")
     assert (row["raters' lowest"], row["place"], row["winning rate"]) == ("", "", "")
     assert row["alternative-annotator test"].startswith("undefined: no rater has 30 items")
 
 
 @pytest.mark.parametrize(
     ("scale", "name"),
-    [(SCALE, "schouten_kappa"), (Scale(("low", "high"), "ordinal"), "schouten_kappa_quadratic"), (Scale((1, 2), "interval"), "schouten_kappa_quadratic")],
+    [
+        (SCALE, "schouten_kappa"),
+        (Scale(("low", "high"), "ordinal"), "schouten_kappa_quadratic"),
+        (Scale((1, 2), "interval"), "schouten_kappa_quadratic"),
+    ],
 )
 def test_the_measure_is_defined_on_the_scale(scale, name):
     assert compared_by(scale) == name

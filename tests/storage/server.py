@@ -4,6 +4,8 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from werkzeug.serving import make_server
 
 if __name__ == "__main__":
-    server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False)
+    server = make_server(
+        "127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=False
+    )
     print(server.server_port, flush=True)  # noqa: T201 - whoever started it reads the port
     server.serve_forever()

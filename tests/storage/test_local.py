@@ -29,7 +29,11 @@ def test_bytes_are_kept_once_and_others_never_take_their_place(storage):
         assert storage.keep("deep/file", b"old")
         assert storage.keep("deep/file", b"old")
         assert not storage.keep("deep/file", b"new")
-    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (b"old", ("file",), {"file": b"old"})
+    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (
+        b"old",
+        ("file",),
+        {"file": b"old"},
+    )
 
 
 def test_a_folder_is_kept_once_and_whole(storage):
@@ -44,7 +48,9 @@ def test_a_folder_is_kept_once_and_whole(storage):
 def test_what_is_not_there_has_no_bytes(storage):
     with storage.locked():
         storage.keep("folder/file", b"")
-    assert [storage.read(name) for name in ("nothing", "folder", "folder/file/inside", "folder/file")] == [None, None, None, b""]
+    assert [
+        storage.read(name) for name in ("nothing", "folder", "folder/file/inside", "folder/file")
+    ] == [None, None, None, b""]
     assert (storage.names("nothing"), storage.contents("nothing")) == ((), {})
 
 
@@ -68,7 +74,11 @@ def test_bytes_and_folders_are_flushed_before_they_get_their_name(storage, monke
     steps = []
     for module, name in ((local.os, "fsync"), (local.os, "link"), (local.os, "rename")):
         real = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *arguments, name=name, real=real: (steps.append(name), real(*arguments))[1])
+        monkeypatch.setattr(
+            module,
+            name,
+            lambda *arguments, name=name, real=real: (steps.append(name), real(*arguments))[1],
+        )
     with storage.locked():
         storage.keep("first", b"1")
         steps.clear()
@@ -82,7 +92,11 @@ def test_bytes_and_folders_are_flushed_before_they_get_their_name(storage, monke
 
 def test_a_folder_is_seen_when_all_its_files_are_in_it(storage, monkeypatch):
     real, seen = local.put, []
-    monkeypatch.setattr(local, "put", lambda *arguments: (seen.append((storage.root / "folder").exists()), real(*arguments)))
+    monkeypatch.setattr(
+        local,
+        "put",
+        lambda *arguments: (seen.append((storage.root / "folder").exists()), real(*arguments)),
+    )
     with storage.locked():
         storage.keep_folder("folder", {"a/b": b"1", "last": b"2"})
     assert seen == [False, False]
@@ -120,7 +134,10 @@ def test_a_file_system_without_links_is_refused(storage, monkeypatch):
         raise PermissionError("Operation not permitted")
 
     monkeypatch.setattr(local.os, "link", denied)
-    with storage.locked(), pytest.raises(StoreError, match="a file system with hard links is required"):
+    with (
+        storage.locked(),
+        pytest.raises(StoreError, match="a file system with hard links is required"),
+    ):
         storage.keep("file", b"1")
     assert everything(storage) == {}
 
@@ -142,7 +159,9 @@ def test_writers_wait_for_each_other(tmp_path):
 def test_the_lock_dies_with_its_holder(tmp_path):
     store = Store(tmp_path / "store")
     holder = "import sys, time; from agreement_pipeline.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout.readline() == b"held\n"
         waiting = threading.Thread(target=record, args=(store, "decided", "r"), daemon=True)
         waiting.start()

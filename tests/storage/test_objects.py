@@ -11,7 +11,18 @@ import pytest
 from fsspec import AbstractFileSystem
 from upath import UPath
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, ReleaseInvalidError, Rule, Scale, StoreError, open_release, release, release_contents
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    ReleaseHeldError,
+    ReleaseInvalidError,
+    Rule,
+    Scale,
+    StoreError,
+    open_release,
+    release,
+    release_contents,
+)
 from agreement_pipeline.assessment import assess
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
@@ -27,8 +38,14 @@ SALT = b"a salt for tests"
 
 
 def make_ratings(disagreements=2):
-    rows = [(f"i{item:02}", rater, ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2]) for item in range(90) for rater in "abc"]
-    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes")))
+    rows = [
+        (f"i{item:02}", rater, ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2])
+        for item in range(90)
+        for rater in "abc"
+    ]
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
+    )
 
 
 @pytest.fixture
@@ -50,8 +67,16 @@ def test_bytes_are_kept_once_and_others_never_take_their_place(bucket):
         assert storage.keep("deep/file", b"old")
         assert storage.keep("deep/file", b"old")
         assert not storage.keep("deep/file", b"new")
-    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (b"old", ("file",), {"file": b"old"})
-    assert (storage.read("nothing"), storage.names("nothing"), storage.contents("nothing")) == (None, (), {})
+    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (
+        b"old",
+        ("file",),
+        {"file": b"old"},
+    )
+    assert (storage.read("nothing"), storage.names("nothing"), storage.contents("nothing")) == (
+        None,
+        (),
+        {},
+    )
 
 
 def test_a_folder_is_kept_once_and_what_a_killed_writer_began_is_finished(bucket):
@@ -65,12 +90,18 @@ def test_a_folder_is_kept_once_and_what_a_killed_writer_began_is_finished(bucket
     assert storage.contents("folder") == {"a/b": b"1", "last": b"2"}
 
 
-def test_what_was_read_before_is_fetched_again_when_it_was_edited_and_only_then(bucket, monkeypatch):
+def test_what_was_read_before_is_fetched_again_when_it_was_edited_and_only_then(
+    bucket, monkeypatch
+):
     storage, fetched = storage_at(bucket), []
     for name in "abc":
         storage.put(f"folder/{name}", b"1")
     real = storage._objects.cat
-    monkeypatch.setattr(storage._objects, "cat", lambda paths, **options: (fetched.append(len(paths)), real(paths, **options))[1])
+    monkeypatch.setattr(
+        storage._objects,
+        "cat",
+        lambda paths, **options: (fetched.append(len(paths)), real(paths, **options))[1],
+    )
     assert storage.contents("folder") == storage.contents("folder") == dict.fromkeys("abc", b"1")
     storage._objects.pipe_file(storage._path("folder/b"), b"edited")
     assert storage.contents("folder") == {"a": b"1", "b": b"edited", "c": b"1"}
@@ -80,7 +111,9 @@ def test_what_was_read_before_is_fetched_again_when_it_was_edited_and_only_then(
 def answer(code):
     """What a server answered, as s3fs raises it."""
     error = OSError(code)
-    error.__cause__ = Exception(f"An error occurred ({code}) when calling the PutObject operation: …")
+    error.__cause__ = Exception(
+        f"An error occurred ({code}) when calling the PutObject operation: …"
+    )
     return error
 
 
@@ -161,7 +194,9 @@ def test_a_lease_names_its_holder_and_gives_way_when_its_term_is_over(bucket, mo
 
 
 @pytest.mark.slow
-def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run_puts_it(bucket, original, no_contract, monkeypatch):
+def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run_puts_it(
+    bucket, original, no_contract, monkeypatch
+):
     """At every third put, since a process takes a second before it speaks to a bucket."""
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
     decided = {policy.digest: assess(make_ratings(), policy, no_contract) for policy in (POLICY,)}
@@ -170,12 +205,20 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
     for n in count(1, 3):
         place = f"{bucket}/{n}"
         Store(place, salt=SALT).ingest("r1", make_ratings(), original)
-        if not killed(lambda place=place: release_round(Store(place, salt=SALT), "r1", POLICY, no_contract, project="demo"), n, [(ObjectStorage, "put")]):
+        if not killed(
+            lambda place=place: release_round(
+                Store(place, salt=SALT), "r1", POLICY, no_contract, project="demo"
+            ),
+            n,
+            [(ObjectStorage, "put")],
+        ):
             break
         store = Store(place, salt=SALT)
         left = current_release(store, "r1")
         assert left is None or open_release(left).rounds == ("r1",)
-        assert open_release(release_round(store, "r1", POLICY, no_contract, project="demo").path).path == current_release(store, "r1")
+        assert open_release(
+            release_round(store, "r1", POLICY, no_contract, project="demo").path
+        ).path == current_release(store, "r1")
         assert [entry["event"] for entry in store.history()] == ["ingested", "decided", "released"]
     assert n > 15
 
@@ -197,7 +240,9 @@ def test_who_comes_late_with_a_number_long_past_has_not_got_the_lease(bucket):
     assert storage.read("leases/00000007.json")
 
 
-def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(bucket, original, no_contract, capsys):
+def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(
+    bucket, original, no_contract, capsys
+):
     store = Store(bucket, salt=SALT)
     version = store.ingest("r1", make_ratings(), original)
     assert store.storage.read(f"originals/{version.original_digest}/export.csv") == b"as delivered"
@@ -242,9 +287,14 @@ def test_a_url_of_a_library_that_is_not_installed_names_the_extra(monkeypatch):
 
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
-    [("AWS_ACCESS_KEY_ID", None, "credentials"), ("AWS_ENDPOINT_URL", "http://127.0.0.1:9", "Could not connect")],
+    [
+        ("AWS_ACCESS_KEY_ID", None, "credentials"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:9", "Could not connect"),
+    ],
 )
-def test_a_bucket_that_cannot_be_asked_is_refused_in_words(bucket, monkeypatch, setting, value, words):
+def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
+    bucket, monkeypatch, setting, value, words
+):
     for name in ("AWS_EC2_METADATA_DISABLED", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, "true")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
@@ -252,15 +302,25 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(bucket, monkeypatch, 
     fsspec.get_filesystem_class("s3").clear_instance_cache()
     storage = storage_at(bucket)
     fsspec.get_filesystem_class("s3").clear_instance_cache()
-    for asked in (lambda: storage.read("a"), storage.names, lambda: storage.put("a", b"1"), lambda: storage.remove("a")):
-        with pytest.raises(StoreError, match=f"{bucket}: .*{words}.*; a bucket that answers, and credentials for it, are required"):
+    for asked in (
+        lambda: storage.read("a"),
+        storage.names,
+        lambda: storage.put("a", b"1"),
+        lambda: storage.remove("a"),
+    ):
+        with pytest.raises(
+            StoreError,
+            match=f"{bucket}: .*{words}.*; a bucket that answers, and credentials for it, are required",
+        ):
             asked()
 
 
 def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeypatch):
     storage = storage_at(bucket)
     at = f"{storage.root.path.rstrip('/')}/leases"
-    monkeypatch.setattr(storage._objects, "find", lambda path, detail: {path: {"type": "directory", "name": path}})
+    monkeypatch.setattr(
+        storage._objects, "find", lambda path, detail: {path: {"type": "directory", "name": path}}
+    )
     assert storage._path("leases") == at
     assert storage.names("leases") == ()
     assert storage.contents("leases") == {}

@@ -3,6 +3,12 @@
 from agreement_pipeline.report.sources import campagner_cabitza, measures_rst, shah, siegel, um
 from agreement_pipeline.report.sources._figure import Figure, Source, Verdict
 
-SOURCES: tuple[Source, ...] = (shah.SOURCE, um.SOURCE, campagner_cabitza.SOURCE, siegel.SOURCE, measures_rst.SOURCE)
+SOURCES: tuple[Source, ...] = (
+    shah.SOURCE,
+    um.SOURCE,
+    campagner_cabitza.SOURCE,
+    siegel.SOURCE,
+    measures_rst.SOURCE,
+)
 
 __all__ = ["SOURCES", "Figure", "Source", "Verdict"]

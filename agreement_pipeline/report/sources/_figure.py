@@ -50,7 +50,11 @@ class Figure:
         """The verdict, and how the print arises or why it does not."""
         if self.verdict == "misprint" and self.slip:
             how, value = self.slip
-            rest = "" if rounds_to(value, self.printed) else f", {abs(value - float(self.printed)):.4f} from the print, which stays unexplained"
+            rest = (
+                ""
+                if rounds_to(value, self.printed)
+                else f", {abs(value - float(self.printed)):.4f} from the print, which stays unexplained"
+            )
             return f"misprint: {how} gives {value:.6g}{rest}. {self.why}".strip()
         return f"{self.verdict}: {self.why}" if self.why else self.verdict
 

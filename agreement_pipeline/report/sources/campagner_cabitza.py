@@ -23,7 +23,12 @@ def self_agreement(yes: int) -> float:
 def least_rho(observed: float) -> float:
     """The robust ρ of two raters on balanced classes who agree that often, and guess as much as equation 1 can find."""
     agree, differ = observed / 2, (1 - observed) / 2
-    first = RatingPatterns([[0, 0], [0, 1], [1, 0], [1, 1]], [agree, differ, differ, agree], scale=ABNORMAL, raters=("a", "b"))
+    first = RatingPatterns(
+        [[0, 0], [0, 1], [1, 0], [1, 1]],
+        [agree, differ, differ, agree],
+        scale=ABNORMAL,
+        raters=("a", "b"),
+    )
     torn = _met_again([[6, 6], [6, 6]], first)
     return float(MEASURES["campagner_cabitza_rho_robust"](torn).value)
 
@@ -31,7 +36,9 @@ def least_rho(observed: float) -> float:
 def _met_again(counts: list[list[int]], first: RatingPatterns) -> ReplicateCounts:
     """What each rater said of the first item, which all met again."""
     rows = len(counts)
-    return ReplicateCounts(np.array(counts, dtype=float), np.zeros(rows, dtype=np.int64), np.arange(rows), first)
+    return ReplicateCounts(
+        np.array(counts, dtype=float), np.zeros(rows, dtype=np.int64), np.arange(rows), first
+    )
 
 
 def _self_agreement() -> list[Figure]:
@@ -47,19 +54,36 @@ def _self_agreement() -> list[Figure]:
             why="it is one minus the Gini impurity",
             holds=abs(self_agreement(5) - gini) < 1e-12,
         ),
-        Figure("3", "SA from 6 repetitions of 2 classes: all possible values", "0.50, 0.56, 0.72 occur", tuple(possible), holds=len(possible) == 4),
+        Figure(
+            "3",
+            "SA from 6 repetitions of 2 classes: all possible values",
+            "0.50, 0.56, 0.72 occur",
+            tuple(possible),
+            holds=len(possible) == 4,
+        ),
         Figure("3, both cases", "SA: least", "0.50", possible[0]),
         Figure("3, first case", "SA: largest", "0.72", possible[2]),
         Figure("3, second case", "SA: largest", "0.56", possible[1]),
-        Figure("3, both cases together", "SA: largest, the mean of the two above", "0.64", (possible[1] + possible[2]) / 2),
+        Figure(
+            "3, both cases together",
+            "SA: largest, the mean of the two above",
+            "0.64",
+            (possible[1] + possible[2]) / 2,
+        ),
         Figure("3, first case", "SA: mean", "0.58", None, why=lacking),
         Figure("3, second case", "SA: mean", "0.51", None, why=lacking),
-        Figure("3, both cases together", "SA: mean of the two printed means", "0.54", (0.58 + 0.51) / 2),
+        Figure(
+            "3, both cases together", "SA: mean of the two printed means", "0.54", (0.58 + 0.51) / 2
+        ),
     ]
 
 
 def _reliability() -> list[Figure]:
-    most = float(random_choice(np.array([[c / 12, 1 - c / 12] for c in range(13)]), np.array([0.5, 0.5])).max())
+    most = float(
+        random_choice(
+            np.array([[c / 12, 1 - c / 12] for c in range(13)]), np.array([0.5, 0.5])
+        ).max()
+    )
     least = least_rho(0.82)
     return [
         Figure("3", "Fleiss' κ", "0.63", None, why=NOT_PUBLIC),
@@ -92,7 +116,13 @@ def _reliability() -> list[Figure]:
             least,
             why=f"{NOT_PUBLIC}; but with no x above a third the robust form cannot fall under this",
         ),
-        Figure("4", "ρ at perfect self-agreement", "0.82", None, why=f"{NOT_PUBLIC}. ρ is then the observed agreement, by definition"),
+        Figure(
+            "4",
+            "ρ at perfect self-agreement",
+            "0.82",
+            None,
+            why=f"{NOT_PUBLIC}. ρ is then the observed agreement, by definition",
+        ),
     ]
 
 

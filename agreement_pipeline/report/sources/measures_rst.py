@@ -7,7 +7,9 @@ from agreement_pipeline.patterns import Array, RatingPatterns
 from agreement_pipeline.report.sources._figure import Figure, Source
 from agreement_pipeline.scale import Scale
 
-A = np.array([[400.0, 60.0], [90.0, 450.0]])  # the table of two annotators in Siegel (2018), A in the rows
+A = np.array(
+    [[400.0, 60.0], [90.0, 450.0]]
+)  # the table of two annotators in Siegel (2018), A in the rows
 PERFECT = np.array([[50.0, 0.0], [0.0, 50.0]])
 SHOWN = "on 400, 60 / 90, 450"
 LIMITS = "$1 - m/k$ where $H(X) = 0$, $1 - l/k$ where $H(Y) = 0$"
@@ -23,7 +25,12 @@ DEGENERATE = {
 def value(name: str, table: Array) -> float:
     """A measure on an agreement matrix."""
     k = len(table)
-    patterns = RatingPatterns(list(np.ndindex(k, k)), np.ravel(table), scale=Scale(tuple("abc"[:k])), raters=("row", "column"))
+    patterns = RatingPatterns(
+        list(np.ndindex(k, k)),
+        np.ravel(table),
+        scale=Scale(tuple("abc"[:k])),
+        raters=("row", "column"),
+    )
     record = MEASURES[name]
     return float(record(patterns.counts() if record.needs == "counts" else patterns).value)
 
@@ -45,13 +52,28 @@ def _printed_ia_c(table: Array) -> float:
     return float(1 - (columns > 0).sum() / k)
 
 
-def _formula(section: str, formula: str, name: str, as_printed: float, table: Array = A, why: str = "") -> Figure:
+def _formula(
+    section: str, formula: str, name: str, as_printed: float, table: Array = A, why: str = ""
+) -> Figure:
     """A formula as printed, on a table, beside the measure, which follows the definition."""
-    return _beside(section, f"`{name}` {SHOWN if table is A else 'on 50, 0 / 0, 50'}, {formula}", as_printed, value(name, table), why)
+    return _beside(
+        section,
+        f"`{name}` {SHOWN if table is A else 'on 50, 0 / 0, 50'}, {formula}",
+        as_printed,
+        value(name, table),
+        why,
+    )
 
 
 def _beside(section: str, what: str, as_printed: float, ours: float, why: str = "") -> Figure:
-    return Figure(section, what, f"{as_printed:.5f}", ours, slip=("the formula as printed", as_printed), why=why)
+    return Figure(
+        section,
+        what,
+        f"{as_printed:.5f}",
+        ours,
+        slip=("the formula as printed", as_printed),
+        why=why,
+    )
 
 
 def _two_raters() -> list[Figure]:
@@ -72,12 +94,27 @@ def _two_raters() -> list[Figure]:
             PERFECT,
             r"The square in the numerator is missing, $\sum_i A_{ii}^2$, without which B would fall with the number of items.",
         ),
-        _formula("Cohen's kappa", "$(P_0 - P_e) / (1 - P_e)$", "cohen_kappa", _chance_corrected(p_0, float(rows @ columns / n**2))),
         _formula(
-            "Scott's pi", "$P_e$ the sum of the squared arithmetic means of the marginal proportions", "scott_pi", _chance_corrected(p_0, float(mean @ mean))
+            "Cohen's kappa",
+            "$(P_0 - P_e) / (1 - P_e)$",
+            "cohen_kappa",
+            _chance_corrected(p_0, float(rows @ columns / n**2)),
         ),
-        _formula("Yule's Y", r"$(\sqrt{OR} - 1) / (\sqrt{OR} + 1)$", "yule_y", (root - 1) / (root + 1)),
-        _formula("Fleiss's kappa", r"$\bar{P_e}$ the square sum, as the words have it", "fleiss_kappa", _chance_corrected(p_bar, float(mean @ mean))),
+        _formula(
+            "Scott's pi",
+            "$P_e$ the sum of the squared arithmetic means of the marginal proportions",
+            "scott_pi",
+            _chance_corrected(p_0, float(mean @ mean)),
+        ),
+        _formula(
+            "Yule's Y", r"$(\sqrt{OR} - 1) / (\sqrt{OR} + 1)$", "yule_y", (root - 1) / (root + 1)
+        ),
+        _formula(
+            "Fleiss's kappa",
+            r"$\bar{P_e}$ the square sum, as the words have it",
+            "fleiss_kappa",
+            _chance_corrected(p_bar, float(mean @ mean)),
+        ),
         _beside(
             "Fleiss's kappa",
             rf"chance {SHOWN}, $\bar{{P_e}} = \sum_j p_j$",
@@ -92,7 +129,12 @@ def _information() -> list[Figure]:
     p = A / A.sum()
     x, y, xy = _entropy(p.sum(0)), _entropy(p.sum(1)), _entropy(p)
     return [
-        _formula("Information agreement", r"$I(X, Y) / \min(H(X), H(Y))$", "information_agreement", (x + y - xy) / min(x, y)),
+        _formula(
+            "Information agreement",
+            r"$I(X, Y) / \min(H(X), H(Y))$",
+            "information_agreement",
+            (x + y - xy) / min(x, y),
+        ),
         _beside(
             "Information agreement",
             rf"the joint distribution's sum {SHOWN}, over $\sum_i \sum_i A_{{ij}}$",
@@ -101,7 +143,12 @@ def _information() -> list[Figure]:
             r"It should be $\sum_i \sum_j$: two sums over one index run over the diagonal at most, and probabilities do not add up to 1.",
         ),
         *(
-            _beside("Extension by continuity", f"`information_agreement_c` on {name}, {LIMITS}", _printed_ia_c(table), value("information_agreement_c", table))
+            _beside(
+                "Extension by continuity",
+                f"`information_agreement_c` on {name}, {LIMITS}",
+                _printed_ia_c(table),
+                value("information_agreement_c", table),
+            )
             for name, table in DEGENERATE.items()
         ),
     ]

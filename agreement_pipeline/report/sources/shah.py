@@ -43,7 +43,9 @@ def hypo(name: str) -> RatingPatterns:
 def laboratories() -> RatingPatterns:
     """The three reference laboratories of table 1."""
     codes = [[REACTIONS.index(label) for label in row[:R]] for row in SEROLOGY]
-    return RatingPatterns(codes, list(SEROLOGY.values()), scale=REACTIONS, raters=("Ref-1", "Ref-2", "Ref-3"))
+    return RatingPatterns(
+        codes, list(SEROLOGY.values()), scale=REACTIONS, raters=("Ref-1", "Ref-2", "Ref-3")
+    )
 
 
 def laboratory_t(labels: Codes | None = None) -> PanelPatterns:
@@ -56,7 +58,10 @@ def laboratory_t(labels: Codes | None = None) -> PanelPatterns:
 def guessing(kappa: str) -> tuple[float, float]:
     """The mean of a coefficient over panels of four experts who draw each of 200 labels from four categories alike, and its standard error."""
     rng = np.random.default_rng(2011)
-    panels = (RatingPatterns(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS) for _ in range(DRAWS))
+    panels = (
+        RatingPatterns(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
+        for _ in range(DRAWS)
+    )
     found = np.array([_of(kappa, panel)["value"] for panel in panels])
     return float(found.mean()), float(found.std(ddof=1) / np.sqrt(DRAWS))
 
@@ -87,14 +92,28 @@ def _panel(name: str, printed: str, holds: bool, why: str = "") -> Figure:
 
 def _hypothetical() -> list[Figure]:
     of = {name: _kappas(name) for name in HYPO}
-    chance = {name: _of("shah_kappa_s", hypo(name))["expected"] for name in ("Hypo0", "Hypo4", "Hypo4a")}
+    chance = {
+        name: _of("shah_kappa_s", hypo(name))["expected"] for name in ("Hypo0", "Hypo4", "Hypo4a")
+    }
     opposite = "in Hypo2 E1 and E2 hold L2, then L1: the opposite, so that three experts never agree on an instance"
     return [
-        _panel("Hypo0", "κ_F < 0, and A_e = 0 for κ_S", of["Hypo0"][1] < 0 and chance["Hypo0"] == 0),
+        _panel(
+            "Hypo0", "κ_F < 0, and A_e = 0 for κ_S", of["Hypo0"][1] < 0 and chance["Hypo0"] == 0
+        ),
         _guessing(),
         _panel("Hypo2", "κ_F < 0, κ_S above it", of["Hypo2"][1] < 0 < of["Hypo2"][0]),
-        _panel("Hypo3 as worded", "E3 (L1, then L2) agrees with both E1 and E2", of["Hypo3 as worded"][0] > of["Hypo2"][0], opposite),
-        _panel("Hypo3 as meant", "E3 agrees with both E1 and E2", of["Hypo3 as meant"][0] > of["Hypo2"][0], "E3 the same as E1 and E2"),
+        _panel(
+            "Hypo3 as worded",
+            "E3 (L1, then L2) agrees with both E1 and E2",
+            of["Hypo3 as worded"][0] > of["Hypo2"][0],
+            opposite,
+        ),
+        _panel(
+            "Hypo3 as meant",
+            "E3 agrees with both E1 and E2",
+            of["Hypo3 as meant"][0] > of["Hypo2"][0],
+            "E3 the same as E1 and E2",
+        ),
         _panel("Hypo4", "1 for both", of["Hypo4"] == (1.0, 1.0)),
         _panel("Hypo4a", "1 for both", of["Hypo4a"] == (1.0, 1.0)),
         Figure(
@@ -125,14 +144,29 @@ def _serology() -> list[Figure]:
     f, s = _of("fleiss_kappa", laboratories()), _of("shah_kappa_s", laboratories())
     divided = "dividing by r² where equation 4 divides by r(r-1)"
     a_e, kappa = _by_r_squared(s)
-    no_cohen = "With r² the statistic would not be Cohen's kappa for two experts, as the text says it is."
+    no_cohen = (
+        "With r² the statistic would not be Cohen's kappa for two experts, as the text says it is."
+    )
     return [
         Figure(panel, "κ_F and κ_S: A_o", "0.81", f["observed"]),
         Figure(panel, "κ_F: A_e", "0.412", f["expected"]),
         Figure(panel, "κ_F", "0.676", f["value"]),
         Figure(panel, "κ_S: A_e", "0.272", s["expected"], slip=(divided, a_e), why=no_cohen),
-        Figure(panel, "κ_S", "0.738", s["value"], slip=("the printed A_e", _equation_1(s, 0.272)), why=f"Dividing by r² throughout gives {kappa:.5f}."),
-        Figure(panel, "ICC, quoted from Vanbelle and Albert", "0.68", f["value"], why="with three ratings of each specimen it is Fleiss' kappa"),
+        Figure(
+            panel,
+            "κ_S",
+            "0.738",
+            s["value"],
+            slip=("the printed A_e", _equation_1(s, 0.272)),
+            why=f"Dividing by r² throughout gives {kappa:.5f}.",
+        ),
+        Figure(
+            panel,
+            "ICC, quoted from Vanbelle and Albert",
+            "0.68",
+            f["value"],
+            why="with three ratings of each specimen it is Fleiss' kappa",
+        ),
     ]
 
 
@@ -142,7 +176,10 @@ def _against_t() -> list[Figure]:
     divided = "dividing by r² where equation 7 divides by r(r-1)"
     a_e, value = _by_r_squared(s)
     constant = np.full(len(SEROLOGY), REACTIONS.index("RE"))
-    trivial = [float(MEASURES[name](laboratory_t(constant)).value) for name in ("vanbelle_albert_kappa", "shah_s")]
+    trivial = [
+        float(MEASURES[name](laboratory_t(constant)).value)
+        for name in ("vanbelle_albert_kappa", "shah_s")
+    ]
     return [
         Figure(where, "κ_va: A_o", "0.655", va["observed"]),
         Figure(where, "κ_va: A_e", "0.362", va["expected"]),
@@ -151,7 +188,14 @@ def _against_t() -> list[Figure]:
         Figure(where, "S: A_o", "0.571", s["observed"]),
         Figure(where, "S: A_e", "0.105", s["expected"], slip=(divided, a_e)),
         Figure(where, "S: A_max", "0.81", s["greatest"]),
-        Figure(where, "S", "0.662", s["value"], slip=("the printed A_e", _equation_1(s, 0.105)), why=f"Dividing by r² throughout gives {value:.5f}."),
+        Figure(
+            where,
+            "S",
+            "0.662",
+            s["value"],
+            slip=("the printed A_e", _equation_1(s, 0.105)),
+            why=f"Dividing by r² throughout gives {value:.5f}.",
+        ),
         Figure(
             "5.2",
             "a classifier of one class only: κ_va, S (here: RE on table 1)",

@@ -11,7 +11,9 @@ TABLE = {(0, 0): 400, (1, 0): 90, (0, 1): 60, (1, 1): 450}  # annotator A, annot
 
 def images() -> CategoryCounts:
     """A thousand images by two annotators."""
-    return RatingPatterns(list(TABLE), list(TABLE.values()), scale=SANDWICH, raters=("A", "B")).counts()
+    return RatingPatterns(
+        list(TABLE), list(TABLE.values()), scale=SANDWICH, raters=("A", "B")
+    ).counts()
 
 
 def _figures() -> tuple[Figure, ...]:
@@ -20,11 +22,28 @@ def _figures() -> tuple[Figure, ...]:
     swapped = "taking the other category, the two names being exchanged in the text"
     where = "Calculations, example"
     return (
-        Figure("Table of the two annotators", "observed agreement", "0.85", float(MEASURES["percent_agreement"](images()).value)),
+        Figure(
+            "Table of the two annotators",
+            "observed agreement",
+            "0.85",
+            float(MEASURES["percent_agreement"](images()).value),
+        ),
         Figure(where, "R_0", "0.73", neither, why="category 0 is *does not contain a sandwich*"),
         Figure(where, "R_1", "0.75", contains, why="category 1 is *contains a sandwich*"),
-        Figure(where, "rate of agreement on *contains a sandwich*", "0.73", contains, slip=(swapped, neither)),
-        Figure(where, "rate of agreement on *does not contain a sandwich*", "0.75", neither, slip=(swapped, contains)),
+        Figure(
+            where,
+            "rate of agreement on *contains a sandwich*",
+            "0.73",
+            contains,
+            slip=(swapped, neither),
+        ),
+        Figure(
+            where,
+            "rate of agreement on *does not contain a sandwich*",
+            "0.75",
+            neither,
+            slip=(swapped, contains),
+        ),
         Figure(
             "Calculations",
             "Uebersax's proportions of specific agreement on the same images",
@@ -37,4 +56,8 @@ def _figures() -> tuple[Figure, ...]:
     )
 
 
-SOURCE = Source("Siegel (2018)", "Siegel, P. (2018). Annotator agreement in machine learning experiments.", _figures())
+SOURCE = Source(
+    "Siegel (2018)",
+    "Siegel, P. (2018). Annotator agreement in machine learning experiments.",
+    _figures(),
+)

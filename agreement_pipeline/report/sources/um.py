@@ -50,11 +50,19 @@ def figure_1(m: int) -> Array:
 
 
 def _compared() -> list[Figure]:
-    phi, r = ([of(name, figure_1(m))["value"] for m in range(6)] for name in ("um_phi", "berry_mielke_r"))
+    phi, r = (
+        [of(name, figure_1(m))["value"] for m in range(6)] for name in ("um_phi", "berry_mielke_r")
+    )
     apart = np.abs(np.subtract(phi, r))
     where = "4, figure 1(a)"
     return [
-        Figure(where, "φ at m = 0 … 5", "φ steadily decreases", tuple(phi), holds=bool((np.diff(phi) < 0).all())),
+        Figure(
+            where,
+            "φ at m = 0 … 5",
+            "φ steadily decreases",
+            tuple(phi),
+            holds=bool((np.diff(phi) < 0).all()),
+        ),
         Figure(
             where,
             "R at m = 0 … 5",
@@ -90,8 +98,17 @@ def _tables() -> list[Figure]:
     why = MEASURES["um_phi"].why_undefined(RatingValues(on_a_line, scale=PLANE, raters=OBSERVERS))
     units = [of("um_phi", table)["value"] for table in (TABLE_2, TABLE_2 * [0.45359237, 1 / 2.54])]
     return [
-        Figure("5, table 2", "d_0", "41.143", men["observed"], slip=(without, 2 * men["observed"]), why="It cancels in φ."),
-        Figure("5, table 2", "d_e", "115.960", men["expected"], slip=(without, 2 * men["expected"])),
+        Figure(
+            "5, table 2",
+            "d_0",
+            "41.143",
+            men["observed"],
+            slip=(without, 2 * men["observed"]),
+            why="It cancels in φ.",
+        ),
+        Figure(
+            "5, table 2", "d_e", "115.960", men["expected"], slip=(without, 2 * men["expected"])
+        ),
         Figure("5, table 2", "φ", "0.645", men["value"]),
         Figure(
             "5, table 3",
