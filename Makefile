@@ -31,14 +31,14 @@ definitions: $(VENV)/.installed
 	$(BIN)/dg check defs
 
 docs: $(VENV)/.installed
-	$(BIN)/python -m agreement_pipeline.report.measures_page --check docs/measures.md
-	$(BIN)/python -m agreement_pipeline.report.degenerate_page --check docs/degenerate-inputs.md
-	$(BIN)/python -m agreement_pipeline.report.reproduction_page --check docs/reproduction.md
+	$(BIN)/python -m tools.pages.measures_page --check docs/measures.md
+	$(BIN)/python -m tools.pages.degenerate_page --check docs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page --check docs/reproduction.md
 
 pages: $(VENV)/.installed
-	$(BIN)/python -m agreement_pipeline.report.measures_page docs/measures.md
-	$(BIN)/python -m agreement_pipeline.report.degenerate_page docs/degenerate-inputs.md
-	$(BIN)/python -m agreement_pipeline.report.reproduction_page docs/reproduction.md
+	$(BIN)/python -m tools.pages.measures_page docs/measures.md
+	$(BIN)/python -m tools.pages.degenerate_page docs/degenerate-inputs.md
+	$(BIN)/python -m tools.pages.reproduction_page docs/reproduction.md
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .

@@ -6,9 +6,6 @@ the Dagster component is loaded when it is first asked for.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.4.0"
-
-from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.errors import (
     AgreementError,
     ContractError,
@@ -22,21 +19,22 @@ from agreement_pipeline.errors import (
     WaiverError,
 )
 from agreement_pipeline.estimates import Estimate, Scope, estimate
-from agreement_pipeline.gate import Decision, decide
-from agreement_pipeline.groups import GroupPatterns
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.panel_values import PanelValues
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rules import Rule, Verdict
-from agreement_pipeline.scale import Scale
-from agreement_pipeline.values import RatingValues
-from agreement_pipeline.waivers import Waiver
+from agreement_pipeline.policy import Decision, Policy, Rule, Verdict, Waiver, decide
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    ConfidentPatterns,
+    GroupPatterns,
+    PanelPatterns,
+    PanelValues,
+    RatingPatterns,
+    RatingValues,
+    ReplicateCounts,
+    ReplicateValues,
+)
+from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
     from agreement_pipeline.orchestration.component import AnnotationProject
@@ -82,6 +80,7 @@ __all__ = [
     "Verdict",
     "Waiver",
     "WaiverError",
+    "__version__",
     "decide",
     "estimate",
     "measure",

@@ -16,9 +16,6 @@ Undefined is not among them: it is a value with a reason (`Estimate.undefined`) 
 Every message reads `<where>: <what was found>; <what is required>. <next step>`.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-
 
 class AgreementError(Exception):
     """Everything this package raises on purpose."""
@@ -89,41 +86,3 @@ class MissingExtraError(AgreementError, ImportError):
         return cls(
             f"{what}: {library} is not installed; it is required here. Install agreement-pipeline[{extra}]."
         )
-
-
-def listed(values: object, limit: int = 5) -> str:
-    """The first few of `values` in quotes, and how many more there are.
-
-    >>> listed(["a", "b"])
-    "['a', 'b']"
-    >>> listed(range(9), limit=2)
-    '[0, 1, … 7 more]'
-    """
-    every = list(values)  # type: ignore[call-overload]
-    shown = ", ".join(repr(value) for value in every[:limit])
-    return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where plain data were read: a file, a path of keys in it, and the line that each path stands on.
-
-    >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
-    >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
-    ('standard.yaml:5', 'standard.yaml:5')
-    """
-
-    file: str
-    lines: Mapping[tuple[object, ...], int] = field(default_factory=dict)
-    path: tuple[object, ...] = ()
-
-    def __truediv__(self, key: object) -> "Place":
-        return replace(self, path=(*self.path, key))
-
-    def __str__(self) -> str:
-        known = [
-            self.lines[self.path[:n]]
-            for n in range(len(self.path), -1, -1)
-            if self.path[:n] in self.lines
-        ]
-        return f"{self.file}:{known[0]}" if known else self.file

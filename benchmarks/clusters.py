@@ -10,10 +10,9 @@ import sys
 
 import numpy as np
 
-from agreement_pipeline.clusters import Clusters
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import Clusters, RatingPatterns
 
 HARD, RATERS = 0.3, "abcd"
 TRUTH = 1 - HARD

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from populations import Population, Sample
 
-from agreement_pipeline.differences import Side, difference
-from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.statistics import against_the_rest
 
 ALPHA, AGREEMENT = "krippendorff_alpha", "percent_agreement"
 EVEN = Population(100, 3, 2, None, "hard items", 0.0, 0.8)

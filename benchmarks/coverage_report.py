@@ -16,8 +16,8 @@ from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 from scipy.stats import binom
 
 from agreement_pipeline import CategoryCounts, Scale, estimate
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
-from agreement_pipeline.rules import RELIABLE
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
+from agreement_pipeline.policy import RELIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PLOT, PICTURE = DOCS / "intervals.md", DOCS / "coverage.png", DOCS / "held-round.png"

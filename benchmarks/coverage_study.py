@@ -16,9 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 
-from agreement_pipeline.evidence import Asked, gathered, points_of
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS, Evidence
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import (
+    DEFAULT_METHOD,
+    METHODS,
+    Asked,
+    Evidence,
+    Interval,
+    gathered,
+    points_of,
+)
 from agreement_pipeline.measures import MEASURES
 
 TABLE = Path(__file__).parent / "coverage.csv"

@@ -13,8 +13,8 @@ import numpy as np
 
 from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale
 from agreement_pipeline.estimates import N_RESAMPLES, estimates
-from agreement_pipeline.evidence import points_of
-from agreement_pipeline.patterns import merged, merged_codes
+from agreement_pipeline.intervals import points_of
+from agreement_pipeline.statistics import merged, merged_codes
 
 RATERS, CATEGORIES, CLEAR = 5, 5, 0.64
 HEADLINES = (

@@ -14,9 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from populations import Population, Sample
 
-from agreement_pipeline.always_valid import AlwaysValid, mixture
-from agreement_pipeline.evidence import Asked, gathered, points_of
-from agreement_pipeline.interval_methods import DEFAULT_METHOD, METHODS
+from agreement_pipeline.intervals import (
+    DEFAULT_METHOD,
+    METHODS,
+    AlwaysValid,
+    Asked,
+    gathered,
+    mixture,
+    points_of,
+)
 from agreement_pipeline.measures import MEASURES
 
 TRUTH = 0.8

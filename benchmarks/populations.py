@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 
 from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    PanelPatterns,
+    RatingPatterns,
+    ReplicateCounts,
+    merged,
+    merged_codes,
+)
 
 ITEMS = (30, 60, 100, 250, 500, 2000)
 RATERS = (2, 3, 5, 10)

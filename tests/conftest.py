@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -23,13 +23,13 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release
-from agreement_pipeline.assessment import assess
-from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.component import load_project, project_definitions
-from agreement_pipeline.orchestration.project import Project, ProjectSettings
-from agreement_pipeline.readers.table import Columns, read_ratings, read_rounds, read_table
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.policy import assess, load_policy, load_waiver
+from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.readers import Columns, read_ratings, read_rounds, read_table
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
 

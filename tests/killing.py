@@ -4,7 +4,7 @@ import os
 import signal
 from itertools import count
 
-from agreement_pipeline.storage import local
+from agreement_pipeline.store import local
 
 HALF = "half of the bytes are written"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.readers.table import Columns, read_ratings
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, read_ratings
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 POLICIES = sorted((CONFIGS / "policies").glob("*.yaml"))

@@ -7,11 +7,12 @@ import pytest
 from agreement_pipeline import errors
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
-from agreement_pipeline.orchestration.project import ColumnSettings, ProjectSettings
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.report import degenerate_page, measures_page, reproduction_page
-from agreement_pipeline.rules import Rule
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects.settings import ColumnSettings
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import RatingPatterns
+from tools.pages import degenerate_page, measures_page, reproduction_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = {

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from agreement_pipeline import ReleaseHeldError
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.orchestration.component import load_project
+from agreement_pipeline.projects.files import load_project
 from tests.fuzzing import (
     ITEMS_EXPECTED,
     PROJECT,

@@ -1,1 +1,3 @@
 """From `Ratings` to sufficient statistics: one engine a file."""
+
+__all__ = []

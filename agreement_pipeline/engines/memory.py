@@ -8,25 +8,26 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.clusters import Clusters
-from agreement_pipeline.confident import ConfidentPatterns
-from agreement_pipeline.errors import RatingsError, listed
-from agreement_pipeline.groups import GroupPatterns, grouped
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.panel_values import PanelValues, value_against_the_rest
-from agreement_pipeline.patterns import (
-    MISSING,
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import MISSING, Codes, Ratings
+from agreement_pipeline.statistics import (
     CategoryCounts,
-    Codes,
+    Clusters,
+    ConfidentPatterns,
+    GroupPatterns,
+    PanelPatterns,
+    PanelValues,
     RatingPatterns,
+    RatingValues,
+    ReplicateCounts,
+    ReplicateValues,
+    distinct_in,
+    grouped,
     merged,
     merged_codes,
+    value_against_the_rest,
 )
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.rows import distinct_in
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.text import listed
 
 
 def category_counts(ratings: Ratings) -> CategoryCounts:

@@ -3,7 +3,12 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agreement_pipeline.measures._registry import (
+from agreement_pipeline.measures.alternative import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from agreement_pipeline.measures.krippendorff import disagreement_of_items
+from agreement_pipeline.measures.registry import (
     MEASURES,
     Coefficient,
     Condition,
@@ -16,4 +21,14 @@ for _module in iter_modules(__path__):
     if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MEASURES", "Coefficient", "Condition", "Measure", "Question", "measure"]
+__all__ = [
+    "MEASURES",
+    "AlternativeAnnotatorTest",
+    "Coefficient",
+    "Condition",
+    "Measure",
+    "Question",
+    "alternative_annotator_test",
+    "disagreement_of_items",
+    "measure",
+]

@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._registry import ratio
 from agreement_pipeline.measures._weights import Weighting
-from agreement_pipeline.patterns import Array, CategoryCounts, RatingPatterns
+from agreement_pipeline.measures.registry import ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:

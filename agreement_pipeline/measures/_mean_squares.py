@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures._numbers import unit_free
-from agreement_pipeline.measures._registry import Coefficient, Condition, ratio
-from agreement_pipeline.patterns import Array
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.registry import Coefficient, Condition, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import RatingValues
 
 
 class OneWay(NamedTuple):

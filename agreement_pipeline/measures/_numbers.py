@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from agreement_pipeline.patterns import Array, Codes
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.statistics import RatingValues
 
 DEGREE = 15
 POINTS_AT_ONCE = 20_000

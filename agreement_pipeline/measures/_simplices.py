@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._registry import ratio
-from agreement_pipeline.patterns import Array, Codes
+from agreement_pipeline.measures.registry import ratio
+from agreement_pipeline.ratings import Array, Codes
 
 CELLS = 8_192
 DISTANCES = 1_200_000_000

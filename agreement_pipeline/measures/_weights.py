@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.patterns import Array
-from agreement_pipeline.scale import Level, Scale
+from agreement_pipeline.ratings import Array, Level, Scale
 
 _ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures._conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
-from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.measures._student import lower_tail
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import Array
+from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
+from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import PanelPatterns
 
 LEAST_RATERS = 3
 IN_CLUSTERS = "items come in clusters, and the test takes each as drawn by itself"

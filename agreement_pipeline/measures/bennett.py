@@ -8,10 +8,10 @@ would ever choose lower chance and raise S: the list of categories must be the o
 import numpy as np
 
 from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
-from agreement_pipeline.measures._conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import CategoryCounts
+from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.statistics import CategoryCounts
 
 
 @measure(

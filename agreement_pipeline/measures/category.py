@@ -9,9 +9,9 @@ category against the rest. Read the lowest, and the number of ratings it rests o
 import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
-from agreement_pipeline.patterns import CategoryCounts
+from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.statistics import CategoryCounts
 
 
 @measure(

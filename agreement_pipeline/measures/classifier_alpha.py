@@ -7,7 +7,7 @@ the same difference for one of the panel, set apart as if she were the classifie
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
     NO_PAIRABLE_ITEM,
@@ -17,13 +17,10 @@ from agreement_pipeline.measures._conditions import (
     TWO_OF_THE_PANEL,
     panel_rated,
 )
-from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.panel_values import PanelValues
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.scale import LEVELS
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
+from agreement_pipeline.ratings import LEVELS
+from agreement_pipeline.statistics import PanelPatterns, PanelValues, RatingPatterns, RatingValues
 
 Panel = PanelPatterns | PanelValues
 

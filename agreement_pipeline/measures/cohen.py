@@ -17,21 +17,22 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     rater_prevalence,
 )
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures._registry import (
+from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
     measure,
     ratio,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import Array, Codes, RatingPatterns
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.statistics import RatingPatterns
 
 BLOCK_CELLS = 2_000_000
 EACH_HER_OWN = "observed agreement over the items that both rated, each rater's prevalence over the items she rated (Gwet)"

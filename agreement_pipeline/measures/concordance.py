@@ -6,11 +6,11 @@ another throughout, or spreads her ratings more, which correlation does not see.
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures._numbers import crossed_unit_free
-from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.statistics import RatingValues
 
 
 @measure(

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.confident import ConfidentPatterns
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.patterns import Array
+from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import ConfidentPatterns
 
 
 def _no_pair(ratings: ConfidentPatterns) -> bool:

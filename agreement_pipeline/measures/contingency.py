@@ -8,14 +8,14 @@ prevalence, and for the same reason it sees no difference between raters of unli
 import numpy as np
 
 from agreement_pipeline.measures._agreement import contingency
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
     NOT_TWO_CATEGORIES,
     NOT_TWO_RATERS,
 )
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
-from agreement_pipeline.patterns import RatingPatterns
+from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.statistics import RatingPatterns
 
 SHARED_ITEMS = "over the items that both rated"
 

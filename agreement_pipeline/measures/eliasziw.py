@@ -5,15 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._conditions import NO_REPLICATES
 from agreement_pipeline.measures._mean_squares import no_variance, share_between_items
 from agreement_pipeline.measures._numbers import unit_free
-from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.patterns import Array, Codes
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Level
+from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import Array, Codes, Level
+from agreement_pipeline.statistics import ReplicateCounts, ReplicateValues
 
 Replicates = ReplicateCounts | ReplicateValues
 NUMBERS: set[Level] = {"interval", "ratio"}

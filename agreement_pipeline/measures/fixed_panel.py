@@ -15,7 +15,8 @@ from agreement_pipeline.measures._agreement import (
     observed_variation,
     rater_prevalence,
 )
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     END_UNMET,
     NO_PAIRABLE_ITEM,
@@ -23,16 +24,15 @@ from agreement_pipeline.measures._conditions import (
     SILENT_RATER,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures._registry import (
+from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
     measure,
     ratio,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import Array, RatingPatterns
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
 
 
 @measure(

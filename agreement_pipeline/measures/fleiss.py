@@ -18,15 +18,15 @@ from agreement_pipeline.measures._agreement import (
     of_two_raters,
     prevalence,
 )
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import CategoryCounts, RatingPatterns
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
 
 GWET = "observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)"
 

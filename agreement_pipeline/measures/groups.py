@@ -8,10 +8,10 @@ allows; the cross-replication kappa divides by 1, which only two groups of one m
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.groups import GroupPatterns
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.patterns import Array
+from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import GroupPatterns
 
 
 def _never_met(groups: GroupPatterns) -> bool:

@@ -15,16 +15,16 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
+from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
     NO_PAIRABLE_ITEM,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.patterns import CategoryCounts
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.statistics import CategoryCounts
 
 
 @measure(

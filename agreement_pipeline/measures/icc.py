@@ -9,7 +9,6 @@ where items hardly differ, however well raters agree.
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
 from agreement_pipeline.measures._mean_squares import (
     FEW_CROSSED_ITEMS,
     FEW_PAIRABLE_ITEMS,
@@ -18,9 +17,10 @@ from agreement_pipeline.measures._mean_squares import (
     share_between_items,
     two_way,
 )
-from agreement_pipeline.measures._registry import MEASURES, Coefficient, Condition, measure, ratio
-from agreement_pipeline.scale import Level
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
+from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import Level
+from agreement_pipeline.statistics import RatingValues
 
 SHROUT_FLEISS = "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; McGraw, K. O. & Wong, S. P. (1996), doi:10.1037/1082-989X.1.1.30"
 DONNER = SHROUT_FLEISS + "; unequal numbers of ratings after Donner, A. (1986), doi:10.2307/1403259"

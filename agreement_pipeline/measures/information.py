@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures._agreement import contingency
-from agreement_pipeline.measures._conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_RATERS
-from agreement_pipeline.measures._registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_RATERS
 from agreement_pipeline.measures.contingency import SHARED_ITEMS
-from agreement_pipeline.patterns import Array, RatingPatterns
+from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import RatingPatterns
 
 ASSOCIATION = "it sees dependence and not agreement: raters who always give opposite labels have 1. Use krippendorff_alpha"
 

@@ -6,10 +6,10 @@ pairs of meetings it is unbiased. High self-agreement with low agreement between
 ambiguous item, or carelessness.
 """
 
-from agreement_pipeline.measures._conditions import NO_REPLICATES
-from agreement_pipeline.measures._registry import Coefficient, measure, ratio
-from agreement_pipeline.patterns import Array
-from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.measures.conditions import NO_REPLICATES
+from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import ReplicateCounts
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
 

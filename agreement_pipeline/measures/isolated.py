@@ -8,22 +8,22 @@ by 1, which only a panel of one mind allows; Williams compares with the agreemen
 import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures._registry import (
+from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
     measure,
     ratio,
 )
-from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import Array
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import PanelPatterns
 
 SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
 

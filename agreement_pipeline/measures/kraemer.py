@@ -7,13 +7,13 @@ lies between items: the reliability of one rating, in the sense of test theory. 
 import numpy as np
 
 from agreement_pipeline.measures._agreement import observed_variation
-from agreement_pipeline.measures._conditions import (
+from agreement_pipeline.measures.conditions import (
     NO_PAIRABLE_ITEM,
     NOT_TWO_CATEGORIES,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures._registry import Coefficient, chance_corrected, measure, ratio
-from agreement_pipeline.patterns import CategoryCounts
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.statistics import CategoryCounts
 
 
 @measure(

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._numbers import (
     Disagreement,
     mid_ranks,
@@ -24,11 +23,11 @@ from agreement_pipeline.measures._numbers import (
     squares_within,
     unit_free,
 )
-from agreement_pipeline.measures._registry import Coefficient, measure, ratio
 from agreement_pipeline.measures._weights import widest
-from agreement_pipeline.patterns import Array, CategoryCounts
-from agreement_pipeline.scale import LEVELS
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
+from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.statistics import CategoryCounts, RatingValues
 
 
 @measure(

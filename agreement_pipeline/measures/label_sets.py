@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure
+from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.patterns import Array, CategoryCounts
-from agreement_pipeline.unseen import farthest
+from agreement_pipeline.measures.registry import Coefficient, Condition, measure
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import CategoryCounts, farthest
 
 LEFT_OUT = "items with one rating are left out; every other item counts with its number of ratings; the empty set is a rating"
 Labels = frozenset[str]

@@ -6,11 +6,11 @@ items without a majority, which are the hard ones; `shah_s` and `vanbelle_albert
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.measures.cohen import cohen_kappa
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import MISSING, Array, Codes, RatingPatterns
+from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
+from agreement_pipeline.ratings import MISSING, Array, Codes
+from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
 
 
 def strict_majority(panel: PanelPatterns) -> Codes:

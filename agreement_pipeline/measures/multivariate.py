@@ -8,14 +8,13 @@ the dimensions are linearly dependent, and forgive two raters who agree against 
 
 import numpy as np
 
-from agreement_pipeline.measures._conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures._numbers import crossed_unit_free
-from agreement_pipeline.measures._registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._simplices import mean_distances, mean_volumes, some_volume
+from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
-from agreement_pipeline.patterns import Array
-from agreement_pipeline.scale import Level
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import Array, Level
+from agreement_pipeline.statistics import RatingValues
 
 FLAT = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_CATEGORY
-from agreement_pipeline.measures._registry import Coefficient, Condition, RestsOn, measure, ratio
+from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.patterns import Array
-from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure, ratio
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import ReplicateCounts
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates are left out, and a rater's guessing on the items "

@@ -17,19 +17,21 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
-from agreement_pipeline.measures._registry import USED, Coefficient, Condition, measure, ratio
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.category import kappa_by_category
+from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, icc_1_1
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.patterns import Array, CategoryCounts
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import LEVELS
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.measures.registry import USED, Coefficient, Condition, measure, ratio
+from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    RatingValues,
+    ReplicateCounts,
+    ReplicateValues,
+)
 
 Replicates = ReplicateCounts | ReplicateValues
 Cells = CategoryCounts | RatingValues

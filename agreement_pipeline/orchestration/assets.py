@@ -8,14 +8,17 @@ from typing import Any, TypeVar
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline import __version__
-from agreement_pipeline.assessment import DETAIL_RESAMPLES, applicable, measure_ratings, survey
 from agreement_pipeline.engines import memory
-from agreement_pipeline.errors import AgreementError, MissingExtraError, listed
-from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.lookalikes import described, lookalikes
-from agreement_pipeline.measures import MEASURES, Question
-from agreement_pipeline.measures.alternative import alternative_annotator_test
+from agreement_pipeline.errors import AgreementError, MissingExtraError
+from agreement_pipeline.estimates import (
+    DETAIL_RESAMPLES,
+    Estimate,
+    applicable,
+    measure_ratings,
+    shrunken_self_agreement,
+    survey,
+)
+from agreement_pipeline.measures import MEASURES, Question, alternative_annotator_test
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
@@ -24,17 +27,26 @@ from agreement_pipeline.orchestration.metadata import (
     frame_table,
     markdown_text,
 )
-from agreement_pipeline.orchestration.project import Project
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.projects import Project
+from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.release import Release, judge_round, release_dataset, release_round
-from agreement_pipeline.report.disputed import disputed_rows
-from agreement_pipeline.report.figures import history_figure, interval_figure
-from agreement_pipeline.report.herself_and_others import comparisons, joint_rows
-from agreement_pipeline.report.history import NOT_JUDGED, admitted_rounds, round_table, round_text
-from agreement_pipeline.report.standing_in import compared_by, standing_rows
-from agreement_pipeline.report.tables import rater_rows
-from agreement_pipeline.shrinkage import shrunken_self_agreement
+from agreement_pipeline.report import (
+    NOT_JUDGED,
+    admitted_rounds,
+    compared_by,
+    comparisons,
+    disputed_rows,
+    history_figure,
+    interval_figure,
+    joint_rows,
+    rater_rows,
+    round_table,
+    round_text,
+    standing_rows,
+)
+from agreement_pipeline.text import listed
+from agreement_pipeline.version import __version__
 
 DISPUTED = 50
 PLOTTED = ("round", "classifier", "rater", "without")

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import dagster as dg
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.gate import Decision, Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
@@ -15,8 +14,7 @@ from agreement_pipeline.orchestration.metadata import (
     number,
     verdict_table,
 )
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.rules import Rule, Verdict
+from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 
 ADMITTED = "admitted"
 

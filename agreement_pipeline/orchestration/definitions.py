@@ -5,9 +5,10 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.configuration import load_policy
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.orchestration.component import load_projects, project_definitions
+from agreement_pipeline.orchestration.component import project_definitions
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.projects import load_projects
 
 
 def root() -> Path:

@@ -7,10 +7,10 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.gate import Decision, Finding
-from agreement_pipeline.report.tables import note
-from agreement_pipeline.rules import Verdict
+from agreement_pipeline.policy import Decision, Verdict
+from agreement_pipeline.report import note
 
 MAX_ROWS = 100
 

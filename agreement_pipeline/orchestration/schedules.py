@@ -7,7 +7,7 @@ import dagster as dg
 
 from agreement_pipeline.orchestration.assets import partitions_of
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.orchestration.project import Project
+from agreement_pipeline.projects import Project
 
 BY_ROUND = (
     "annotations",

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.errors import RatingsError, listed
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import category_text
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.scale import category_text
+from agreement_pipeline.text import listed
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")

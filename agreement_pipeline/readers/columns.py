@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from shlex import quote
 from typing import Literal
 
-from agreement_pipeline.errors import ProjectError, RatingsError, listed
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.text import listed
 
 Layout = Literal["long", "wide"]
 

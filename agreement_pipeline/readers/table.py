@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.errors import ProjectError, RatingsError, listed
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import Level, Ratings, Scale, category_text
 from agreement_pipeline.readers.cells import UNFINISHED, read_cells
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -19,7 +19,7 @@ from agreement_pipeline.readers.columns import (
     rater_columns,
 )
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.scale import Level, Scale, category_text
+from agreement_pipeline.text import listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
 

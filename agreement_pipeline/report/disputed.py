@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.consensus import consensus
 from agreement_pipeline.engines import memory
-from agreement_pipeline.measures.krippendorff import disagreement_of_items
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.measures import disagreement_of_items
+from agreement_pipeline.ratings import Ratings, consensus
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:

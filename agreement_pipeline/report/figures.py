@@ -10,9 +10,8 @@ import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.planning import Plan
+from agreement_pipeline.policy import RELIABLE, TENTATIVE, Plan
 from agreement_pipeline.report.tables import labels_text
-from agreement_pipeline.rules import RELIABLE, TENTATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.measures.alternative import AlternativeAnnotatorTest
+from agreement_pipeline.measures import AlternativeAnnotatorTest
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report.tables import interval_text, shown
-from agreement_pipeline.scale import Scale
 
 COLUMNS = (
     "classifier",

@@ -6,9 +6,8 @@ from textwrap import wrap
 
 import pandas as pd
 
-from agreement_pipeline.differences import Difference
-from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.planning import Plan
+from agreement_pipeline.estimates import Difference, Estimate
+from agreement_pipeline.policy import Plan
 
 REASON_WIDTH = 78
 

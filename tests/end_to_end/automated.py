@@ -5,7 +5,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.orchestration.component import load_project, project_definitions
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects.files import load_project
 
 TRAINING_DATA = dg.AssetSelection.assets(dg.AssetKey(["automated", "training_data"]))
 

@@ -22,13 +22,13 @@ from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_START_TAG,
 )
 
-from agreement_pipeline import files
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.assets import build_assets
-from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.orchestration.project import ColumnSettings
-from agreement_pipeline.release import current_release, judge_round, open_release
-from agreement_pipeline.release_contents import as_json
+from agreement_pipeline.orchestration import build_assets, project_definitions
+from agreement_pipeline.projects.settings import ColumnSettings
+from agreement_pipeline.release import judge_round, open_release
+from agreement_pipeline.release.contents import as_json
+from agreement_pipeline.release.lock import current_release
+from agreement_pipeline.store import files
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.events import record
 from tests.orchestration.conftest import POLICY, Line, ratings_frame

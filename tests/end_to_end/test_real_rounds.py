@@ -10,8 +10,9 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.orchestration.component import load_project, project_definitions
-from agreement_pipeline.orchestration.project import Project
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import Project
+from agreement_pipeline.projects.files import load_project
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 POLICY = "policy: strict\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n  - measure: self_agreement_unbiased\n"

@@ -7,10 +7,8 @@ import pytest
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
 
 TABLE = """
 A B C model

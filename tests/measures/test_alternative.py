@@ -5,11 +5,8 @@ from statsmodels.stats.multitest import multipletests
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures.alternative import (
-    _p_value,
-    _rejected_up_to,
-    alternative_annotator_test,
-)
+from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.measures.alternative import _p_value, _rejected_up_to
 
 SCALE = Scale(tuple("abc"))
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts
 
 ABC = Scale(("a", "b", "c"))
 

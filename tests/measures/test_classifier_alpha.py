@@ -11,7 +11,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
-from agreement_pipeline.assessment import measure_ratings
+from agreement_pipeline.estimates import measure_ratings
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")

@@ -6,16 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.assessment import assess, measure_ratings
-from agreement_pipeline.confident import ConfidentPatterns
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import ConfidentPatterns, RatingPatterns
 
 RHO = MEASURES["campagner_cabitza_rho_confidence"]
 ABC = Scale(("a", "b", "c"))

@@ -6,8 +6,8 @@ import pytest
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import ReplicateValues
 
 NAMES = ("inter_random", "inter_fixed", "intra_random", "intra_fixed")
 RECORDS = {name: MEASURES[f"eliasziw_{name}"] for name in NAMES}

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import MEASURES, RatingPatterns, Rule, Scale
-from agreement_pipeline.assessment import applicable, measure_ratings
 from agreement_pipeline.engines import memory
-from agreement_pipeline.readers.table import read_ratings
+from agreement_pipeline.estimates import applicable, measure_ratings
+from agreement_pipeline.readers import read_ratings
 
 N = 100
 

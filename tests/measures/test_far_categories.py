@@ -11,9 +11,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
-from agreement_pipeline.groups import GroupPatterns
-from agreement_pipeline.panel import against_the_rest
-from agreement_pipeline.replicates import ReplicateCounts
+from agreement_pipeline.statistics import GroupPatterns, ReplicateCounts, against_the_rest
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]

@@ -7,9 +7,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
 
 ABC = Scale(("a", "b", "c"))
 

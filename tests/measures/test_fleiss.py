@@ -7,8 +7,8 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as of_statsmodels
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts
 
 ABC = Scale(("a", "b", "c"))
 

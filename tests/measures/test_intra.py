@@ -6,15 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.assessment import assess, measure_ratings
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines.memory import replicate_counts
+from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
 
 TABLE = """
 A B

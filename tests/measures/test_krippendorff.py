@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import CategoryCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts
 
 alpha = MEASURES["krippendorff_alpha"]
 FIVE = (1, 2, 3, 4, 5)

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import MEASURES, RatingPatterns, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import _simplices
-from agreement_pipeline.report.sources import um
+from tools.pages.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale, estimate
-from agreement_pipeline.estimates import estimates
+from agreement_pipeline.estimates import estimate_each
 
 ALPHA, KAPPA = MEASURES["alpha_by_category"], MEASURES["kappa_by_category"]
 SCALE = Scale(tuple("abc"))
@@ -61,7 +61,7 @@ def test_the_rounds_own_value_is_the_lowest_and_an_unused_category_says_why_it_h
         [5, 2, 4, 3],
         scale=Scale(tuple("abcd")),
     )
-    of_round, *of_categories = estimates([name], counts, n_resamples=200)
+    of_round, *of_categories = estimate_each([name], counts, n_resamples=200)
     values = [found.value for found in of_categories]
     assert values[3] is None
     assert of_categories[3].undefined == "no pair of ratings holds the category"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.measures import MEASURES, Measure, measure
-from agreement_pipeline.measures._registry import ratio
+from agreement_pipeline.measures.registry import ratio
 
 every = pytest.mark.parametrize("record", MEASURES.values(), ids=list(MEASURES))
 

@@ -9,9 +9,8 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.reliability import _guessing, random_choice
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
 

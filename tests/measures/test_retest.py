@@ -6,16 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.assessment import measure_ratings
 from agreement_pipeline.engines import memory
-from agreement_pipeline.estimates import estimate
+from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import WEIGHTINGS
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts, ReplicateValues
 
 ALPHA, KAPPA, ICC = (MEASURES[f"test_retest_{name}"] for name in ("alpha", "kappa", "icc"))
 BY_CATEGORY = MEASURES["test_retest_kappa_by_category"]

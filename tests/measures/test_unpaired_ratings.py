@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import CategoryCounts, RatingPatterns, RatingValues, Scale, estimate
-from agreement_pipeline.panel import PanelPatterns
+from agreement_pipeline.statistics import PanelPatterns
 
 N = 200
 

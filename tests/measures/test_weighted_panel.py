@@ -4,7 +4,7 @@ import pytest
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale, estimate
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
-from agreement_pipeline.rules import Rule
+from agreement_pipeline.policy import Rule
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")

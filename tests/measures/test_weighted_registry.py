@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from agreement_pipeline import MEASURES
-from agreement_pipeline.measures._registry import measure
+from agreement_pipeline.measures import measure
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, WEIGHTINGS
 
 FAMILIES = [

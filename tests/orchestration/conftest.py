@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.orchestration.project import Project, ProjectSettings
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import Project, ProjectSettings
 
 CATEGORIES = ["safe", "offensive", "hateful"]
 POLICY = {

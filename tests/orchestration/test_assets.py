@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from agreement_pipeline.errors import RatingsError, StoreError, WaiverError
-from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.orchestration.project import ProjectSettings
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)

@@ -6,8 +6,9 @@ import pytest
 
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.errors import PolicyError, ProjectError
-from agreement_pipeline.orchestration.component import load_project, project_definitions
-from agreement_pipeline.orchestration.project import ProjectSettings
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects.files import load_project
 
 PROJECT = """project: reviews
 inbox: inbox

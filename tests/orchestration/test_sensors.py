@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
-from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.withdrawal import withdraw
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.release.withdrawal import withdraw
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 

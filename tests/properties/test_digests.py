@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline.assessment import measure_ratings
+from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("a", "b", "c"))
 LABELS = st.sampled_from(SCALE.names)

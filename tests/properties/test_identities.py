@@ -12,11 +12,13 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.measures.gwet import gwet_ac2
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import Scale
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    PanelPatterns,
+    RatingPatterns,
+    RatingValues,
+    ReplicateCounts,
+)
 
 K = 3
 NOMINAL, ORDINAL, SCORES = (

@@ -7,16 +7,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline.confident import ConfidentPatterns
-from agreement_pipeline.groups import grouped
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.panel import PanelPatterns
-from agreement_pipeline.panel_values import PanelValues
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.replicate_values import ReplicateValues
-from agreement_pipeline.replicates import ReplicateCounts
-from agreement_pipeline.scale import LARGEST, Scale
-from agreement_pipeline.values import RatingValues
+from agreement_pipeline.ratings import LARGEST, Scale
+from agreement_pipeline.statistics import (
+    ConfidentPatterns,
+    PanelPatterns,
+    PanelValues,
+    RatingPatterns,
+    RatingValues,
+    ReplicateCounts,
+    ReplicateValues,
+    grouped,
+)
 
 
 def of_measures(wanted=lambda record: True):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.table import read_ratings
+from agreement_pipeline.readers import read_ratings
 
 SHAPE = re.compile(r".+: .+; .+\. .+[.?]", re.DOTALL)
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement_pipeline.readers.table import UNFINISHED, read_table
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import UNFINISHED, read_table
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
 YES_NO = Scale(("no", "yes"))

@@ -3,8 +3,8 @@
 import pytest
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.readers.table import Columns, read_ratings, read_table
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, read_ratings, read_table
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
 YES_NO = Scale(("no", "yes"))

@@ -13,15 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.readers.table import (
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.readers import (
     Columns,
     read_ratings,
     read_rounds,
     read_table,
     refuse_unusable,
 )
-from agreement_pipeline.scale import Scale
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
 YES_NO = Scale(("no", "yes"))

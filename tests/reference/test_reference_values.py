@@ -10,8 +10,7 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))

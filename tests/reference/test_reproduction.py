@@ -8,10 +8,10 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.report.sources import SOURCES, Figure, shah, um
-from agreement_pipeline.report.sources._figure import parts, rounds_to
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import RatingPatterns
+from tools.pages.sources import SOURCES, Figure, shah, um
+from tools.pages.sources._figure import parts, rounds_to
 
 FIGURES = {
     (source.title, figure.where, figure.what): figure

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.patterns import RatingPatterns
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import RatingPatterns
 
 K = 4
 SCALE = Scale(("L1", "L2", "L3", "L4"))

@@ -21,7 +21,7 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.panel import against_the_rest
+from agreement_pipeline.statistics import against_the_rest
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vectors.json"
 CASES = json.loads(VECTORS.read_text())["cases"] if VECTORS.exists() else []

@@ -8,9 +8,8 @@ import pytest
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.disputed import disputed_rows
-from agreement_pipeline.scale import Scale
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import disputed_rows
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)

@@ -4,12 +4,11 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.assessment import measure_ratings
+from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.engines import memory
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.alternative import alternative_annotator_test
-from agreement_pipeline.report.standing_in import compared_by, standing_rows
-from agreement_pipeline.simulation import CATEGORIES, simulate_round
+from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.measures import MEASURES, alternative_annotator_test
+from agreement_pipeline.report import compared_by, standing_rows
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)

@@ -1,0 +1,6 @@
+"""The data contract: is this a round at all?"""
+
+from agreement_pipeline.contract.contract import Contract
+from agreement_pipeline.contract.finding import Finding
+
+__all__ = ["Contract", "Finding"]

@@ -1,0 +1,5 @@
+"""Simulated rounds, and a run of every project."""
+
+from agreement_pipeline.demo.run import run_demo
+
+__all__ = ["run_demo"]

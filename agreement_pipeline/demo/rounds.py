@@ -1,0 +1,212 @@
+"""Rounds of ratings whose truth is known: for the bundled moderation project, and for tests.
+
+Nothing but uniform draws is used, so that a seed gives the same bytes everywhere.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.ratings import Codes
+
+CATEGORIES = ("safe", "offensive", "hateful")
+SAFE, OFFENSIVE = 0, 1
+PREVALENCE = (0.50, 0.35, 0.15)
+RATERS = ("ana", "ben", "chloe", "dmitri", "esra")
+CLASSIFIERS = {"model_a": 0.95, "model_b": 0.80}
+CARELESS = 0.73
+
+TOPICS = (
+    "gardening",
+    "football",
+    "baking",
+    "trains",
+    "chess",
+    "the weather",
+    "cats",
+    "cycling",
+    "music",
+    "astronomy",
+    "knitting",
+)
+REMARKS = (
+    "somebody asks where to begin",
+    "a photograph from last weekend",
+    "two neighbours compare notes",
+    "a long story with a happy end",
+    "three questions and one answer",
+    "the same advice as every spring",
+    "a list of five things to try",
+)
+
+SEED = 11
+MODERATION: dict[str, dict[str, Any]] = {
+    "2026-W01": {},
+    "2026-W02": {"careless": ("dmitri",)},
+    "2026-W03": {"split": ("ben", "esra")},
+    "2026-W04": {"missing": 0.97, "accuracy": 0.91},
+    "2026-W05": {"replicated": 0.0},
+    "2026-W06": {},
+}
+"""The weekly rounds: clean; a careless rater; a new guideline that two raters read differently; hard posts with little overlap; no replicates; clean."""
+WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
+"""What the second delivery brings instead."""
+
+
+def simulate_round(
+    name: str,
+    *,
+    seed: int,
+    n_items: int = 400,
+    raters: Sequence[str] = RATERS,
+    careless: Collection[str] = (),
+    split: Collection[str] = (),
+    missing: float = 0.1,
+    replicated: float = 0.08,
+    occurrences: int = 3,
+    classifiers: Mapping[str, float] | None = None,
+    accuracy: float = 0.97,
+    prevalence: Sequence[float] = PREVALENCE,
+) -> pd.DataFrame:
+    """A round of ratings of items whose true categories are known (`true_labels`).
+
+    A rater names the true category with probability `accuracy`, else one of the others, each as likely, and anew at every occurrence.
+    Every rater draws from a stream of her own: a change to one leaves the others' ratings as they are.
+
+    Parameters
+    ----------
+    name, seed
+        The round's name, which its items carry. Both seed the draws.
+    n_items, raters
+        How many items there are, and who rates them.
+    careless
+        The raters who name the true category with probability 0.73.
+    split
+        The raters who read the guideline differently: what is offensive, they take for safe.
+    missing
+        The probability that a rater leaves out an item; one rater of each item, each in turn, never does.
+    replicated, occurrences
+        The share of items that come back, and how often each of their raters meets them in all.
+    classifiers
+        Models and their accuracies; two when omitted. Each labels every item once.
+    accuracy, prevalence
+        As above; the probabilities of the categories safe, offensive and hateful.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, rater, label, occurrence and text; one row a rating, sorted by item.
+    """
+    truth = _truth(name, seed, n_items, prevalence)
+    times = np.where(
+        _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
+        < round(replicated * n_items),
+        occurrences,
+        1,
+    )
+    ratings = []
+    for turn, rater in enumerate(raters):
+        draws = _stream(seed, name, rater)
+        rated = (draws.random(n_items) >= missing) | (np.arange(n_items) % len(raters) == turn)
+        meant = np.where(truth == OFFENSIVE, SAFE, truth) if rater in split else truth
+        labels = _labels(draws, meant, CARELESS if rater in careless else accuracy, occurrences)
+        ratings.append(_rows(name, rater, labels, np.where(rated, times, 0)))
+    for model, skill in (CLASSIFIERS if classifiers is None else classifiers).items():
+        ratings.append(
+            _rows(
+                name,
+                model,
+                _labels(_stream(seed, name, model), truth, skill, 1),
+                np.ones(n_items, dtype=np.int64),
+            )
+        )
+    return pd.concat(ratings).sort_values("item", kind="stable", ignore_index=True)
+
+
+def true_labels(
+    name: str, *, seed: int, n_items: int = 400, prevalence: Sequence[float] = PREVALENCE
+) -> pd.Series:
+    """The true category of every item of a simulated round, by item."""
+    truth = np.array(CATEGORIES)[_truth(name, seed, n_items, prevalence)]
+    return pd.Series(
+        truth,
+        index=pd.Index([_item(name, number) for number in range(1, n_items + 1)], name="item"),
+        name="label",
+    )
+
+
+def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
+    """Write the six weekly rounds of the moderation project as CSV files, each of them whole or not at all.
+
+    Parameters
+    ----------
+    folder
+        Where to, made if need be.
+    delivery
+        1, or 2: the same rounds, of which the last, 2026-W06, is delivered again and worse.
+
+    Raises
+    ------
+    ValueError
+        There is no such delivery.
+    """
+    if delivery not in (1, 2):
+        raise ValueError(f"delivery: {delivery!r} found; 1 or 2 is required.")
+    rounds = MODERATION | WORSE if delivery == 2 else MODERATION
+    return tuple(
+        _written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings))
+        for name, settings in rounds.items()
+    )
+
+
+def _stream(seed: int, *names: str) -> np.random.Generator:
+    return np.random.default_rng([seed, *"/".join(names).encode()])
+
+
+def _truth(name: str, seed: int, n_items: int, prevalence: Sequence[float]) -> Codes:
+    draws = _stream(seed, name, "truth").random(n_items)
+    return np.searchsorted(np.cumsum(prevalence)[:-1], draws, side="right").astype(np.int64)
+
+
+def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
+    """What is given for what is meant at each occurrence, shape (items, occurrences)."""
+    shape = (len(meant), occurrences)
+    slip = 1 + (draws.random(shape) * (len(CATEGORIES) - 1)).astype(np.int64)
+    wrong = draws.random(shape) >= accuracy
+    return (meant[:, None] + np.where(wrong, slip, 0)) % len(CATEGORIES)
+
+
+def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
+    """The first `times` labels of each item."""
+    item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
+    numbers = [int(at) + 1 for at in item]
+    return pd.DataFrame(
+        {
+            "item": [_item(name, number) for number in numbers],
+            "rater": rater,
+            "label": np.array(CATEGORIES)[labels[item, occurrence]],
+            "occurrence": occurrence + 1,
+            "text": [_text(number) for number in numbers],
+        }
+    )
+
+
+def _item(name: str, number: int) -> str:
+    return f"{name}-{number:03d}"
+
+
+def _text(number: int) -> str:
+    return (
+        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
+    )
+
+
+def _written(path: Path, frame: pd.DataFrame) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}")
+    partial.write_bytes(frame.to_csv(index=False, lineterminator="\n").encode())
+    partial.replace(path)
+    return path

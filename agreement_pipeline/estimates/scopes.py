@@ -1,0 +1,239 @@
+"""The line from ratings to a decision, as one function that every door uses: assets, command line, the lock, the trainer's check."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.estimates.estimates import (
+    CONFIDENCE_LEVEL,
+    N_RESAMPLES,
+    ROUND,
+    SCOPE_KINDS,
+    Estimate,
+    Scope,
+    estimate_each,
+    registered,
+)
+from agreement_pipeline.intervals import DEFAULT_METHOD, fewest_draws, interval_method
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.statistics import (
+    RatingPatterns,
+    Statistic,
+    against_the_rest,
+    merged,
+    merged_codes,
+    value_against_the_rest,
+)
+
+DETAILS = ("rater", "without", "pair")
+DETAIL_RESAMPLES = 1_000
+NAMED = ("rater", "pair")
+
+Scoped = Iterator[tuple[Scope, Callable[[], Statistic]]]
+"""Scopes, and what makes the statistic of each: a table of many raters has more of them than anybody asks for."""
+
+
+def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
+    """The registered measures defined on the ratings' scale, of one question or of all."""
+    return tuple(
+        name
+        for name, record in MEASURES.items()
+        if record.defined_on(ratings.scale) and question in (None, record.question)
+    )
+
+
+def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
+    """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
+    return next(
+        (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
+        None,
+    )
+
+
+def measure_ratings(
+    ratings: Ratings,
+    measures: Iterable[str],
+    *,
+    scopes: Container[str] = SCOPE_KINDS,
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
+    always_valid_at: int | None = None,
+) -> Iterator[Estimate]:
+    """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
+
+    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
+    estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
+    """
+    settings: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "always_valid_at": always_valid_at,
+    }
+    records = [
+        record
+        for record in map(registered, dict.fromkeys(measures))
+        if record.defined_on(ratings.scale)
+    ]
+    seed = int(ratings.digest[:16], 16)
+    at_large = interval_method(method).population == "raters at large"
+    for needs in dict.fromkeys(record.needs for record in records):
+        for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
+            ratings
+        ):
+            of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
+            group = [
+                record.name
+                for record in records
+                if record.needs == needs and (scope == ROUND or not record.expensive)
+            ]
+            if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
+                found = estimate_each(
+                    group, made(), seed=seed, scope=scope, method=of_scope, **settings
+                )
+                yield from (
+                    _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
+                )
+
+
+def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
+    """An estimate without a value says that gold items were not read: they may be all there are."""
+    if found.undefined is None or not ratings.gold:
+        return found
+    return replace(found, undefined=f"{found.undefined}, gold items apart")
+
+
+def survey(
+    ratings: Ratings,
+    measures: Sequence[str],
+    *,
+    scopes: Container[str] = SCOPE_KINDS,
+    judged: Container[str] = (),
+    confidence_level: float = CONFIDENCE_LEVEL,
+    n_resamples: int = N_RESAMPLES,
+    method: str = DEFAULT_METHOD,
+    always_valid_at: int | None = None,
+) -> Iterator[Estimate]:
+    """Estimates on every scope, or the kinds of them named, for people to look at.
+
+    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them, and on one look; those of a kind that
+    is `judged` by a policy are what `assess` finds, to the last digit.
+    """
+    asked = [kind for kind in SCOPE_KINDS if kind in scopes]
+    details = [kind for kind in asked if kind in DETAILS and kind not in judged]
+    others = [kind for kind in asked if kind not in details]
+    fewer = min(n_resamples, max(DETAIL_RESAMPLES, fewest_draws((1 - confidence_level) / 2)))
+    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, fewer, None)):
+        yield from measure_ratings(
+            ratings,
+            measures,
+            scopes=kinds,
+            confidence_level=confidence_level,
+            n_resamples=draws,
+            method=method,
+            always_valid_at=at,
+        )
+
+
+def _of_counts(ratings: Ratings) -> Scoped:
+    if ratings.scale.continuous:
+        yield from _of_values(ratings)
+        return
+    yield ROUND, partial(memory.category_counts, ratings)
+    patterns = memory.rating_patterns(ratings)
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("without", rater), partial(_counts_without, patterns, rater)
+
+
+def _of_named_counts(ratings: Ratings) -> Scoped:
+    """The same with the raters' names, which those who ask of raters at large need."""
+    if ratings.scale.continuous:
+        yield from _of_values(ratings)
+        return
+    patterns = memory.rating_patterns(ratings)
+    yield ROUND, partial(_itself, patterns)
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("without", rater), partial(patterns.without, rater)
+
+
+def _of_values(ratings: Ratings) -> Scoped:
+    values = memory.rating_values(ratings)
+    yield ROUND, partial(_itself, values)
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("without", rater), partial(values.without, rater)
+
+
+def _of_patterns(ratings: Ratings) -> Scoped:
+    patterns = memory.rating_patterns(ratings)
+    yield ROUND, partial(_itself, patterns)
+    for pair in sorted(combinations(patterns.raters, 2), key=sorted):
+        yield Scope.of_pair(*pair), partial(_codes_of, patterns, pair)
+
+
+def _of_panel(ratings: Ratings) -> Scoped:
+    if ratings.scale.continuous:
+        yield from _of_panel_values(ratings)
+        return
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), partial(memory.panel_patterns, ratings, classifier)
+    patterns = memory.rating_patterns(ratings)
+    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
+        yield Scope("rater", rater), partial(against_the_rest, patterns, rater)
+
+
+def _of_groups(ratings: Ratings) -> Scoped:
+    if ratings.classifiers:
+        yield ROUND, partial(memory.group_patterns, ratings)
+
+
+def _of_panel_values(ratings: Ratings) -> Scoped:
+    for classifier in ratings.classifiers:
+        yield Scope("classifier", classifier), partial(memory.panel_values, ratings, classifier)
+    values = memory.rating_values(ratings)
+    for rater in sorted(values.raters) if values.n_raters > 2 else ():
+        yield Scope("rater", rater), partial(value_against_the_rest, values, rater)
+
+
+def _of_replicates(ratings: Ratings) -> Scoped:
+    replicates = (
+        memory.replicate_values(ratings)
+        if ratings.scale.continuous
+        else memory.replicate_counts(ratings)
+    )
+    yield ROUND, partial(_itself, replicates)
+    for rater in sorted(replicates.raters):
+        yield Scope("rater", rater), partial(replicates.of, rater)
+
+
+def _of_confidence(ratings: Ratings) -> Scoped:
+    confident = memory.confident_patterns(ratings)
+    yield ROUND, partial(_itself, confident)
+    for pair in sorted(combinations(confident.raters, 2), key=sorted):
+        yield Scope.of_pair(*pair), partial(confident.only, pair)
+
+
+def _counts_without(patterns: RatingPatterns, rater: str) -> Statistic:
+    return merged(patterns.without(rater).counts())
+
+
+def _codes_of(patterns: RatingPatterns, pair: tuple[str, str]) -> Statistic:
+    return merged_codes(patterns.only(pair))
+
+
+def _itself(statistic: Statistic) -> Statistic:
+    return statistic
+
+
+_SCOPES = {
+    "counts": _of_counts,
+    "patterns": _of_patterns,
+    "panel": _of_panel,
+    "groups": _of_groups,
+    "replicates": _of_replicates,
+    "values": _of_values,
+    "confidence": _of_confidence,
+}

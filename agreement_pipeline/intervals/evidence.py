@@ -1,0 +1,257 @@
+"""What an interval method looks at, computed: the measures under draws of weights, with items left out, and with raters left out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.intervals.draws import PRIOR_MASS, resampled
+from agreement_pipeline.intervals.jackknife import without_items
+from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
+from agreement_pipeline.measures import Coefficient, Measure
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import (
+    FEWEST_CLUSTERS,
+    CategoryCounts,
+    PanelPatterns,
+    RatingPatterns,
+    Statistic,
+    effective_raters,
+    merged,
+    raters_on,
+    without_raters,
+)
+
+N_RESAMPLES_OF_EXPENSIVE = 400
+N_RESAMPLES_OF_MANY_ROWS = 1_000
+MOST_DRAWN_WEIGHTS = 200_000_000
+
+NOTHING = Coefficient(
+    np.array(np.nan), observed=np.array(np.nan)
+)  # what is not computed, since a condition is declared to hold
+
+
+class Point(NamedTuple):
+    """A measure, the statistic it speaks of, what of it the measure is computed from, what it is there, or why it has no value."""
+
+    record: Measure
+    statistic: Any
+    basis: Any
+    found: Coefficient
+    undefined: str | None = None
+
+
+class Asked(NamedTuple):
+    """How much evidence is asked for: draws and their seed."""
+
+    n_resamples: int
+    seed: int
+
+
+def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
+    """The measures on what each rests on: who said what forgotten, the items alone that every rater rated, or the statistic as it is."""
+    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
+    forgotten = (
+        _forgotten(statistic)
+        if any(_forgets(record, statistic) for record in records)
+        else statistic
+    )
+    spoken_of = [crossed if record.crossed else statistic for record in records]
+    bases = [
+        split_for(record, forgotten if _forgets(record, each) else each)
+        for record, each in zip(records, spoken_of, strict=True)
+    ]
+    return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
+
+
+def split_for(record: Measure, basis: Any) -> Any:
+    """The same, with items that were not seen as the measure would have them."""
+    return basis if record.split is None else basis.split_between(record.split(basis))
+
+
+def _point(record: Measure, statistic: Any, basis: Any) -> Point:
+    """The measure there; computed only where no condition is declared to hold."""
+    why = why_without(record, basis)
+    return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
+
+
+def why_without(record: Measure, statistic: Any) -> str | None:
+    """Why there is no value with an interval: a declared condition holds, or agreement is read in one cluster alone, which cannot show how clusters differ."""
+    n = record.rests_on.clusters(statistic)
+    too_few = (
+        f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
+    )
+    return record.why_undefined(statistic) or (
+        None if n is None or n >= FEWEST_CLUSTERS else too_few
+    )
+
+
+def _forgets(record: Measure, statistic: Any) -> bool:
+    """Does the statistic tell who said what to a measure that does not ask?"""
+    return (
+        record.needs == "counts"
+        if isinstance(statistic, RatingPatterns)
+        else record.exchangeable and isinstance(statistic, PanelPatterns)
+    )
+
+
+def _forgotten(statistic: RatingPatterns | PanelPatterns) -> CategoryCounts | PanelPatterns:
+    """The statistic without who said what, equal rows made one."""
+    return (
+        merged(statistic.counts()) if isinstance(statistic, RatingPatterns) else statistic.unnamed()
+    )
+
+
+def gathered(
+    points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked
+) -> dict[str, Evidence]:
+    """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
+    groups: dict[tuple[int, bool, int], list[Point]] = {}
+    for point in points:
+        if point.undefined is None:
+            n = min(asked.n_resamples, affordable(point.record, point.basis))
+            groups.setdefault((id(point.basis), point.record.expensive, n), []).append(point)
+    found: dict[str, Evidence] = {}
+    for (*_, n), group in groups.items():
+        found |= _of_group(group, method, asked._replace(n_resamples=n))
+    return (
+        _with_raters(found, points, statistic) if method.population == "raters at large" else found
+    )
+
+
+def _with_raters(
+    found: dict[str, Evidence], points: Sequence[Point], statistic: Any
+) -> dict[str, Evidence]:
+    """The evidence with the values without each rater who rated an item that agreement is read on."""
+    defined = [point for point in points if point.record.name in found]
+    records = [point.record for point in defined]
+    values = zip(
+        *(
+            [other.found.value for other in points_of(records, each)]
+            for each in without_raters(statistic)
+        ),
+        strict=True,
+    )
+    return {
+        point.record.name: _without_each(found[point.record.name], point, each)
+        for point, each in zip(defined, values, strict=True)
+    }
+
+
+def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
+    """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
+    rests_on, shape = point.record.rests_on, np.shape(found.value)
+    read = point.statistic, rests_on.rows(point.statistic), rests_on.by_rater
+    without = [
+        np.broadcast_to(value, shape)
+        for value, here in zip(values, raters_on(*read), strict=True)
+        if here
+    ]
+    return replace(found, without_rater=np.array(without), n_raters=effective_raters(*read))
+
+
+def affordable(record: Measure, statistic: Statistic) -> int:
+    """How many draws it may take: fewer where each is dear."""
+    if record.expensive:
+        return N_RESAMPLES_OF_EXPENSIVE
+    return max(
+        N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1]))
+    )
+
+
+def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+    """The evidence on measures on one basis, without what is left of it when raters are left out."""
+    base, records = group[0].basis, [point.record for point in group]
+    split = _split_by_category(base) if any(record.per_category for record in records) else []
+    nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
+    drawn, left, times = nothing, nothing, np.empty(0)
+    if method.scheme is not None:
+        drawn = _values(
+            records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme)
+        )
+    if method.leaves_out:
+        most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
+        behind: list[Array] = []
+        left = _values(records, [], _without_items(base, most, asked, behind))
+        times = np.concatenate(behind)
+    found = {}
+    for point in group:
+        name, rests_on = point.record.name, point.record.rests_on
+        n, deciding = rests_on.units(point.statistic), rests_on.deciding(point.statistic)
+        found[name] = Evidence(
+            point.found.value,
+            drawn[name],
+            left[name],
+            times,
+            _unlike(point.record, base, split, n),
+            nothing[name],
+            n,
+            deciding,
+        )
+    return found
+
+
+def _without_items(
+    base: Any, most_weights: int, asked: Asked, behind: list[Array]
+) -> Iterator[Any]:
+    """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
+    for block in without_items(base, most_weights, asked.seed):
+        behind.append(block.times)
+        yield base.reweighted(block.weights)
+
+
+def _values(
+    records: Sequence[Measure], split: Sequence[Statistic], blocks: Iterable[Statistic]
+) -> dict[str, Array]:
+    """The measures' values in blocks of weights."""
+    values = [[_value(record, split, block) for record in records] for block in blocks]
+    return {
+        record.name: np.concatenate(each)
+        for record, each in zip(records, zip(*values, strict=True), strict=True)
+    }
+
+
+def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
+    """The measure's values in a block of weights; where items that were not seen have some, those of each category with that category's own."""
+    if not record.per_category or not split:
+        return np.asarray(record(block).value)
+    return np.stack(
+        [
+            record(possible.reweighted(block.weights)).value[..., k]
+            for k, possible in enumerate(split)
+        ],
+        axis=-1,
+    )
+
+
+def _split_by_category(statistic: Statistic) -> list[Statistic]:
+    """The statistic with the unseen items of each category: a category that was always agreed on is not certain either, however rare."""
+    return [
+        statistic.with_unseen(PRIOR_MASS, category)
+        for category in range(len(statistic.scale.names))
+    ]
+
+
+def _unlike(
+    record: Measure, statistic: Statistic, split: Sequence[Statistic], n: float
+) -> Callable[[float], Array]:
+    """From a tail to the measure's values with the largest share of unlike items that shows none in `n` with that probability, kind by kind.
+
+    That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    """
+
+    def unlike(tail: float) -> Array:
+        return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
+
+    return unlike
+
+
+def _with_unlike(statistic: Statistic, share: float) -> Statistic:
+    """The statistic with so large a share of items that are unlike those seen, all of one kind, kind by kind."""
+    possible = statistic.with_unseen(PRIOR_MASS)
+    rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
+    weights = np.zeros((rows - seen, rows))
+    weights[:, :seen] = (1 - share) * statistic.weights
+    weights[np.arange(rows - seen), np.arange(seen, rows)] = share * statistic.weights.sum()
+    return possible.reweighted(weights)

@@ -1,0 +1,172 @@
+"""The conditions under which measures are undefined, each said once."""
+
+import numpy as np
+
+from agreement_pipeline.measures._agreement import ends_known, ends_met
+from agreement_pipeline.measures.registry import Condition, RestsOn
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    PanelPatterns,
+    PanelValues,
+    RatingPatterns,
+    RatingValues,
+    ReplicateCounts,
+)
+
+
+def _used(counts: CategoryCounts, rows: np.ndarray) -> int:
+    return int((counts.counts[rows & (counts.weights > 0)].sum(0) > 0).sum())
+
+
+def _counts(statistic: CategoryCounts | RatingPatterns) -> CategoryCounts:
+    return statistic.counts() if isinstance(statistic, RatingPatterns) else statistic
+
+
+def _no_pairable(statistic: CategoryCounts | RatingPatterns | RatingValues) -> bool:
+    items = statistic if isinstance(statistic, RatingValues) else _counts(statistic)
+    return not (items.weights[items.pairable] > 0).any()
+
+
+def _one_pairable_category(statistic: CategoryCounts | RatingPatterns | RatingValues) -> bool:
+    if isinstance(statistic, RatingValues):
+        return _one_number(statistic, statistic.pairable)
+    counts = _counts(statistic)
+    return _used(counts, counts.pairable) < 2
+
+
+def _one_category(statistic: CategoryCounts | RatingPatterns) -> bool:
+    counts = _counts(statistic)
+    return _used(counts, counts.sizes > 0) < 2
+
+
+def _ends_unknown(counts: CategoryCounts) -> bool:
+    return not ends_known(counts)
+
+
+def _end_unmet(statistic: CategoryCounts | RatingPatterns) -> bool:
+    return not ends_met(_counts(statistic))
+
+
+def _one_number(values: RatingValues, rows: np.ndarray) -> bool:
+    numbers = values.values[rows & (values.weights > 0)]
+    numbers = numbers[~np.isnan(numbers[:, :, 0])]
+    return not len(numbers) or bool((np.ptp(numbers, axis=0) == 0).all())
+
+
+def _one_crossed_number(values: RatingValues) -> bool:
+    return _one_number(values, np.asarray(values.rated.all(1)))
+
+
+def _no_crossed(values: RatingValues) -> bool:
+    return not (values.weights[values.rated.all(1)] > 0).any()
+
+
+def _one_rater(values: RatingValues) -> bool:
+    return values.n_raters < 2
+
+
+def _silent_rater(patterns: RatingPatterns) -> bool:
+    return bool(((patterns.codes[patterns.weights > 0] >= 0).sum(0) == 0).any())
+
+
+def panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
+    """Which of the panel rated which row."""
+    return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
+
+
+def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The rows that the classifier labelled and `least` of the panel or more rated."""
+    return np.asarray(panel.labelled & (panel.weights > 0) & (panel_rated(panel).sum(1) >= least))
+
+
+def _never_met(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 1).any()
+
+
+def _never_met_a_pair(panel: PanelPatterns | PanelValues) -> bool:
+    return not _met(panel, 2).any()
+
+
+def _not_two_raters(patterns: RatingPatterns) -> bool:
+    return patterns.n_raters != 2
+
+
+def _not_two_categories(statistic: CategoryCounts | RatingPatterns) -> bool:
+    return len(statistic.scale.names) != 2
+
+
+def _constant_rater(patterns: RatingPatterns) -> bool:
+    shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
+    return bool(len(shared)) and bool((shared == shared[0]).all(0).any())
+
+
+def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+    """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
+    met, said = (
+        _met(panel, least),
+        panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes,
+    )
+    return np.asarray(said[met][panel_rated(panel)[met]])
+
+
+def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return len(np.unique(_labelled(panel, 2), axis=0)) == 1
+
+
+def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
+    return (
+        len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0))
+        == 1
+    )
+
+
+def _no_replicates(replicates: ReplicateCounts) -> bool:
+    return not (replicates.cell_weights > 0).any()
+
+
+TWO_OF_THE_PANEL = RestsOn(lambda panel: _met(panel, 2), "one rating of the panel")
+
+NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
+ONE_PAIRABLE_CATEGORY = Condition(
+    "every rating that meets another gives one and the same label, so chance alone would agree always",
+    _one_pairable_category,
+)
+ONE_CATEGORY = Condition(
+    "every rating is of one category, so chance alone would agree always", _one_category
+)
+ENDS_UNKNOWN = Condition(
+    "the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories",
+    _ends_unknown,
+)
+END_UNMET = Condition(
+    "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
+    "krippendorff_alpha leaves single ratings out",
+    _end_unmet,
+)
+NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
+ONE_RATER = Condition("there is one rater alone", _one_rater)
+ONE_CROSSED_NUMBER = Condition(
+    "every rating of the items that every rater rated is the same, so chance alone would agree always",
+    _one_crossed_number,
+)
+SILENT_RATER = Condition("a rater gave no rating", _silent_rater)
+CLASSIFIER_NEVER_MET = Condition("the classifier labelled no item that the panel rated", _never_met)
+CLASSIFIER_NEVER_MET_A_PAIR = Condition(
+    "the classifier labelled no item that two of the panel rated", _never_met_a_pair
+)
+PANEL_ONE_CATEGORY = Condition(
+    "the panel's ratings that meet another, on items the classifier labelled, are all of one category",
+    _panel_one_category,
+)
+PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
+    "the classifier and the panel gave one and the same category to every item they share, so chance alone would agree always",
+    _all_one_category,
+)
+NOT_TWO_RATERS = Condition(
+    "defined for two raters; shah_kappa_s or light_kappa for more", _not_two_raters
+)
+NOT_TWO_CATEGORIES = Condition("defined for a scale of two categories", _not_two_categories)
+CONSTANT_RATER = Condition(
+    "a rater gave one single category to the items that both rated", _constant_rater
+)
+NO_REPLICATES = Condition("no rater met an item twice", _no_replicates)

@@ -1,0 +1,323 @@
+"""The record of a measure, and the decorator that registers it."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial, update_wrapper
+from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
+from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
+from agreement_pipeline.statistics import ByRater, count_raters, items_by_rater
+
+Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
+Question = Literal["inter-rater", "intra-rater", "classifier"]
+AGREEMENTS = ("observed", "expected", "greatest")
+F = TypeVar("F", bound=Callable[..., "Coefficient"])
+
+
+class Coefficient(NamedTuple):
+    """A coefficient and its parts, each of shape (...), or (..., K) for a measure of every category.
+
+    Attributes
+    ----------
+    value
+        nan where the measure is undefined.
+    observed, expected
+        Agreement, or disagreement for the measures built on it, as seen and as chance alone would give. `expected` is
+        None for a measure without chance correction.
+    greatest
+        The largest agreement that could have been reached, where a measure does not take it as 1.
+    monte_carlo_error
+        The standard error that random sampling inside the measure leaves in `value`; None where it is computed exactly.
+    """
+
+    value: Array
+    observed: Array
+    expected: Array | None = None
+    greatest: Array | None = None
+    monte_carlo_error: Array | None = None
+
+    def where(self, defined: ArrayLike) -> "Coefficient":
+        """The same, without a value where it is not defined, shape (...)."""
+        return self._replace(value=np.where(defined, self.value, np.nan))
+
+    def in_spans(self, span: Array) -> "Coefficient":
+        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is, shape (...)."""
+        return self._replace(
+            **{
+                name: 1 - span * (1 - part)
+                for name in AGREEMENTS
+                if (part := getattr(self, name)) is not None
+            }
+        )
+
+
+class RestsOn(NamedTuple):
+    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose.
+
+    Where it rests on other rows too, as on replicates that show guessing, `also` tells which.
+    """
+
+    rows: Callable[[Any], NDArray[np.bool_]]
+    others: str
+    among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
+    ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
+    by_rater: ByRater = items_by_rater
+    also: Callable[[Any], NDArray[np.bool_]] | None = None
+
+    def items(self, statistic: Any) -> int:
+        """How many items agreement is read on."""
+        return round(float(statistic.weights[self.rows(statistic)].sum()))
+
+    def raters(self, statistic: Any) -> int:
+        """How many raters rated such an item; those who met nobody there say nothing of agreement."""
+        return count_raters(statistic, self.rows(statistic), self.by_rater)
+
+    def clusters(self, statistic: Any) -> int | None:
+        """How many clusters they stand in; None where items come one by one."""
+        clusters = statistic.clusters
+        return (
+            None
+            if clusters is None
+            else clusters.at(self.rows(statistic) & (statistic.weights > 0)).n
+        )
+
+    def units(self, statistic: Any) -> float:
+        """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
+        return _units(statistic, self.rows(statistic))
+
+    def deciding(self, statistic: Any) -> float:
+        """The same of the rows that decide how much is known: the fewer of these and those that it rests on too."""
+        units = self.units(statistic)
+        return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
+
+
+def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
+    clusters = statistic.clusters
+    return (
+        round(float(statistic.weights[rows].sum()))
+        if clusters is None
+        else float(clusters.effective(statistic.weights, rows))
+    )
+
+
+USED = RestsOn(lambda statistic: statistic.readable, "one rating")
+
+
+def _nobody(statistic: Any) -> tuple[str, ...]:
+    return ()
+
+
+class Condition(NamedTuple):
+    """When a measure is undefined: what holds then, in words, and how to see it on a statistic, and where it matters under a weighting."""
+
+    reason: str
+    holds: Callable[..., bool]
+    weighted: bool = False
+
+    def under(self, weighting: Weighting) -> "Condition":
+        """The condition for a measure of that weighting."""
+        return (
+            self._replace(holds=partial(self.holds, weighting=weighting)) if self.weighted else self
+        )
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A registered measure.
+
+    Attributes
+    ----------
+    name, title
+        The registry name, which policies, assets, checks and the command line use, and the name people use.
+    function
+        From a statistic to a `Coefficient`.
+    question
+        Which agreement it speaks of: between raters, of a rater with herself, of a classifier with the panel.
+    needs
+        The statistic it is computed from.
+    levels
+        The levels of measurement it is defined on.
+    bounds
+        The least and greatest value it can take.
+    undefined
+        The exact conditions under which it has no value.
+    per_category
+        Does it give a value for every category? The round's own value is then the lowest.
+    chance_corrected
+        Is 0 the value of guessing?
+    exchangeable
+        Does it stay the same when raters swap names item by item? Of a panel it is then computed from rows without names, which are fewer.
+    continuous
+        Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
+    cannot_hold
+        Why a rule on it may not hold a release, and what to use instead; empty where it may.
+    crossed
+        Does it rest on the items alone that every rater rated?
+    expensive
+        Does it take more than linear time in the number of items? Its interval then comes from few draws.
+    raters_left_out
+        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates, or their confidence, are missing or show nothing.
+    rests_on
+        The items it is read on.
+    convention
+        How missing ratings count.
+    source
+        Where the formula comes from, with DOI.
+    weighting
+        How much two different categories agree, for a measure that weighs them.
+    split
+        From category counts to the two categories that unseen items are split between, for a measure that knows better than the level of the scale.
+    alias_of
+        The name of the measure that this is another name of.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Coefficient]
+    question: Question
+    needs: Needs
+    bounds: tuple[float, float]
+    undefined: tuple[Condition, ...]
+    source: str
+    convention: str
+    levels: frozenset[Level] = field(default_factory=lambda: frozenset(UNIVARIATE))
+    per_category: bool = False
+    chance_corrected: bool = True
+    exchangeable: bool = False
+    cannot_hold: str = ""
+    continuous: bool = False
+    crossed: bool = False
+    expensive: bool = False
+    weighting: Weighting | None = None
+    split: Callable[..., tuple[int, int]] | None = None
+    alias_of: str | None = None
+    raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
+    rests_on: RestsOn = USED
+
+    def __call__(self, statistic: Any) -> Coefficient:
+        """The coefficient on a statistic."""
+        return self.function(statistic)
+
+    @property
+    def computed_as(self) -> str:
+        """The name it is computed under: its own, unless it is another name of a measure."""
+        return self.alias_of or self.name
+
+    @property
+    def description(self) -> str:
+        """What it measures, the first line of its documentation."""
+        return (self.function.__doc__ or self.title).strip().splitlines()[0]
+
+    def defined_on(self, scale: Scale) -> bool:
+        """Whether it can be computed on ratings of that scale."""
+        return scale.level in self.levels and (
+            self.continuous or self.needs == "values" or not scale.continuous
+        )
+
+    def why_undefined(self, statistic: Any) -> str | None:
+        """The first declared condition that holds on `statistic`, in words."""
+        return next(
+            (condition.reason for condition in self.undefined if condition.holds(statistic)), None
+        )
+
+
+MEASURES: dict[str, Measure] = {}
+
+
+class Fields(TypedDict, total=False):
+    """What a measure says of itself: the fields of its record that `measure` does not find out."""
+
+    question: Required[Question]
+    needs: Required[Needs]
+    bounds: Required[tuple[float, float]]
+    undefined: Required[tuple[Condition, ...]]
+    source: Required[str]
+    convention: Required[str]
+    per_category: bool
+    chance_corrected: bool
+    exchangeable: bool
+    cannot_hold: str
+    continuous: bool
+    crossed: bool
+    expensive: bool
+    split: Callable[..., tuple[int, int]]
+    raters_left_out: Callable[[Any], tuple[str, ...]]
+    rests_on: RestsOn
+
+
+def measure(
+    title: str,
+    *,
+    levels: Collection[Level] = UNIVARIATE,
+    weightings: Mapping[str, Weighting] | None = None,
+    unweighted_bounds: tuple[float, float] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    **fields: Unpack[Fields],
+) -> Callable[[F], F]:
+    """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
+
+    `unweighted_bounds` are those of the form without weights, where they are narrower. `aliases` are further names, each with the one it is
+    another name of. The measure then appears in the assets, the checks, the policies, the command line, the documentation and the common
+    tests.
+    """
+
+    def register(function: F) -> F:
+        record = Measure(
+            name=function.__name__,
+            title=title,
+            function=function,
+            levels=frozenset(levels),
+            **fields,
+        )
+        for each in (
+            [_weighted(record, *pair) for pair in weightings.items()] if weightings else [record]
+        ):
+            _add(
+                replace(each, bounds=unweighted_bounds)
+                if unweighted_bounds and each.weighting is IDENTITY
+                else each
+            )
+        for alias, name in (aliases or {}).items():
+            _add(replace(MEASURES[name], name=alias, alias_of=name))
+        return function
+
+    return register
+
+
+def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
+    return replace(
+        record,
+        name=name,
+        title=record.title + weighting.title,
+        function=update_wrapper(partial(record.function, weighting=weighting), record.function),
+        undefined=tuple(condition.under(weighting) for condition in record.undefined),
+        levels=weighting.levels,
+        weighting=weighting,
+        split=record.split and partial(record.split, weighting=weighting),
+    )
+
+
+def _add(record: Measure) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
+        raise ValueError(
+            f"measure {record.name!r}: a new name in lower case letters, digits and underscores is required."
+        )
+    MEASURES[record.name] = record
+
+
+def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
+    """(p_o - p_e) / (1 - p_e): the share of the agreement that chance leaves to be reached."""
+    return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)
+
+
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
+    """Their quotient; nan, without a warning, where the denominator is no more than 0 up to rounding."""
+    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
+    np.divide(top, bottom, out=quotient, where=bottom > 1e-12)
+    return quotient

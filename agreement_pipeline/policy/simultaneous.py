@@ -1,0 +1,130 @@
+"""Verdicts that hold together: the probability that any of them is wrong is at most the level, however many there are.
+
+Admission needs no correction for several rules. All of them must be met, so a round of which any true value is under its cut-off is admitted with at
+most the probability that this one rule is met by chance: an intersection-union test (Berger 1982). Of the verdicts one by one that does not hold, and
+whoever reads twenty of them reads a wrong one sooner or later. Holm's (1979) procedure takes back those that do not stand together.
+
+References
+----------
+Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), 295-300.
+https://doi.org/10.1080/00401706.1982.10487790
+Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6(2), 65-70.
+https://www.jstor.org/stable/4615733
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agreement_pipeline.policy.rules import Kind, Verdict, in_words
+
+
+def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
+    """Whether each hypothesis is refuted by Holm's procedure, and the level that its q had to meet.
+
+    The least of m must be at most tail/m, the next at most tail/(m - 1), and so on; where one is not, neither are the others.
+
+    >>> levels_met([0.01, 0.5, 0.02], 0.06)
+    [(True, 0.02), (False, 0.06), (True, 0.03)]
+    """
+    found, left, going = {}, len(q), True
+    for place in sorted(range(len(q)), key=lambda place: q[place]):
+        level = tail / left
+        going = going and q[place] <= level
+        found[place] = going, level
+        left -= going
+    return [found[place] for place in range(len(q))]
+
+
+def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
+    r"""The verdicts of one decision, with those of rules that hold taken back where they do not stand together.
+
+    `tail` is half of what is short of the confidence level. Of m verdicts, whatever they are, *reliable* ones stand by Holm's procedure on the q of
+    the upper cut-off; those that then are not reliable, d in number, stand as *tentative* where the q of the lower cut-off is at most tail/d; and
+    *unreliable* ones by Holm's procedure on the probability of the lower cut-off or more. No more than `tail` is spent on either side: true
+    hypotheses on the lower side are never more than d, and of one scope the q of the lower cut-off is at most that of the upper one.
+
+    A q counts as no less than what its draws can tell, ten of them. A verdict that was not evaluated counts as one that fails.
+    """
+    holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
+    mine = [verdicts[place] for place in holding]
+    reliable = levels_met(
+        [_under(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine],
+        tail,
+    )
+    unreliable = levels_met(
+        [_over(each, each.rule.tentative) if each.kind == "unreliable" else 1.0 for each in mine],
+        tail,
+    )
+    left = tail / max(1, sum(not met for met, _ in reliable))
+    found = list(verdicts)
+    for place, each, upper, lower in zip(holding, mine, reliable, unreliable, strict=True):
+        found[place] = _standing(each, upper, left, lower, len(mine))
+    return tuple(found)
+
+
+def _standing(
+    verdict: Verdict,
+    reliable: tuple[bool, float],
+    tentative: float,
+    unreliable: tuple[bool, float],
+    m: int,
+) -> Verdict:
+    """The verdict, or what of it stands beside the others."""
+    if verdict.kind == "unreliable":
+        return (
+            verdict
+            if unreliable[0]
+            else _taken_back(
+                verdict, "inconclusive", _over(verdict, verdict.rule.tentative), unreliable[1], m
+            )
+        )
+    if verdict.kind not in ("reliable", "tentative") or (
+        verdict.kind == "reliable" and reliable[0]
+    ):
+        return verdict
+    stands = _under(verdict, verdict.rule.tentative) <= tentative
+    if verdict.kind == "reliable":
+        return _taken_back(
+            verdict,
+            "tentative" if stands else "inconclusive",
+            _under(verdict, verdict.rule.reliable),
+            reliable[1],
+            m,
+        )
+    return (
+        verdict
+        if stands
+        else _taken_back(
+            verdict, "inconclusive", _under(verdict, verdict.rule.tentative), tentative, m
+        )
+    )
+
+
+def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
+    said = f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    return replace(
+        verdict,
+        kind=kind,
+        code="not_together",
+        reason=f"{verdict.reason}; {said}{_coarse(verdict, q)}",
+    )
+
+
+def _coarse(verdict: Verdict, q: float) -> str:
+    known = verdict.estimate.known if verdict.estimate else None
+    return (
+        ", the least that so many draws can tell; raise n_resamples"
+        if known and q <= known.finest
+        else ""
+    )
+
+
+def _under(verdict: Verdict, cutoff: float) -> float:
+    """Q as far as it can be told; 1 where nothing is known."""
+    known = verdict.estimate.known if verdict.estimate else None
+    return 1.0 if known is None else max(known.under(cutoff), known.finest)
+
+
+def _over(verdict: Verdict, cutoff: float) -> float:
+    known = verdict.estimate.known if verdict.estimate else None
+    return 1.0 if known is None else max(known.over(cutoff), known.finest)

@@ -1,0 +1,51 @@
+"""The checked ratings, and what a label may be."""
+
+from agreement_pipeline.ratings.checks import CONTENT, KEY
+from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
+from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.parquet import (
+    EXTRAS,
+    kinds_in,
+    parquet_bytes,
+    parquet_table,
+    ratings_of,
+    ratings_table,
+)
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import (
+    LARGEST,
+    LEVELS,
+    MISSING,
+    UNIVARIATE,
+    Array,
+    Codes,
+    Level,
+    Scale,
+    category_text,
+)
+
+__all__ = [
+    "CONTENT",
+    "EXTRAS",
+    "KEY",
+    "LARGEST",
+    "LEVELS",
+    "MISSING",
+    "UNIVARIATE",
+    "Array",
+    "Codes",
+    "Level",
+    "Ratings",
+    "Scale",
+    "category_text",
+    "consensus",
+    "described",
+    "kinds_in",
+    "lookalikes",
+    "parquet_bytes",
+    "parquet_table",
+    "ratings_of",
+    "ratings_table",
+    "resolved",
+    "unresolved",
+]

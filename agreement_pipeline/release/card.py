@@ -1,0 +1,157 @@
+"""The card of a release: a README that Hugging Face reads as a dataset card."""
+
+import html
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from agreement_pipeline.policy import Policy, in_words
+from agreement_pipeline.ratings import Scale
+
+CONFIGS = {
+    "default": ("train", "data/train-*.parquet"),
+    "annotations": ("train", "annotations/train-*.parquet"),
+    "unresolved": ("unresolved", "data/unresolved-*.parquet"),
+}
+
+TENTATIVE = (
+    "> **Tentative.** A rule that can hold a release was met at its lower cut-off only. The policy admits this, "
+    "and conclusions from models trained on these labels are tentative too."
+)
+
+
+def card(
+    project: str,
+    decisions: Mapping[str, Mapping[str, Any]],
+    report: Mapping[str, Any],
+    policy: Policy,
+    scale: Scale,
+) -> str:
+    """The text of the card."""
+    rounds = ", ".join(_safe(name) for name in decisions)
+    tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
+    parts = [
+        f"---\n{_front_matter(project, has_unresolved=report['rows']['unresolved'] > 0)}---",
+        f"# {_safe(project)}",
+        f"Rounds: {rounds}. {report['rows']['train']} items have a training label; {report['rows']['unresolved']} are unresolved.",
+        *tentative,
+        *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
+        "## Annotation process",
+        _admission(policy),
+        _agreement_table(decisions),
+        _counts_table(report["rounds"]),
+        "## Data",
+        _columns(scale),
+        "## How this release proves itself",
+        "`manifest.json` holds the digest of every file. `agreement-pipeline verify <this folder>` checks them, computes the agreement again "
+        "from the annotations in here, judges it by the policy in here, and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _waived(waiver: Mapping[str, str]) -> str:
+    verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
+    return f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} until {waiver['until']}: {_safe(waiver['why'])}"
+
+
+def _front_matter(project: str, *, has_unresolved: bool) -> str:
+    """What Hugging Face `datasets` loads; it refuses a configuration without rows."""
+    configs = [
+        {
+            "config_name": name,
+            **({"default": True} if name == "default" else {}),
+            "data_files": [{"split": split, "path": path}],
+        }
+        for name, (split, path) in CONFIGS.items()
+        if name != "unresolved" or has_unresolved
+    ]
+    return yaml.safe_dump(
+        {"pretty_name": project, "configs": configs}, sort_keys=False, allow_unicode=True
+    )
+
+
+def _admission(policy: Policy) -> str:
+    said = f" {_safe(policy.description)}" if policy.description else ""
+    return (
+        f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, which admits the verdicts {', '.join(policy.admit)}. "
+        "A verdict reads the interval of an estimate, not its value: it is *reliable* when the lower limit reaches the upper cut-off, "
+        f"*tentative* when it reaches the lower one. The rounds were {policy.manner}.{said}"
+    )
+
+
+def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
+    header = ("round", "measure", "of", "value", "interval", "items", "verdict", "in words")
+    return _table(
+        header,
+        (
+            (name, *_verdict(verdict))
+            for name, decision in decisions.items()
+            for verdict in decision["verdicts"]
+        ),
+    )
+
+
+def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
+    value, low, high = (verdict[name] for name in ("value", "low", "high"))
+    found = (
+        ("undefined", "undefined")
+        if value is None
+        else (in_words(value), f"{_limit(low)} to {_limit(high)}")
+    )
+    items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
+    effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
+    return (
+        verdict["measure"],
+        verdict["scope"],
+        *found,
+        items,
+        f"{verdict['verdict']}{effect}",
+        verdict["reason"],
+    )
+
+
+def _limit(limit: float | None) -> str:
+    return "no limit" if limit is None else in_words(limit)
+
+
+def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
+    names = list(next(iter(rounds.values()))["counts"])
+    return _table(
+        ("round", *(name.replace("_", " ") for name in names)),
+        (
+            (name, *(str(found["counts"][count]) for count in names))
+            for name, found in rounds.items()
+        ),
+    )
+
+
+def _columns(scale: Scale) -> str:
+    label = (
+        f"a number on the {scale.level} scale"
+        if scale.numeric
+        else f"one of {', '.join(_safe(name) for name in scale.names)}, in this order"
+    )
+    return "\n".join(
+        [
+            f"- `default`: one row an item. `label`: {label}; `soft_label` and `votes` follow the same order.",
+            "- `annotations`: one row a rating, the raters under pseudonyms. Items that nobody rated have a row without rater and label.",
+            "- `unresolved`: the items that have no label, because the raters tied or only one rated them.",
+        ]
+    )
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(header), *(list(row) for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(
+        f"| {' | '.join(cell if cell == '---' else _safe(cell) for cell in line)} |"
+        for line in lines
+    )
+
+
+def _safe(text: str) -> str:
+    """Text in which neither HTML nor Markdown means anything."""
+    one_line = re.sub(r"\s+", " ", text)
+    return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line))

@@ -1,0 +1,111 @@
+"""Taking releases back: a notice in the release for whoever reads it, and an entry in the log."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.release.contents import WITHDRAWN, as_json
+from agreement_pipeline.store import RoundVersion, Store, are_texts, check_round_name
+
+IN_THE_LOG = "the store's log has the reasons"
+
+
+def withdraw(store: Store, round_name: str, reasons: Iterable[str]) -> bool:
+    """Withdraw every release that contains the round, its own and those of several rounds.
+
+    The data stay where they are, so that whoever reads them finds the reasons; in these, raters have their pseudonyms.
+
+    Returns
+    -------
+    bool
+        Was there one?
+    """
+    check_round_name(round_name)
+    with store.locked():
+        reconcile(store)
+        return withdraw_versions(store, round_name, store.versions(round_name), list(reasons))
+
+
+def withdraw_versions(
+    store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]
+) -> bool:
+    """Withdraw every release in force that contains one of these versions of the round. Was there one? Only while the store is locked.
+
+    Each gets its notice, and then the log its entry: whoever is killed in between leaves notices that the next to judge enters.
+    """
+    digests = {version.ratings_digest for version in versions}
+    found = list(
+        dict.fromkeys(
+            entry["release"]
+            for entry in store.in_force()
+            if entry["rounds"].get(round_name) in digests
+        )
+    )
+    said = _without_names(store, versions, reasons) if found else []
+    for called in found:
+        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
+    if found:
+        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
+    return bool(found)
+
+
+def reconcile(store: Store) -> None:
+    """Enter the notices that the log does not know, and put back those that it knows and somebody removed. Only while the store is locked."""
+    there = set(store.storage.names("releases"))
+    for entry in store.in_force():
+        if f"{entry['release']}/{WITHDRAWN}" in there:
+            round_name, reasons = _noticed(store, entry)
+            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
+    for called, entry in store.withdrawn().items():
+        if f"{called}/{WITHDRAWN}" not in there:
+            _notice(store, called, entry["round"], [IN_THE_LOG], entry["time"])
+
+
+def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The round and the reasons that the notice in a release gives; where it cannot be read, the first round of the release."""
+    try:
+        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
+    except (ValueError, RecursionError):
+        notice = None
+    said = notice if isinstance(notice, dict) else {}
+    round_name, reasons = said.get("round"), said.get("reasons")
+    known = (
+        round_name
+        if isinstance(round_name, str) and round_name in entry["rounds"]
+        else next(iter(entry["rounds"]))
+    )
+    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
+        f"a {WITHDRAWN} that cannot be read"
+    ]
+
+
+def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
+    """Tell whoever reads a release that it was withdrawn, and why; a notice that stands there already stays."""
+    store.storage.keep(
+        f"releases/{called}/{WITHDRAWN}",
+        as_json({"round": round_name, "reasons": list(reasons), "time": time}),
+    )
+
+
+def _without_names(
+    store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]
+) -> list[str]:
+    """The reasons with the raters' pseudonyms in place of their names."""
+    try:
+        pseudonyms = {
+            name: called
+            for version in versions
+            for name, called in store.pseudonyms(store.ratings_of(version)).items()
+        }
+    except StoreError:
+        return [IN_THE_LOG]
+    names = (
+        "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
+    )
+    return [
+        re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason)
+        for reason in reasons
+    ]

@@ -1,0 +1,16 @@
+"""Content-addressed rounds, decisions and releases."""
+
+from agreement_pipeline.store.log import DECIDING, are_texts
+from agreement_pipeline.store.storage import Folder, folder_at, storage_at
+from agreement_pipeline.store.store import RoundVersion, Store, check_round_name
+
+__all__ = [
+    "DECIDING",
+    "Folder",
+    "RoundVersion",
+    "Store",
+    "are_texts",
+    "check_round_name",
+    "folder_at",
+    "storage_at",
+]

@@ -1,0 +1,247 @@
+"""The coverage study: populations whose true values are what a slow enumeration finds, and a run that can be stopped and taken up again."""
+
+import math
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def study(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import coverage_study
+
+    return coverage_study
+
+
+@pytest.fixture
+def populations(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import populations
+
+    return populations
+
+
+def rounds(population):
+    """Every way in which a panel and a classifier can rate an item, and its probability."""
+    share, given = population.classes
+    for labels in product(range(population.categories), repeat=population.raters + 1):
+        yield (
+            labels,
+            sum(
+                part * math.prod(theta[label] for label in labels)
+                for part, theta in zip(share, given, strict=True)
+            ),
+        )
+
+
+def enumerated(population):
+    """The true values, item by item of a population without missing ratings."""
+    k, r = population.categories, population.raters
+    agree = s_o = s_max = va_o = va_max = 0.0
+    p = np.zeros(k)
+    for (*panel, label), probability in rounds(population):
+        c = np.bincount(panel, minlength=k)
+        together = c * (c - 1) / (r * (r - 1))
+        p += probability * c / r
+        agree += probability * together.sum()
+        s_o, s_max = s_o + probability * together[label], s_max + probability * together.max()
+        va_o, va_max = va_o + probability * c[label] / r, va_max + probability * c.max() / r
+    p_e = (p * (1 - p)).sum() / (k - 1)
+    s_e, va_e = (p**3).sum(), (p**2).sum()
+    return {
+        "alpha_nominal": 1 - (1 - agree) / (1 - va_e),
+        "gwet_ac1": (agree - p_e) / (1 - p_e),
+        "shah_s": (s_o - s_e) / (s_max - s_e),
+        "vanbelle_albert_kappa": (va_o - va_e) / (va_max - va_e),
+        "self_agreement_unbiased": agree,
+    }
+
+
+@pytest.mark.parametrize("model", ["hard items", "careless raters"])
+@pytest.mark.parametrize(
+    ("raters", "categories", "commonest"), [(2, 2, None), (3, 4, 0.8), (5, 2, 0.95), (4, 3, None)]
+)
+def test_true_values_are_those_of_every_possible_item(
+    populations, model, raters, categories, commonest
+):
+    population = populations.Population(100, raters, categories, commonest, model, 0.0, 0.7)
+    expected = enumerated(population)
+    assert {name: population.truths[name] for name in expected} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("raters", "categories", "model"), [(3, 4, "hard items"), (5, 2, "careless raters")]
+)
+def test_large_samples_come_to_the_true_values_missing_ratings_and_replicates_included(
+    populations, monkeypatch, raters, categories, model
+):
+    monkeypatch.setattr(populations, "MOST_REPLICATED", 20_000)
+    from agreement_pipeline.measures import MEASURES
+
+    population = populations.Population(40_000, raters, categories, 0.8, model, 0.2, 0.75)
+    sample = populations.Sample.drawn(population, np.random.default_rng(0))
+    of = {
+        "alpha_nominal": ("krippendorff_alpha", sample.counts("nominal")),
+        "alpha_ordinal": ("krippendorff_alpha", sample.counts("ordinal")),
+        "alpha_interval": ("krippendorff_alpha", sample.counts("interval")),
+        "shah_s": ("shah_s", sample.panel()),
+        "vanbelle_albert_kappa": ("vanbelle_albert_kappa", sample.panel()),
+        "shah_kappa_s": ("shah_kappa_s", sample.patterns()),
+        **{
+            name: (name, sample.replicates())
+            for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")
+        },
+    }
+    for name, truth in population.truths.items():
+        measure, statistic = of.get(name, (name, sample.counts("nominal")))
+        assert float(MEASURES[measure](statistic).value) == pytest.approx(truth, abs=0.02), name
+
+
+def test_every_factor_is_spread_evenly_over_any_first_part_of_the_design(populations):
+    for cells in (60, 300):
+        every = populations.design(cells)
+        assert len(set(every)) == cells
+        for factor, levels in (
+            ("n", 6),
+            ("raters", 4),
+            ("categories", 3),
+            ("commonest", 3),
+            ("model", 2),
+            ("missing", 2),
+        ):
+            counts = np.unique([str(getattr(each, factor)) for each in every], return_counts=True)[
+                1
+            ]
+            assert len(counts) == levels
+            assert abs(counts - cells / levels).max() <= 0.15 * cells
+        assert 0.5 <= min(each.truth for each in every) < 0.56
+        assert 0.89 < max(each.truth for each in every) <= 0.95
+
+
+def test_raters_who_differ_agree_as_their_mean_skill_squared_says(populations):
+    from agreement_pipeline.measures import MEASURES
+
+    population = populations.Population(
+        20_000, 400, 2, 0.8, "careless raters", 0.0, 0.81, spread=1.0
+    )
+    sample = populations.Sample.drawn(population, np.random.default_rng(0))
+    assert set(population.truths) == {"alpha_nominal", "fleiss_kappa", "shah_kappa_s", "gwet_ac1"}
+    for name, measure in (("alpha_nominal", "krippendorff_alpha"), ("gwet_ac1", "gwet_ac1")):
+        assert float(MEASURES[measure](sample.counts("nominal")).value) == pytest.approx(
+            population.truths[name], abs=0.02
+        )
+    right = (sample.codes == (sample.codes.mean(1, keepdims=True) > 0.5)).mean(0)
+    assert right.std() > 0.02
+
+
+def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(populations):
+    every = populations.design(360)
+    assert every[:300] == populations.design(300)
+    assert [each.spread > 0 for each in every] == [False] * 300 + [True] * 60
+    for factor, levels in (
+        ("n", 3),
+        ("raters", 3),
+        ("categories", 2),
+        ("commonest", 2),
+        ("spread", 3),
+    ):
+        counts = np.unique(
+            [str(getattr(each, factor)) for each in every[300:]], return_counts=True
+        )[1]
+        assert len(counts) == levels
+        assert abs(counts - 60 / levels).max() <= 9
+
+
+SHORT = {"cells": range(2), "populations": 3, "draws": 100}
+
+
+def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(study, tmp_path):
+    methods = list(study.STUDIED)
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
+    study.study(whole, passes=range(2), methods=methods, **SHORT)
+    study.study(parts, passes=range(1), methods=methods[:1], **SHORT)
+    study.study(parts, passes=range(2), methods=methods, share=(1, 2), **SHORT)
+    study.study(parts, passes=range(2), methods=methods, share=(0, 2), **SHORT)
+    before = parts.read_text()
+    study.study(parts, passes=range(2), methods=methods, **SHORT)
+
+    def plain(table):
+        return sorted(row._replace(seconds=0.0) for row in study.rows_in(table))
+
+    assert parts.read_text() == before
+    assert str(plain(parts)) == str(plain(whole))
+
+
+def test_a_short_run_has_every_method_and_measure_in_it(study, tmp_path):
+    study.main(["--short", "--table", str(tmp_path / "short.csv")])
+    rows = study.rows_in(tmp_path / "short.csv")
+    assert {row.method for row in rows} == set(study.STUDIED)
+    assert {row.measure for row in rows} == {
+        name for measures in study.GROUPS.values() for name in measures
+    }
+    assert all(row.held_975 <= row.defined <= row.populations == 4 for row in rows)
+
+
+def test_passes_are_summed_into_one_row_and_are_known_to_be_done(study, tmp_path):
+    table, short = tmp_path / "table.csv", tmp_path / "short.csv"
+    study.study(table, passes=range(3), methods=["jackknife_t"], **SHORT)
+    rows, sums = study.rows_in(table), study.summed(study.rows_in(table))
+    assert len(rows) == 3 * len(sums)
+    for row in sums:
+        mine = [each for each in rows if each[:4] == row[:4]]
+        assert (row.first, row.passes, row.populations) == (0, 3, 9)
+        assert [row.defined, row.held_95, row.held_975] == [
+            sum(getattr(each, name) for each in mine) for name in ("defined", "held_95", "held_975")
+        ]
+    study.append(short, sums)
+    assert study.done(short) == study.done(table)
+    assert study.summed([*rows[:1], rows[0]._replace(first=2)]) == [
+        rows[0],
+        rows[0]._replace(first=2),
+    ]
+
+
+def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, populations):
+    population = populations.design()[4]
+    samples = list(population.samples(5, [0, 0]))
+    rows = {
+        row.measure: row for row in study.rows_of(0, 4, population, ["jackknife_t"], samples, 50)
+    }
+    from agreement_pipeline.estimates import estimate
+
+    for level, held in ((0.90, "held_95"), (0.95, "held_975")):
+        found = [
+            estimate(
+                "gwet_ac1", sample.counts("nominal"), method="jackknife_t", confidence_level=level
+            )
+            for sample in samples
+        ]
+        assert getattr(rows["gwet_ac1"], held) == sum(
+            each.interval.low <= population.truths["gwet_ac1"] for each in found
+        )
+    assert rows["gwet_ac1"].populations == rows["gwet_ac1"].defined == 5
+
+
+def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(study, tmp_path):
+    study.study(
+        tmp_path / "table.csv",
+        cells=[300],
+        passes=range(1),
+        populations=3,
+        draws=100,
+        methods=list(study.METHODS),
+    )
+    rows = study.rows_in(tmp_path / "table.csv")
+    assert {row.method for row in rows} == set(study.AT_LARGE)
+    assert {row.measure for row in rows} == {
+        "alpha_nominal",
+        "fleiss_kappa",
+        "shah_kappa_s",
+        "gwet_ac1",
+    }
+    assert all(row.defined == 3 for row in rows)

@@ -1,0 +1,313 @@
+"""Which statistics two rounds, classifiers, raters and measures are compared on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates import (
+    between_classifiers,
+    between_raters,
+    between_rounds,
+    measure_ratings,
+)
+from agreement_pipeline.estimates.comparison import between_measures
+from agreement_pipeline.ratings import Ratings, Scale
+
+FEW = {"n_resamples": 1000}
+COLUMNS = ["item", "rater", "label"]
+
+
+def ratings(name="w", *, items=None, **settings):
+    frame = simulate_round(name, seed=5, n_items=120, **settings)
+    return Ratings.from_frame(
+        frame if items is None else frame[frame["item"].isin(items)],
+        Scale(CATEGORIES),
+        classifiers=tuple(CLASSIFIERS),
+    )
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return ratings()
+
+
+@pytest.fixture(scope="module")
+def worse():
+    """The same items, one rater careless."""
+    return ratings(careless=("ana",))
+
+
+def value(round_, measure, scope="round"):
+    return next(
+        found.value
+        for found in measure_ratings(round_, [measure], n_resamples=1000)
+        if str(found.scope) == scope
+    )
+
+
+@pytest.mark.parametrize(
+    "measure", ["krippendorff_alpha", "shah_kappa_s", "category_agreement", "icc_1_1"]
+)
+def test_a_round_labelled_anew_is_compared_item_by_item(clean, worse, measure):
+    level = {"level": "interval", "categories": (1, 2, 3)} if measure == "icc_1_1" else None
+    one, other = (numbered(each) for each in (clean, worse)) if level else (clean, worse)
+    found = between_rounds(one, other, measure, **FEW)
+    assert found.value == pytest.approx(value(one, measure) - value(other, measure))
+    assert found.n_shared == 120
+    assert "paired by item" in found.method
+
+
+def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
+    found = between_rounds(clean, worse, "category_agreement", category="offensive", **FEW)
+    assert found.value == pytest.approx(
+        value(clean, "category_agreement", "category offensive")
+        - value(worse, "category_agreement", "category offensive")
+    )
+    assert found.one == "category_agreement of category offensive of one round"
+    herself = between_raters(
+        clean, "test_retest_kappa_by_category", "ben", "esra", category="safe", **FEW
+    )
+    assert herself.one == "test_retest_kappa_by_category of category safe of rater ben"
+    assert herself.interval.low <= herself.value <= herself.interval.high
+
+
+def numbered(round_):
+    frame = round_.table.assign(
+        label=round_.table["label"].map(dict(zip(CATEGORIES, (1, 2, 3), strict=True)))
+    )
+    return Ratings.from_frame(frame, Scale((1, 2, 3), "interval"), classifiers=round_.classifiers)
+
+
+def test_rounds_of_other_items_are_drawn_apart(clean):
+    other = ratings("x", careless=("ana",))
+    for measure in ("krippendorff_alpha", "self_agreement_unbiased", "cross_kappa"):
+        found = between_rounds(clean, other, measure, **FEW)
+        assert found.value == pytest.approx(value(clean, measure) - value(other, measure))
+        assert (found.n_shared, "drawn apart" in found.method) == (None, True)
+
+
+def test_rounds_that_share_some_items_are_paired_by_those(clean):
+    kept = sorted(clean.current["item"].unique())[:50]
+    found = between_rounds(
+        clean, ratings(items=kept, careless=("ana",)), "krippendorff_alpha", **FEW
+    )
+    assert found.n_shared == 50
+    assert found.value == pytest.approx(
+        value(clean, "krippendorff_alpha")
+        - value(ratings(items=kept, careless=("ana",)), "krippendorff_alpha")
+    )
+
+
+def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
+    renamed = Ratings.from_frame(
+        worse.table.assign(item="other " + worse.table["item"]),
+        worse.scale,
+        classifiers=worse.classifiers,
+    )
+    paired, apart = (
+        between_rounds(clean, other, "krippendorff_alpha", n_resamples=4000).interval
+        for other in (worse, renamed)
+    )
+    assert paired.high - paired.low < apart.high - apart.low
+
+
+@pytest.mark.parametrize("measure", ["gwet_ac1", "bennett_s", "bangdiwala_b", "krippendorff_alpha"])
+@pytest.mark.parametrize("renamed", [False, True], ids=["the same items", "other items"])
+def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure, renamed):
+    """The second round is the first, and one rating more, of a new category and alone on its item. AC1 reads chance off all 121, and so may move by 1/100."""
+    frame = pd.DataFrame(
+        [
+            (f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes")
+            for i in range(60)
+            for r in "ab"
+        ],
+        columns=COLUMNS,
+    )
+    more = pd.concat([frame, pd.DataFrame([("i60", "a", "unclear")], columns=COLUMNS)])
+    more = more.assign(item="other " + more["item"]) if renamed else more
+    found = between_rounds(
+        *(Ratings.from_frame(each, Scale.from_labels(each["label"])) for each in (frame, more)),
+        measure,
+        **FEW,
+    )
+    assert found.value == pytest.approx(0, abs=0.01 if measure == "gwet_ac1" else 1e-12)
+    assert found.interval.low < 0 < found.interval.high
+
+
+def test_categories_that_are_declared_stay_as_they_are():
+    """Of three categories AC1's chance is half of what it is of two, 1 / (K - 1) of the same sum (Gwet 2008): so is that of two guidelines."""
+    frame = pd.DataFrame(
+        [
+            (f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes")
+            for i in range(60)
+            for r in "ab"
+        ],
+        columns=COLUMNS,
+    )
+    two, three = (
+        Ratings.from_frame(frame, Scale(names))
+        for names in (("no", "yes"), ("no", "unclear", "yes"))
+    )
+    share = (frame["label"] == "yes").mean()
+    agreed = frame.pivot(index="item", columns="rater", values="label").pipe(
+        lambda table: (table["a"] == table["b"]).mean()
+    )
+    chance = 2 * share * (1 - share)
+    expected = (agreed - chance) / (1 - chance) - (agreed - chance / 2) / (1 - chance / 2)
+    assert between_rounds(two, three, "gwet_ac1", **FEW).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("shah_s", "one of the whole round is required"),
+        ("self_agreement", "120 shared items found; one of first labels"),
+        ("cross_kappa", "120 shared items"),
+    ],
+)
+def test_what_cannot_be_compared_over_rounds_is_refused(clean, worse, measure, words):
+    with pytest.raises(AgreementError, match=words):
+        between_rounds(clean, worse, measure)
+
+
+def test_classifiers_are_compared_on_the_items_both_labelled(clean):
+    found = between_classifiers(clean, "shah_s", "model_a", "model_b", **FEW)
+    assert found.value == pytest.approx(
+        value(clean, "shah_s", "classifier model_a") - value(clean, "shah_s", "classifier model_b")
+    )
+    assert found.n_shared == 120
+    assert found.one == "shah_s of classifier model_a"
+
+
+@pytest.mark.parametrize("measure", ["schouten_kappa", "self_agreement_unbiased"])
+def test_raters_are_compared_with_the_others_or_with_themselves(worse, measure):
+    found = between_raters(worse, measure, "ben", "ana", **FEW)
+    assert found.value == pytest.approx(
+        value(worse, measure, "rater ben") - value(worse, measure, "rater ana")
+    )
+    assert found.value > 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("krippendorff_alpha", "gwet_ac1"),
+        ("krippendorff_alpha", "shah_kappa_s"),
+        ("self_agreement_unbiased", "percent_agreement"),
+    ],
+)
+def test_measures_are_compared_on_the_same_ratings(clean, one, other):
+    found = between_measures(clean, one, other, **FEW)
+    assert found.value == pytest.approx(value(clean, one) - value(clean, other))
+
+
+def test_measures_of_numbers_are_compared_on_the_same_items():
+    frame = pd.DataFrame(
+        [
+            (f"i{i}", rater, i + shift + 0.1 * (i % 3))
+            for i in range(20)
+            for rater, shift in (("a", 0.0), ("b", 0.4))
+        ]
+    )
+    numbers = Ratings.from_frame(
+        frame.set_axis(["item", "rater", "label"], axis=1), Scale(None, "interval")
+    )
+    found = between_measures(numbers, "krippendorff_alpha", "icc_1_1", **FEW)
+    assert found.value == pytest.approx(
+        value(numbers, "krippendorff_alpha") - value(numbers, "icc_1_1")
+    )
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Numbers of any size from three raters and two models, who meet every third item again."""
+    error = {"ana": 0.3, "ben": 0.5, "cleo": 0.2, "good": 0.1, "bad": 1.5}
+    rng = np.random.default_rng(8)
+    rows = [
+        (f"i{i}", rater, i % 7 + rng.normal(0, error[rater]), occurrence)
+        for i in range(40)
+        for rater in error
+        for occurrence in (1, 2)[: 1 + (i % 3 == 0)]
+        if (i + len(rater)) % 11
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    return Ratings.from_frame(frame, Scale(None, "interval"), classifiers=("good", "bad"))
+
+
+def test_classifiers_are_compared_in_numbers(numbers):
+    found = between_classifiers(numbers, "alpha_gain", "good", "bad", **FEW)
+    assert found.value == pytest.approx(
+        value(numbers, "alpha_gain", "classifier good")
+        - value(numbers, "alpha_gain", "classifier bad")
+    )
+    current = numbers.current
+    assert found.n_shared == len(
+        set(current[current["rater"] == "good"]["item"])
+        & set(current[current["rater"] == "bad"]["item"])
+    )
+    assert "paired by item" in found.method
+
+
+@pytest.mark.parametrize("measure", ["alpha_gain", "test_retest_alpha"])
+def test_raters_are_compared_in_numbers(numbers, measure):
+    found = between_raters(numbers, measure, "cleo", "ben", **FEW)
+    assert found.value == pytest.approx(
+        value(numbers, measure, "rater cleo") - value(numbers, measure, "rater ben")
+    )
+
+
+def test_measures_of_raters_with_themselves_are_compared_in_numbers_with_their_like(numbers):
+    found = between_measures(numbers, "test_retest_alpha", "test_retest_icc", **FEW)
+    assert found.value == pytest.approx(
+        value(numbers, "test_retest_alpha") - value(numbers, "test_retest_icc")
+    )
+    with pytest.raises(AgreementError, match="both of replicates, or neither, is required"):
+        between_measures(numbers, "test_retest_alpha", "krippendorff_alpha")
+
+
+def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
+    with pytest.raises(AgreementError, match="items with missing ratings found"):
+        between_measures(numbers, "berry_mielke_r", "krippendorff_alpha")
+
+
+def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
+    panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
+    alone = Ratings.from_frame(panel.assign(item="other " + panel["item"]), clean.scale)
+    with pytest.raises(AgreementError, match="a measure of groups, and 0 classifiers, found"):
+        between_rounds(clean, alone, "cross_kappa")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "words"),
+    [
+        (
+            between_classifiers,
+            ("gwet_ac1", "model_a", "model_b"),
+            "a measure of counts found; one of panel is required",
+        ),
+        (
+            between_classifiers,
+            ("shah_s", "model_a", "model_a"),
+            "two different names of model_a, model_b are required",
+        ),
+        (
+            between_classifiers,
+            ("shah_s", "model_a", "ana"),
+            "two different names of model_a, model_b are required",
+        ),
+        (between_raters, ("schouten_kappa", "ana", "nobody"), "two different names of ana, ben"),
+        (between_raters, ("gwet_ac1", "ana", "ben"), "one of panel, replicates is required"),
+        (between_measures, ("gwet_ac1", "shah_s"), "a measure of panel found"),
+        (between_measures, ("gwet_ac1", "cross_kappa"), "a measure of groups found"),
+        (
+            between_measures,
+            ("gwet_ac1", "icc_1_1"),
+            "icc_1_1: level nominal found; one of interval, ratio is required",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_within_a_round_is_refused(clean, function, arguments, words):
+    with pytest.raises(AgreementError, match=words):
+        function(clean, *arguments)

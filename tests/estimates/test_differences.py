@@ -1,0 +1,407 @@
+"""Differences with their intervals, against a bootstrap of items one by one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.estimates import Difference
+from agreement_pipeline.estimates.differences import Side, _drawn, _unseen_masses, difference
+from agreement_pipeline.intervals import PRIOR_MASS, Interval, resampled
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    Clusters,
+    PanelPatterns,
+    RatingPatterns,
+    RatingValues,
+    merged,
+)
+
+TWO = Scale(("no", "yes"))
+N = 400
+
+
+def labelled(seed, *accuracies):
+    """A panel of three and classifiers that err on the same hard items, one row an item."""
+    rng = np.random.default_rng(seed)
+    truth, hard = rng.integers(2, size=(N, 1)), rng.random((N, 1)) < 0.3
+    panel = np.where(hard & (rng.random((N, 3)) < 0.4), 1 - truth, truth)
+    slips = np.where(hard, rng.random((N, 1)), 1.0)
+    labels = np.hstack(
+        [np.where((slips < 1) & (slips > accuracy), 1 - truth, truth) for accuracy in accuracies]
+    )
+    return RatingPatterns(panel, scale=TWO, raters="abc"), labels
+
+
+def panels(seed, *accuracies):
+    patterns, labels = labelled(seed, *accuracies)
+    return [PanelPatterns(patterns, labels[:, k], f"model {k}") for k in range(len(accuracies))]
+
+
+def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
+    """The difference under items drawn with replacement, the same ones for both or others, as a loop."""
+    rng = np.random.default_rng(seed)
+    function, found = MEASURES[measure], []
+    for _ in range(n):
+        weights = np.bincount(rng.integers(N, size=N), minlength=N).astype(float)
+        others = (
+            weights if paired else np.bincount(rng.integers(N, size=N), minlength=N).astype(float)
+        )
+        found.append(
+            float(
+                function(one.reweighted(weights)).value - function(other.reweighted(others)).value
+            )
+        )
+    return np.quantile(found, [0.025, 0.975])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("measure", ["vanbelle_albert_kappa", "shah_s"])
+def test_the_interval_of_two_classifiers_is_that_of_resampling_items(measure, paired):
+    one, other = panels(1, 0.9, 0.6)
+    found = difference(
+        Side("one", measure, one), Side("other", measure, other), shared=N if paired else None
+    )
+    low, high = item_bootstrap(one, other, measure, paired)
+    assert found.value == pytest.approx(
+        float(MEASURES[measure](one).value - MEASURES[measure](other).value)
+    )
+    assert found.interval.high - found.interval.low == pytest.approx(high - low, rel=0.15)
+    assert tuple(found.interval) == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+def test_what_makes_an_item_hard_for_both_does_not_blur_how_far_they_differ():
+    one, other = (
+        Side(each.classifier, "vanbelle_albert_kappa", each) for each in panels(2, 0.8, 0.7)
+    )
+    together, apart = difference(one, other, shared=N), difference(one, other)
+    assert together.interval.high - together.interval.low < 0.8 * (
+        apart.interval.high - apart.interval.low
+    )
+    assert ("paired by item" in together.method, "drawn apart" in apart.method) == (True, True)
+
+
+def test_intervals_that_overlap_may_belong_to_a_difference_that_is_sure():
+    one, other = panels(5, 0.85, 0.55)
+    found = difference(
+        Side("one", "vanbelle_albert_kappa", one),
+        Side("other", "vanbelle_albert_kappa", other),
+        shared=N,
+    )
+    from agreement_pipeline.estimates import estimate
+
+    limits = [estimate("vanbelle_albert_kappa", each).interval for each in (one, other)]
+    assert limits[0].low < limits[1].high
+    assert found.interval.low > 0
+    assert found.probability_greater > 0.975
+
+
+def test_turning_the_sides_turns_the_sign():
+    one, other = (Side(each.classifier, "shah_s", each) for each in panels(3, 0.9, 0.7))
+    forth, back = difference(one, other, shared=N), difference(other, one, shared=N)
+    assert forth.value == -back.value
+    assert tuple(forth.interval) == pytest.approx(
+        (-back.interval.high, -back.interval.low), abs=0.02
+    )
+
+
+def test_two_classifiers_that_never_differed_are_not_certain_never_to():
+    (one,) = panels(4, 0.8)
+    found = difference(
+        Side("one", "shah_s", one),
+        Side("other", "shah_s", replace(one, classifier="other")),
+        shared=N,
+    )
+    assert found.value == 0
+    assert found.interval.low < 0 < found.interval.high
+
+
+def test_two_measures_of_one_statistic_rest_on_the_same_draws():
+    patterns, _ = labelled(6, 0.8)
+    found = difference(
+        Side("alpha", "krippendorff_alpha", patterns),
+        Side("alpha", "krippendorff_alpha", patterns),
+        shared=N,
+    )
+    assert (found.draws == 0).all()
+    other = difference(
+        Side("alpha", "krippendorff_alpha", patterns),
+        Side("kappa", "shah_kappa_s", patterns),
+        shared=N,
+    )
+    assert other.interval.high - other.interval.low < 0.05
+
+
+def test_of_measures_of_every_category_the_lowest_are_compared():
+    counts = [
+        CategoryCounts(
+            [[3, 0, 0], [0, 3, 0], rows, [0, 0, 1]], [30, 30, 20, 1], scale=Scale(tuple("abc"))
+        )
+        for rows in ([2, 1, 0], [1, 1, 1])
+    ]
+    found = difference(*(Side(str(k), "specific_agreement", each) for k, each in enumerate(counts)))
+    values = [np.nanmin(MEASURES["specific_agreement"](each).value) for each in counts]
+    assert found.value == pytest.approx(values[0] - values[1])
+    assert found.interval.low <= found.value <= found.interval.high
+
+
+def test_a_category_that_is_named_is_compared_and_one_that_nobody_gave_is_undefined():
+    names = Scale(tuple("abcd"))
+    counts = [
+        CategoryCounts(
+            [[3, 0, 0, 0], [0, 3, 0, 0], rows, [0, 0, 3, 0]], [30, 30, 20, 9], scale=names
+        )
+        for rows in ([2, 1, 0, 0], [1, 1, 1, 0])
+    ]
+    for place, category in enumerate("abc"):
+        found = difference(
+            *(Side(str(k), "specific_agreement", each, category) for k, each in enumerate(counts)),
+            n_resamples=2000,
+        )
+        values = [MEASURES["specific_agreement"](each).value[place] for each in counts]
+        assert found.value == pytest.approx(values[0] - values[1])
+        assert found.interval.low <= found.value <= found.interval.high
+    never = difference(
+        *(Side(str(k), "specific_agreement", each, "d") for k, each in enumerate(counts))
+    )
+    assert (
+        never.undefined
+        == "0: no pair of ratings holds the category; 1: no pair of ratings holds the category"
+    )
+
+
+def test_a_category_that_was_always_agreed_on_is_not_certain_to_be():
+    counts = [
+        CategoryCounts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], weights, scale=Scale(tuple("abc")))
+        for weights in ([6, 30, 30], [6, 30, 20])
+    ]
+    found = difference(
+        *(Side(str(k), "specific_agreement", each, "a") for k, each in enumerate(counts))
+    )
+    assert found.value == 0
+    assert found.interval.low < -0.1
+    assert found.interval.high > 0.1
+
+
+def test_two_categories_of_one_statistic_rest_on_the_same_draws():
+    counts = CategoryCounts(
+        [[3, 0, 0], [0, 3, 0], [0, 1, 2]], [30, 30, 20], scale=Scale(tuple("abc"))
+    )
+    a, b, other = (Side(name, "specific_agreement", counts, name) for name in "abc")
+    assert (
+        difference(b, Side("again", "specific_agreement", counts, "b"), shared=80).draws == 0
+    ).all()
+    values = MEASURES["specific_agreement"](counts).value
+    assert difference(a, other, shared=80).value == pytest.approx(values[0] - values[2])
+
+
+@pytest.mark.parametrize(
+    ("measure", "category", "need"),
+    [
+        ("specific_agreement", "maybe", "one of no, yes"),
+        ("fleiss_kappa", "no", "a measure that has a value"),
+    ],
+)
+def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
+    counts = merged(labelled(11, 0.8)[0].counts())
+    with pytest.raises(AgreementError, match=f"category '{category}' found; {need}"):
+        difference(
+            Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N
+        )
+
+
+def test_an_undefined_side_gives_its_reason_and_no_number():
+    lonely = CategoryCounts([[1, 0], [0, 1]], scale=TWO)
+    found = difference(
+        Side("alone", "krippendorff_alpha", lonely),
+        Side("seen", "krippendorff_alpha", merged(labelled(7, 0.8)[0].counts())),
+    )
+    assert found.undefined == "alone: no item has two ratings"
+    assert (found.value, found.interval, found.draws, found.probability_greater) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert found.to_mapping()["undefined"] == found.undefined
+
+
+def test_undefined_draws_count_against_both_limits():
+    rare = CategoryCounts([[3, 0], [0, 3]], [11, 1], scale=TWO)
+    both = CategoryCounts([[3, 0], [0, 3]], [6, 6], scale=TWO)
+    found = difference(
+        Side("rare", "krippendorff_alpha", rare),
+        Side("both", "krippendorff_alpha", both),
+        n_resamples=4000,
+    )
+    assert found.interval.low < -0.3
+    assert found.interval.high > 0.2
+
+
+@pytest.mark.parametrize(
+    ("confidence_level", "enough"), [(0.9, True), (0.95, True), (0.951, False), (0.999, False)]
+)
+def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_level, enough):
+    """Of an expensive measure's 400 draws ten lie beyond a limit at 2.5 %, and fewer beyond one further out."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(30, 1))
+    one, other = (
+        RatingValues(
+            truth + rng.normal(0, error, (30, 3)), scale=Scale(None, "interval"), raters="abc"
+        )
+        for error in (0.3, 0.6)
+    )
+    found = difference(
+        Side("one", "um_phi", one),
+        Side("other", "um_phi", other),
+        confidence_level=confidence_level,
+    )
+    assert (np.isfinite(found.interval).all(), "too few draws for limits at" in found.method) == (
+        enough,
+        not enough,
+    )
+    assert len(found.draws) == 400
+    assert (
+        (found.low, found.high) != (None, None)
+        if enough
+        else (found.low, found.high) == (None, None)
+    )
+
+
+def test_sides_that_share_items_must_be_the_same_rows():
+    patterns, _ = labelled(8, 0.8)
+    fewer = RatingPatterns(patterns.codes[:-1], scale=TWO, raters="abc")
+    with pytest.raises(
+        AgreementError,
+        match="400 and 399 rows that differ found; the same items row by row are required",
+    ):
+        difference(
+            Side("a", "shah_kappa_s", patterns), Side("b", "shah_kappa_s", fewer), shared=399
+        )
+
+
+def test_a_measure_that_is_not_registered_is_refused():
+    patterns, _ = labelled(9, 0.8)
+    with pytest.raises(PolicyError, match="measure 'alpha' found"):
+        difference(Side("a", "alpha", patterns), Side("b", "shah_kappa_s", patterns))
+
+
+def test_the_same_seed_gives_the_same_limits_and_the_mapping_says_what_was_compared():
+    one, other = (Side(each.classifier, "shah_s", each) for each in panels(10, 0.9, 0.7))
+    found = difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
+    assert found == difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
+    assert found.interval != difference(one, other, shared=N, seed=[1, 3], n_resamples=500).interval
+    told = found.to_mapping()
+    assert (told["one"], told["other"], told["n_shared"], told["difference"]) == (
+        "model 0",
+        "model 1",
+        N,
+        found.value,
+    )
+    assert isinstance(found, Difference)
+    assert isinstance(found.interval, Interval)
+
+
+GUESSED = 0.05  # by each of three, one item in twenty: of two categories used alike, α is 0.95
+CLEAR_OR_GUESSED = (
+    np.array([3, 2, 1, 0]),
+    np.array([0.5 - 3 / 8 * GUESSED, 3 / 8 * GUESSED, 3 / 8 * GUESSED, 0.5 - 3 / 8 * GUESSED]),
+)
+
+
+def rounds_of_one_population(rng, n_items, n_rounds):
+    """Counts of items on which all three give the same of two categories, but for those that each of them guesses."""
+    of_first, shares = CLEAR_OR_GUESSED
+    rows = np.column_stack([of_first, 3 - of_first])
+    return [
+        CategoryCounts(rows, times.astype(float), scale=TWO)
+        for times in rng.multinomial(n_items, shares, size=n_rounds)
+    ]
+
+
+def share_found_greater(one, other):
+    sides = [
+        [Side(name, "krippendorff_alpha", each) for each in rounds]
+        for name, rounds in (("one", one), ("other", other))
+    ]
+    return np.mean(
+        [
+            difference(*pair, seed=seed, n_resamples=1000).interval.low > 0
+            for seed, pair in enumerate(zip(*sides, strict=True))
+        ]
+    )
+
+
+def test_a_small_round_is_not_found_worse_than_a_large_one_of_the_same_population():
+    rng = np.random.default_rng(3)
+    n_rounds, promised = 400, 0.025
+    found = share_found_greater(
+        rounds_of_one_population(rng, 1000, n_rounds), rounds_of_one_population(rng, 15, n_rounds)
+    )
+    assert found <= promised + 2 * np.sqrt(promised * (1 - promised) / n_rounds)
+
+
+def test_few_clusters_are_not_found_worse_than_many_of_the_same_population():
+    rng = np.random.default_rng(4)
+    n_rounds, promised = 200, 0.025
+    rounds = [
+        [in_tens(each) for each in rounds_of_one_population(rng, n, n_rounds)] for n in (500, 15)
+    ]
+    found = share_found_greater(*rounds)
+    assert found <= promised + 2 * np.sqrt(promised * (1 - promised) / n_rounds)
+
+
+def in_tens(counts):
+    """Each item ten times, the ten of them a cluster."""
+    rows = np.repeat(counts.counts, counts.weights.astype(int), axis=0)
+    clusters = Clusters.named([f"d{place}" for place in range(len(rows))])
+    return CategoryCounts(rows, np.full(len(rows), 10.0), scale=TWO, clusters=clusters)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
+    """A draw's expected weight of unseen rows, in all the weight: 3 / (3 + the smaller side's units)."""
+    one, other = (
+        CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 0]], weights, scale=TWO)
+        for weights in ([200, 200, 200, 70], [6, 6, 6, 5])
+    )
+    if clustered:
+        one, other = (
+            each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
+        )
+    blocks = _drawn(
+        Side("one", "krippendorff_alpha", one),
+        Side("other", "krippendorff_alpha", other),
+        False,
+        20_000,
+        0,
+    )
+    drawn = [
+        np.concatenate(each)
+        for each in zip(*([side.weights for side in sides] for sides in blocks), strict=True)
+    ]
+    read = [np.delete(each, 3, axis=1) for each in drawn]
+    shares = [(each[:, 3:].sum(1) / each.sum(1)).mean() for each in read]
+    smaller = 9 if clustered else 18
+    assert shares == pytest.approx([3 / (3 + smaller)] * 2, rel=0.03)
+
+
+def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_seen():
+    patterns, _ = labelled(12, 0.8)
+    sides = [Side(name, name, patterns) for name in ("krippendorff_alpha", "shah_kappa_s")]
+    blocks = list(resampled(patterns, 500, 3))
+    expected = np.concatenate(
+        [
+            MEASURES["krippendorff_alpha"](block.counts()).value
+            - MEASURES["shah_kappa_s"](block).value
+            for block in blocks
+        ]
+    )
+    assert np.array_equal(difference(*sides, shared=N, seed=3, n_resamples=500).draws, expected)
+    assert [
+        _unseen_masses(*pair)
+        for pair in (sides, [Side(each.classifier, "shah_s", each) for each in panels(1, 0.9, 0.6)])
+    ] == [[PRIOR_MASS] * 2] * 2

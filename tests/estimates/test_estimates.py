@@ -1,0 +1,326 @@
+"""A value with its interval, or a reason: exactly one of them."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
+from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.intervals import Interval, OfDraws, resampled
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    Clusters,
+    PanelPatterns,
+    RatingPatterns,
+    ReplicateCounts,
+    merged,
+)
+
+THREE = Scale(("a", "b", "c"))
+SEEN = CategoryCounts([[3, 0, 0], [2, 1, 0], [0, 3, 0], [0, 0, 1]], [40, 10, 30, 5], scale=THREE)
+MADE = Estimate("fleiss_kappa", ROUND, 0.8, Interval(0.7, 0.9), 0.95, "m", 10, 3, 30)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value": None},
+        {"undefined": "no item has two ratings"},
+        {"interval": None},
+        {"value": None, "interval": None},
+        {"value": None, "undefined": "a reason"},
+    ],
+)
+def test_a_value_without_an_interval_or_beside_a_reason_is_refused(changes):
+    with pytest.raises(
+        ValueError,
+        match="a value with an interval, or a reason why it is undefined, is required; exactly one of them",
+    ):
+        replace(MADE, **changes)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_value_that_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="a finite number is required"):
+        replace(MADE, value=value)
+
+
+def test_an_estimate_says_what_it_is_and_what_it_rests_on():
+    found = estimate("fleiss_kappa", SEEN, seed=3)
+    assert (found.measure, str(found.scope), found.confidence_level) == (
+        "fleiss_kappa",
+        "round",
+        0.95,
+    )
+    assert (found.n_items, found.n_raters, found.n_ratings) == (85, 3, 245)
+    point = MEASURES["fleiss_kappa"](SEEN)
+    assert (found.value, found.observed, found.expected) == pytest.approx(
+        (float(point.value), float(point.observed), float(point.expected))
+    )
+    assert "these raters" in found.method
+    assert json.loads(json.dumps(found.to_mapping()))["low"] == found.interval.low
+
+
+def test_an_estimate_says_what_was_dropped_and_why_and_what_its_categories_and_convention_are():
+    said = estimate("fleiss_kappa", SEEN).to_mapping()
+    assert (said["n_items"], said["n_dropped"], said["dropped"]) == (85, 5, {"one rating": 5})
+    assert said["categories"] == ["a", "b", "c"]
+    assert said["convention"] == MEASURES["fleiss_kappa"].convention
+
+
+def panel_of_single_ratings_and_five_pairs():
+    """100 labelled items, of which two of the panel rated five; a third rater rated items without a label."""
+    codes = (
+        [[0, -1, -1]] * 48
+        + [[1, -1, -1]] * 47
+        + [[0, 0, -1]] * 3
+        + [[1, 1, -1]] * 2
+        + [[-1, -1, 0]] * 30
+    )
+    labels = [0] * 48 + [1] * 47 + [0] * 3 + [1] * 2 + [-1] * 30
+    return PanelPatterns(RatingPatterns(codes, scale=THREE, raters="xyz"), labels, "model")
+
+
+@pytest.mark.parametrize(
+    "name", ["shah_s", "williams_index", "advantage_probability", "alpha_gain"]
+)
+def test_a_measure_of_pairs_of_the_panel_rests_on_the_items_that_have_one(name):
+    found = estimate(
+        name,
+        panel_of_single_ratings_and_five_pairs(),
+        scope=Scope("classifier", "model"),
+        n_resamples=1000,
+    )
+    assert (found.n_items, found.n_used, found.n_raters) == (100, 5, 2)
+    assert found.dropped == {"one rating of the panel": 95}
+    (said,) = Rule(name, scope="classifier", min_items=30, effect="warn").judge([found])
+    assert said.code == "too_few_items"
+
+
+def test_what_rests_on_single_ratings_drops_none_of_them():
+    found = estimate(
+        "vanbelle_albert_kappa", panel_of_single_ratings_and_five_pairs(), n_resamples=1000
+    )
+    assert (found.n_items, found.n_used, found.dropped) == (100, 100, {})
+
+
+def test_against_the_majority_items_without_one_are_dropped():
+    panel = RatingPatterns([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
+    found = estimate("consensus_kappa", PanelPatterns(panel, [0, 1, 1], "model"), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (12, 9, {"no majority of the panel": 3})
+
+
+def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
+    first = RatingPatterns(
+        [[0, 0, -1], [1, 1, 1], [0, -1, 0]], [5, 4, 3], scale=Scale(("no", "yes")), raters="xyz"
+    )
+    found = estimate(
+        "campagner_cabitza_rho",
+        ReplicateCounts([[3, 1], [1, 3]], [0, 1], [0, 1], first),
+        n_resamples=1000,
+    )
+    assert (found.n_items, found.n_used) == (12, 9)
+    assert list(found.dropped) == [
+        "fewer than two ratings of raters whose replicates show guessing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("again", "labels", "n"),
+    [([0, 2], 4, 8), ([1, 2], 4, 7), ([0, 1, 2], 4, 12), ([0, 1, 2, 3], 4, 12), ([0, 2], 2, 8)],
+)
+def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_met_again_tell(
+    again, labels, n
+):
+    """Of 5, 4 and 3 items that two raters rated and 20 that one did, some were met again; where the categories are two, two labels are enough."""
+    first = RatingPatterns(
+        [[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=Scale(("no", "yes")), raters="xy"
+    )
+    cells = ReplicateCounts(
+        [[labels - 1, 1]] * len(again), again, [0, 1, 0, 0][: len(again)], first
+    )
+    rests_on = MEASURES["campagner_cabitza_rho"].rests_on
+    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, n)
+
+
+def test_cells_too_short_to_show_guessing_decide_nothing():
+    """Three categories: the 5 and 4 items were met three times, the 3 items twice; the first two come in one document."""
+    first = RatingPatterns([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
+    cells = ReplicateCounts([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
+    rests_on = MEASURES["campagner_cabitza_rho"].rests_on
+    assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, 9)
+    documents = cells.in_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
+    assert rests_on.deciding(documents) == pytest.approx((5 + 4) ** 2 / (5**2 + 4**2))
+    few, more = (
+        estimate("campagner_cabitza_rho_robust", each, n_resamples=1000)
+        for each in (cells, cells.reweighted(10 * cells.weights))
+    )
+    assert [each.known.n for each in (few, more)] == [9, 90]
+
+
+def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
+    found = estimate("alpha_influence", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
+
+
+def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_many_items():
+    draws = np.concatenate(
+        [MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)]
+    )
+    found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
+    n = found.n_used
+    lower = stats.norm.cdf(stats.t.ppf(0.05, n - 1) * math.sqrt((n + 1) / (n - 1)))
+    assert found.interval == tuple(np.quantile(draws, (lower, 1 - lower), method="inverted_cdf"))
+
+
+def test_patterns_will_do_for_a_measure_that_forgets_raters():
+    patterns = RatingPatterns(
+        [[0, 0, 0], [0, 1, 0], [1, 1, 1], [2, -1, -1]], [40, 10, 30, 5], scale=THREE, raters="abc"
+    )
+    named, forgotten = (
+        estimate("fleiss_kappa", patterns, seed=3),
+        estimate("fleiss_kappa", merged(patterns.counts()), seed=3),
+    )
+    assert named == forgotten
+    assert (named.draws == forgotten.draws).all()
+
+
+def test_a_higher_confidence_level_gives_a_wider_interval():
+    levels = [
+        estimate("fleiss_kappa", SEEN, confidence_level=level).interval
+        for level in (0.8, 0.95, 0.99)
+    ]
+    assert levels[0].low > levels[1].low > levels[2].low
+    assert levels[0].high < levels[1].high < levels[2].high
+
+
+def test_several_measures_share_their_draws_and_none_changes_another():
+    names = ["gwet_ac1", "category_agreement", "fleiss_kappa"]
+    together = {(e.measure, e.scope): e for e in estimate_each(names, SEEN, seed=7)}
+    for name in names:
+        alone = estimate(name, SEEN, seed=7)
+        assert together[name, ROUND] == alone
+        assert (together[name, ROUND].draws == alone.draws).all()
+
+
+def test_a_measure_asked_for_under_two_names_is_computed_once(monkeypatch):
+    patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
+    calls = []
+
+    def counted(statistic):
+        calls.append(statistic)
+        return record.function(statistic)
+
+    record = MEASURES["shah_kappa_s"]
+    monkeypatch.setitem(MEASURES, "shah_kappa_s", replace(record, function=counted))
+    alone = estimate("conger_kappa", patterns)
+    once = len(calls)
+    conger, light, shah = estimate_each(["conger_kappa", "light_kappa", "shah_kappa_s"], patterns)
+    assert len(calls) == 2 * once > 0
+    assert [e.measure for e in (conger, light, shah)] == [
+        "conger_kappa",
+        "light_kappa",
+        "shah_kappa_s",
+    ]
+    assert replace(shah, measure="conger_kappa") == conger == alone
+    assert (conger.draws == shah.draws).all()
+
+
+def test_of_a_measure_by_category_the_lowest_stands_for_the_round_and_each_has_its_own():
+    of_round, *of_each = estimate_each(["specific_agreement"], SEEN)
+    values = MEASURES["specific_agreement"](SEEN).value
+    assert (of_round.scope, of_round.lowest, of_round.value) == (ROUND, "b", values[1])
+    assert [(str(e.scope), e.value) for e in of_each] == [
+        ("category a", values[0]),
+        ("category b", values[1]),
+        ("category c", None),
+    ]
+    assert of_each[2].undefined == "no pair of ratings holds the category"
+
+
+def test_the_interval_of_the_lowest_follows_whichever_category_is_lowest_in_a_draw():
+    of_round, *of_each = estimate_each(["specific_agreement"], SEEN)
+    assert (of_round.draws == np.minimum(of_each[0].draws, of_each[1].draws)).all()
+    assert of_round.interval.low <= min(e.interval.low for e in of_each[:2])
+
+
+def test_categories_are_of_the_round_and_not_of_its_parts():
+    (only,) = estimate_each(["specific_agreement"], SEEN, scope=Scope("without", "ana"))
+    assert (str(only.scope), only.lowest) == ("without ana", "b")
+
+
+def test_an_undefined_measure_gives_its_reason_and_nothing_else():
+    lonely = CategoryCounts([[1, 0, 0], [0, 1, 0]], scale=THREE)
+    for name in ("krippendorff_alpha", "specific_agreement"):
+        found = estimate(name, lonely)
+        assert found.undefined == "no item has two ratings"
+        assert (found.value, found.interval, found.draws, found.miss_probability(0.8)) == (
+            None,
+            None,
+            None,
+            None,
+        )
+
+
+def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_undefined_ones_included():
+    holed = replace(MADE, known=OfDraws(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0)))
+    assert [holed.miss_probability(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("fleis_kappa", "Did you mean 'fleiss_kappa'"),
+        ("zzz", "docs/measures.md lists them"),
+        (["a"], "lists them"),
+        (7, "lists them"),
+    ],
+)
+def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name, hint):
+    with pytest.raises(PolicyError, match=hint):
+        registered(name)
+
+
+def test_a_classifiers_estimate_bears_its_name_and_keeps_its_parts():
+    panel = PanelPatterns(
+        RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy"),
+        [0, 1, 1],
+        "model",
+    )
+    found = estimate("vanbelle_albert_kappa", panel, scope=Scope("classifier", "model"))
+    assert str(found.scope) == "classifier model"
+    assert found.n_items == 12
+    assert (found.value, found.interval.high) == (1.0, 1.0)
+
+
+def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
+    for rows, value in (([[3, 0, 0], [0, 3, 0]], 1.0), ([[1, 1, 0], [1, 1, 0]], -0.5)):
+        found = estimate(
+            "fleiss_kappa" if value > 0 else "krippendorff_alpha",
+            CategoryCounts(rows, [1, 1], scale=THREE),
+        )
+        assert found.value == pytest.approx(value)
+        assert found.interval.low <= found.value <= found.interval.high
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("confidence_level", level) for level in (95, 1, 0, -0.5, float("nan"))]
+    + [("n_resamples", 0), ("n_resamples", -1)],
+)
+def test_an_impossible_level_or_number_of_draws_is_refused(name, value):
+    sides = Side("one", "fleiss_kappa", SEEN), Side("other", "gwet_ac1", SEEN)
+    for made in (
+        lambda options: estimate("fleiss_kappa", SEEN, **options),
+        lambda options: difference(*sides, shared=SEEN.n_items, **options),
+    ):
+        with pytest.raises(PolicyError, match=rf"^{name} {value!r} found; .* is required"):
+            made({name: value})

@@ -1,0 +1,186 @@
+"""Whom the intervals of a round speak of."""
+
+import math
+
+import pytest
+from scipy import stats
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
+from agreement_pipeline.estimates import measure_ratings, survey
+from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import RatingPatterns
+
+MEASURES = [
+    "krippendorff_alpha",
+    "shah_kappa_s",
+    "schouten_kappa",
+    "self_agreement_unbiased",
+    "cohen_kappa",
+    "shah_s",
+]
+AT_LARGE = "two_way_jackknife_log"
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return Ratings.from_frame(
+        simulate_round("w", seed=2, n_items=200), Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS)
+    )
+
+
+def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
+    found = list(measure_ratings(ratings, MEASURES, method=AT_LARGE, n_resamples=1000))
+    spoken = {
+        each.scope.kind: each.method.split("; ")[-1] for each in found if each.value is not None
+    }
+    assert spoken == {
+        "round": "raters at large",
+        "without": "raters at large",
+        "classifier": "raters at large",
+        "rater": "these raters",
+        "pair": "these raters",
+    }
+
+
+def test_values_do_not_depend_on_the_method_and_limits_for_raters_at_large_are_wider(ratings):
+    usual, at_large = (
+        list(measure_ratings(ratings, MEASURES, n_resamples=1000, **options))
+        for options in ({}, {"method": AT_LARGE})
+    )
+    assert [(each.measure, each.scope, each.value) for each in usual] == [
+        (each.measure, each.scope, each.value) for each in at_large
+    ]
+    alpha, alpha_at_large = (
+        next(each for each in found if each.measure == "krippendorff_alpha").interval
+        for found in (usual, at_large)
+    )
+    assert alpha_at_large.low < alpha.low
+
+
+def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
+    rules = [{"measure": "krippendorff_alpha"}]
+    these, at_large = (
+        assess(
+            ratings,
+            Policy.from_mapping({"policy": "p", "version": 1, "rules": rules, **options}),
+            Contract.default(),
+        )
+        for options in ({}, {"interval_method": AT_LARGE})
+    )
+    found = next(
+        each
+        for each in survey(ratings, ["krippendorff_alpha"], judged=("round",), method=AT_LARGE)
+        if str(each.scope) == "round"
+    )
+    assert at_large.estimates[0].interval == found.interval != these.estimates[0].interval
+    assert at_large.estimates[0].method.endswith("raters at large")
+    value, (low, _), df = (
+        at_large.estimates[0].value,
+        found.interval,
+        at_large.estimates[0].n_raters - 1,
+    )
+    error = math.log((1 - low) / (1 - value)) / stats.t.ppf(0.975, df)
+    q = stats.t.sf(math.log(0.2 / (1 - value)) / error, df)
+    assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] == pytest.approx(q)
+
+
+def test_details_have_ten_draws_beyond_each_limit(ratings):
+    details = [
+        each
+        for each in survey(ratings, ["cohen_kappa"], confidence_level=0.995)
+        if each.scope.kind == "pair" and each.draws is not None
+    ]
+    assert details
+    assert all(len(each.draws) * 0.0025 >= 10 for each in details)
+
+
+def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_decide():
+    """Five raters of whom one knows less: with ten times the items the interval is hardly narrower."""
+    policy = Policy.from_mapping(
+        {
+            "policy": "p",
+            "version": 1,
+            "rules": [{"measure": "krippendorff_alpha"}],
+            "interval_method": AT_LARGE,
+        }
+    )
+    widths = []
+    for n_items in (300, 3000):
+        frame = simulate_round(
+            "w", seed=2, n_items=n_items, missing=0.0, classifiers={}, replicated=0.0, accuracy=0.99
+        )
+        weak = (frame["rater"] == "ana") & (frame.index % 4 == 0)
+        frame.loc[weak, "label"] = CATEGORIES[0]
+        (verdict,) = assess(
+            Ratings.from_frame(frame, Scale(CATEGORIES)), policy, Contract.default()
+        ).decision.verdicts
+        assert verdict.kind in ("tentative", "inconclusive")
+        assert verdict.estimate.value > 0.8
+        assert verdict.reason.endswith(
+            "; for raters at large more items alone may never decide, and more raters would narrow the interval"
+        )
+        widths.append(verdict.estimate.interval.high - verdict.estimate.interval.low)
+    assert widths[1] > 0.8 * widths[0]
+
+
+def test_two_raters_say_nothing_of_others_and_hold_the_round():
+    two = Ratings.from_frame(
+        simulate_round(
+            "w",
+            seed=2,
+            n_items=200,
+            raters=("ana", "ben"),
+            missing=0.0,
+            classifiers={},
+            accuracy=1.0,
+        ),
+        Scale(CATEGORIES),
+    )
+    policy = Policy.from_mapping(
+        {
+            "policy": "p",
+            "version": 1,
+            "rules": [{"measure": "krippendorff_alpha"}],
+            "interval_method": AT_LARGE,
+        }
+    )
+    decision = assess(two, policy, Contract.default()).decision
+    assert (decision.admitted, decision.verdicts[0].kind) == (False, "inconclusive")
+
+
+def test_numbers_have_intervals_for_raters_at_large_too():
+    frame = simulate_round("w", seed=2, n_items=60, classifiers={}, missing=0.0, replicated=0.0)
+    frame["label"] = (
+        frame["label"].map(dict(zip(CATEGORIES, (1.25, 2.5, 7.0), strict=True)))
+        + frame.index % 5 / 10
+    )
+    numbers = Ratings.from_frame(frame, Scale(None, "interval"))
+    for found in measure_ratings(
+        numbers,
+        ["krippendorff_alpha", "icc_2_1", "berry_mielke_r"],
+        scopes=("round",),
+        method=AT_LARGE,
+    ):
+        assert found.method.endswith("raters at large")
+        assert found.interval.low < found.value < found.interval.high
+
+
+def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
+    """Of hundreds of raters, the round without each of them takes minutes that a rule of the round has no use for."""
+
+    def made(*_):
+        raise AssertionError
+
+    for name in ("without", "only"):
+        monkeypatch.setattr(RatingPatterns, name, made)
+    rules = [{"measure": "krippendorff_alpha"}, {"measure": "shah_kappa_s"}]
+    found = assess(
+        ratings,
+        Policy.from_mapping({"policy": "p", "version": 1, "rules": rules}),
+        Contract.default(),
+    ).estimates
+    assert [(each.measure, str(each.scope), each.value is not None) for each in found] == [
+        (rule["measure"], "round", True) for rule in rules
+    ]

@@ -1,0 +1,261 @@
+"""Limits and q of every method are two readings of one thing: the lower limit reaches a cut-off exactly where q is at most the tail."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import METHODS, Anything, Expanded, OfDraws, expanded
+from agreement_pipeline.intervals.distributions import Corrected, Exact, Student
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.report import note
+from agreement_pipeline.statistics import RatingPatterns
+
+TWO = Scale(("no", "yes"))
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+CUTOFFS = (-1.0, 0.0, 0.5, 0.667, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+TIE, ROUNDING = 1e-7, 1e-15
+AT_LARGE = [name for name, method in METHODS.items() if method.population == "raters at large"]
+EVERY = [(name, at) for name in METHODS for at in (None, 200) if at is None or name not in AT_LARGE]
+
+
+def patterns(seed):
+    """Rounds small and large, with 2 to 5 raters, with and without missing ratings, and some in which nobody ever differs."""
+    rng = np.random.default_rng(seed)
+    n, raters, clear = (
+        int(rng.choice([6, 15, 60, 400])),
+        int(rng.integers(2, 6)),
+        float(rng.choice([0.5, 0.8, 0.9, 1.0])),
+    )
+    codes = np.where(
+        rng.random((n, 1)) < clear, rng.integers(2, size=(n, 1)), rng.integers(2, size=(n, raters))
+    )
+    codes = np.where(rng.random(codes.shape) < rng.choice([0.0, 0.2]), -1, codes)
+    return RatingPatterns(codes, scale=TWO, raters=[str(rater) for rater in range(raters)])
+
+
+@pytest.mark.parametrize(("name", "at"), EVERY)
+def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_upper_one_is_under_it_where_the_rest_is(
+    name, at
+):
+    compared = 0
+    for seed in range(12):
+        for measure in ("krippendorff_alpha", "gwet_ac1", "percent_agreement"):
+            found = estimate(
+                measure,
+                patterns(seed),
+                seed=seed,
+                method=name,
+                n_resamples=1000,
+                always_valid_at=at,
+            )
+            if found.value is None:
+                continue
+            assert found.interval == found.known.limits((1 - found.confidence_level) / 2)
+            for level, cutoff in product(LEVELS, (*CUTOFFS, found.value)):
+                tail, q, p = (1 - level) / 2, found.known.under(cutoff), found.known.over(cutoff)
+                low, high = found.known.limits(tail)
+                assert 0 <= q <= 1
+                assert 0 <= p <= 1
+                if abs(q - tail) > TIE:
+                    assert (low >= cutoff) == (q < tail), (seed, measure, level, cutoff, q, low)
+                    compared += 1
+                if abs(p - tail) > TIE and abs(high - cutoff) > ROUNDING:
+                    assert (high < cutoff) == (p < tail), (seed, measure, level, cutoff, p, high)
+    assert compared > 500
+
+
+@pytest.mark.parametrize(("name", "at"), EVERY)
+def test_q_never_falls_as_the_cutoff_rises(name, at):
+    for seed in range(6):
+        found = estimate(
+            "krippendorff_alpha", patterns(seed), method=name, n_resamples=500, always_valid_at=at
+        )
+        if found.value is not None:
+            q = [found.miss_probability(cutoff) for cutoff in np.linspace(-1, 1, 41)]
+            assert (np.diff(q) >= -1e-12).all()
+
+
+def mean_of_pairs(seen):
+    counts = np.repeat(seen.counts().counts, seen.weights.astype(int), axis=0)
+    m = counts.sum(1)
+    return (counts * (counts - 1)).sum(1) / (m * (m - 1))
+
+
+def test_q_of_a_jackknifed_mean_is_students_tail():
+    rng = np.random.default_rng(2)
+    seen = RatingPatterns(
+        np.where(
+            rng.random((40, 1)) < 0.8, rng.integers(2, size=(40, 1)), rng.integers(2, size=(40, 3))
+        ),
+        scale=TWO,
+        raters="abc",
+    )
+    x = mean_of_pairs(seen)
+    error = x.std(ddof=1) / math.sqrt(40)
+    plain, log = (
+        estimate("percent_agreement", seen, method=name)
+        for name in ("jackknife_t", "jackknife_log")
+    )
+    assert plain.miss_probability(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
+    apart = 1 - x.mean()
+    assert log.miss_probability(0.8) == pytest.approx(
+        stats.t.sf(math.log(0.2 / apart) * apart / error, 39)
+    )
+    assert [plain.known.over(0.8), log.known.over(0.8)] == pytest.approx(
+        [1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)]
+    )
+
+
+def test_q_of_raters_at_large_is_students_tail_by_raters():
+    rng = np.random.default_rng(3)
+    codes = np.where(
+        rng.random((60, 1)) < 0.9, rng.integers(2, size=(60, 1)), rng.integers(2, size=(60, 4))
+    )
+    seen = RatingPatterns(codes, scale=TWO, raters="abcd")
+    by_item = mean_of_pairs(seen)
+    agree = np.array([[(codes[:, i] == codes[:, j]).mean() for j in range(4)] for i in range(4)])
+    without = np.array(
+        [
+            np.mean([agree[i, j] for i in range(4) for j in range(i) if out not in (i, j)])
+            for out in range(4)
+        ]
+    )
+    squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
+    apart = 1 - by_item.mean()
+    found = estimate("percent_agreement", seen, method="two_way_jackknife_log")
+    assert found.miss_probability(0.8) == pytest.approx(
+        stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
+    )
+
+
+@pytest.mark.parametrize("n", [10, 40, 200])
+def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones(n):
+    """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
+    unanimous = RatingPatterns([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
+    for name in ("jackknife_t", "two_way_jackknife_log"):
+        assert estimate("percent_agreement", unanimous, method=name).miss_probability(
+            0.8
+        ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
+
+
+def test_where_nothing_is_known_q_is_1():
+    two = RatingPatterns([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
+    found = estimate("krippendorff_alpha", two, method="two_way_jackknife_log")
+    assert tuple(found.interval) == (-1.0, 1.0)
+    assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
+    assert (found.known, found.without_limits) == (
+        Anything((-1.0, 1.0), "too few raters"),
+        "too few raters",
+    )
+
+
+def test_a_draw_without_a_value_is_a_miss_on_either_side():
+    holed = OfDraws(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
+    assert (holed.under(0.8), holed.over(0.8)) == (0.5, 0.75)
+    assert (holed.under(-1.0), holed.over(1.0)) == (0.0, 0.25)
+
+
+def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
+    lopsided = OfDraws(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
+    assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (
+        0.78,
+        0.5,
+        0.0,
+    )
+
+
+@pytest.mark.parametrize("n", [5, 12, 30, 300])
+def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students(n):
+    x = np.random.default_rng(n).gamma(2.0, size=n)
+    draws = stats.norm.ppf(
+        (np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1)
+    )
+    known = Expanded(draws, x.mean(), (-math.inf, math.inf), n)
+    for level in (0.8, 0.9, 0.95):
+        exact = stats.ttest_1samp(x, 0).confidence_interval(level)
+        assert tuple(known.limits((1 - level) / 2)) == pytest.approx(
+            (exact.low, exact.high), rel=1e-3
+        )
+    for cutoff in x.mean() + np.array([-2.0, -0.7, 0.4]) * x.std(ddof=1) / math.sqrt(n):
+        p = stats.ttest_1samp(x, cutoff, alternative="greater").pvalue
+        assert (known.under(cutoff), known.over(cutoff)) == pytest.approx(
+            (max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3
+        )
+
+
+def test_dirichlet_means_vary_as_that_takes_them_to():
+    x = np.random.default_rng(0).normal(size=9)
+    drawn = np.random.default_rng(1).dirichlet(np.ones(9), size=200_000) @ x
+    assert drawn.std() == pytest.approx(x.std() / math.sqrt(9 + 1), rel=0.01)
+
+
+def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
+    draws = np.linspace(0.5, 0.9, 1000)
+    few, more = (Expanded(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
+    assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == (
+        (-1.0, 1.0),
+        few.under(0.5),
+        0.0,
+        0.0,
+    )
+    assert few.under(0.3) > 0.025 > more.under(0.3) > 0
+    assert 0.5 < more.limits(0.025).low < 0.51
+    assert (more.finest, few.finest) == (0.01, few.under(0.3))
+
+
+def test_an_estimate_says_that_its_items_are_too_few_for_limits():
+    few, more = (
+        estimate(
+            "percent_agreement",
+            RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"),
+            n_resamples=1000,
+        )
+        for n in (4, 12)
+    )
+    assert "too few items or draws for limits at 95 %" in few.method
+    assert "too few" not in more.method
+    assert (tuple(few.interval), more.interval.low > 0) == ((0.0, 1.0), True)
+    assert (few.without_limits, more.without_limits, note(more)) == (
+        "too few items or draws",
+        None,
+        "",
+    )
+    assert note(few) == "no limits: too few items or draws"
+    assert (
+        Rule("percent_agreement", effect="warn")
+        .judge([few])[0]
+        .reason.endswith("; no limits: too few items or draws")
+    )
+
+
+def test_one_item_tells_nothing():
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything(
+        (0.0, 1.0), "too few items or draws"
+    )
+
+
+def test_efrons_correction_is_undone_where_it_passes_its_pole():
+    for acceleration in (-0.5, 0.5):
+        known = Corrected(np.linspace(0.5, 0.99, 200), 0.8, (-1.0, 1.0), 0.2, acceleration)
+        for tail in (1e-4, 0.01, 0.05, 0.1):
+            for cutoff in np.linspace(0.45, 0.8, 60):
+                if abs(known.under(cutoff) - tail) > TIE:
+                    assert (known.limits(tail).low >= cutoff) == (known.under(cutoff) < tail)
+
+
+def test_on_a_scale_without_a_greatest_value_or_at_it_the_logarithm_is_not_taken():
+    plain = Student(0.7, 0.1, 5, (-1.0, math.inf))
+    assert Student(0.7, 0.1, 5, (-1.0, math.inf), log=True).limits(0.025) == plain.limits(0.025)
+    assert plain.under(0.6) == pytest.approx(stats.t.sf(1, 5))
+    assert Student(1.0, 0.1, 5, (-1.0, 1.0), log=True).under(0.9) == pytest.approx(stats.t.sf(1, 5))
+
+
+def test_an_undefined_value_with_unlike_items_counts_as_the_bounds():
+    known = Exact(0.9, lambda tail: np.array([np.nan, 0.9]), (-1.0, 1.0))
+    assert tuple(known.limits(0.025)) == (-1.0, 1.0)
+    assert (known.under(0.8), known.over(0.95)) == (1.0, 1.0)

@@ -1,0 +1,207 @@
+"""Draws that can be drawn again, and limits that are honest where there is little to draw from."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.estimates import estimate, estimate_each
+from agreement_pipeline.intervals import Interval, resampled
+from agreement_pipeline.intervals import draws as intervals
+from agreement_pipeline.intervals.draws import in_order, quantile_interval
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts, RatingPatterns, merged
+
+TWO = Scale(("no", "yes"))
+SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=TWO)
+
+
+def weights_of(statistic, n, seed):
+    return np.vstack([block.weights for block in resampled(statistic, n, seed)])
+
+
+def test_the_same_seed_gives_the_same_draws_and_another_one_others():
+    assert (weights_of(SEEN, 50, 1) == weights_of(SEEN, 50, 1)).all()
+    assert (weights_of(SEEN, 50, 1) != weights_of(SEEN, 50, 2)).any(1).all()
+
+
+def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkeypatch):
+    monkeypatch.setattr(
+        intervals, "BLOCK_CELLS", 7 * 20
+    )  # SEEN and its unseen rows are 7: blocks of 20 draws
+    assert [block.weights.shape for block in resampled(SEEN, 50, 1)] == [(20, 7), (20, 7), (10, 7)]
+    longer = weights_of(SEEN, 100, 1)
+    for n in (1, 20, 33, 50):
+        assert (weights_of(SEEN, n, 1) == longer[:n]).all()
+    assert len(np.unique(longer[:, 0])) == 100
+
+
+def test_a_table_larger_than_a_block_is_drawn_one_by_one(monkeypatch):
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", 3)
+    assert [block.weights.shape for block in resampled(SEEN, 2, 1)] == [(1, 7), (1, 7)]
+
+
+@pytest.mark.parametrize("cores", [None, 1, 2, 7])
+def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatch, cores):
+    monkeypatch.setattr(intervals.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", 35)
+    counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [10, 5, 10], scale=Scale(("no", "yes")))
+    children = np.random.SeedSequence(3).spawn(20)
+    masses = counts.with_unseen(3.0).weights
+    expected = np.vstack(
+        [
+            np.random.Generator(np.random.SFC64(child)).standard_gamma(masses, size=(5, 7))
+            for child in children
+        ]
+    )[:98]
+    found = np.vstack([block.weights for block in resampled(counts, 98, 3)])
+    assert found == pytest.approx(expected * 25 / expected.sum(1, keepdims=True), rel=1e-12)
+
+
+def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_its_place(
+    monkeypatch,
+):
+    monkeypatch.setattr(intervals.os, "cpu_count", lambda: 3)
+    begun = []
+
+    def made(place):
+        begun.append(place)
+        if place == 6:
+            raise ValueError("place 6")
+        return place
+
+    found = in_order(made, 9)
+    assert [next(found), next(found)] == [0, 1]
+    assert max(begun) <= 4
+    assert [next(found) for _ in range(4)] == [2, 3, 4, 5]
+    with pytest.raises(ValueError, match="place 6"):
+        next(found)
+
+
+def test_every_draw_weighs_as_much_as_the_items_and_on_average_as_they_were_seen():
+    drawn = weights_of(SEEN, 20_000, 3)
+    assert drawn.sum(1) == pytest.approx(np.full(20_000, 10.0))
+    seen_and_unseen = np.array([4, 2, 4, 0.75, 0.75, 0.75, 0.75])
+    assert drawn.mean(0) == pytest.approx(10 * seen_and_unseen / 13, abs=0.03)
+
+
+def test_limits_are_the_quantiles_that_hold_the_level_between_them():
+    draws = np.random.default_rng(0).permutation(np.arange(1, 1001) / 1000)
+    low, high = quantile_interval(draws, 0.025, 0.975, (0, 1))
+    assert np.mean(draws < low) <= 0.025 < np.mean(draws <= low) + 1e-3
+    assert np.mean(draws > high) <= 0.025 < np.mean(draws >= high) + 1e-3
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 39, 40, 41, 200, 999, 1000, 1001, 2586, 10_000])
+def test_limits_are_those_of_numpys_quantile_whatever_the_draws(n):
+    rng = np.random.default_rng(n)
+    plain, tied = rng.normal(size=n), rng.integers(3, size=n) / 7
+    broken = np.where(
+        rng.random(n) < 0.05,
+        np.nan,
+        np.where(rng.random(n) < 0.05, -np.inf, np.where(rng.random(n) < 0.05, np.inf, tied)),
+    )
+    for draws in (plain, tied, broken, np.full(n, np.nan), np.full(n, 0.25)):
+        for lower, upper in [
+            (0.025, 0.975),
+            (0.005, 0.995),
+            (0.05, 0.95),
+            (0.0, 1.0),
+            (0.5, 0.5),
+            *np.sort(rng.random((5, 2)), axis=1),
+        ]:
+            low, high = quantile_interval(draws, lower, upper, (-np.inf, 1.0))
+            assert low == np.quantile(
+                np.where(np.isnan(draws), -np.inf, draws), lower, method="inverted_cdf"
+            )
+            assert high == np.quantile(
+                np.where(np.isnan(draws), 1.0, draws), upper, method="inverted_cdf"
+            )
+
+
+def test_undefined_draws_count_against_both_limits():
+    draws = np.linspace(0.5, 0.9, 1000)
+    plain = quantile_interval(draws, 0.025, 0.975, (-1.0, 1.0))
+    for share in (0.01, 0.1):
+        holed = np.where(np.arange(1000) % round(1 / share) == 0, np.nan, draws)
+        low, high = quantile_interval(holed, 0.025, 0.975, (-1.0, 1.0))
+        assert low <= plain.low
+        assert high >= plain.high
+    assert quantile_interval(
+        np.where(np.arange(1000) < 30, np.nan, draws), 0.025, 0.975, (-1.0, 1.0)
+    ) == Interval(-1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["krippendorff_alpha", "fleiss_kappa", "category_agreement", "specific_agreement"]
+)
+def test_ten_unanimous_items_of_two_categories_are_not_certain(name):
+    found = estimate(name, CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=TWO))
+    assert found.value == pytest.approx(1.0)
+    assert found.interval is not None
+    assert found.interval.low < 0.8
+    assert found.interval.high <= 1.0
+
+
+def test_a_rare_category_that_was_always_agreed_on_is_not_certain_either():
+    counts = CategoryCounts(
+        [[3, 0, 0], [0, 3, 0], [0, 0, 3]], [60, 30, 3], scale=Scale(("a", "b", "rare"))
+    )
+    of_round, *_, rare = estimate_each(["specific_agreement"], counts)
+    assert (rare.scope.name, rare.value) == ("rare", 1.0)
+    assert rare.interval is not None
+    assert rare.interval.low < 0.667
+    assert of_round.interval is not None
+    assert of_round.interval.low <= rare.interval.low
+
+
+def test_a_panel_of_two_that_always_agreed_on_ten_items_is_not_certain_either():
+    found = estimate(
+        "shah_kappa_s", RatingPatterns([[0, 0], [1, 1]], [5, 5], scale=TWO, raters=("a", "b"))
+    )
+    assert found.interval is not None
+    assert found.interval.low < 0.8
+
+
+def items(rng, n, raters, clear, categories=2):
+    """Items that all raters see alike with probability `clear`, and guess otherwise: alpha is then `clear`."""
+    truth = rng.integers(categories, size=(n, 1))
+    guesses = rng.integers(categories, size=(n, raters))
+    codes = np.where(rng.random((n, 1)) < clear, truth, guesses)
+    return RatingPatterns(
+        codes, scale=Scale(tuple("abcde"[:categories])), raters=[str(r) for r in range(raters)]
+    )
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
+def test_on_a_thousand_items_of_five_raters_the_interval_is_that_of_resampling_items(name):
+    counts = merged(items(np.random.default_rng(4), 1000, 5, 0.7, categories=5).counts())
+    found = estimate(name, counts).interval
+    n = counts.weights.sum()
+    drawn = (
+        np.random.default_rng(5).multinomial(int(n), counts.weights / n, size=4000).astype(float)
+    )
+    values = MEASURES[name](counts.reweighted(drawn)).value
+    low, high = np.quantile(values, [0.025, 0.975])
+    assert found is not None
+    assert found.high - found.low == pytest.approx(high - low, rel=0.15)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.25 * (high - low))
+
+
+@pytest.mark.parametrize(
+    ("level", "categories"),
+    [("nominal", 2), ("nominal", 5), ("ordinal", 5), ("interval", 5), ("ratio", 5)],
+)
+@pytest.mark.parametrize(("n", "clear"), [(20, 0.95), (50, 0.85)])
+def test_the_lower_limit_lies_under_the_truth_as_often_as_it_says(n, clear, level, categories):
+    rng, scale = np.random.default_rng(6), Scale(tuple(range(1, categories + 1)), level)
+    covered = []
+    for seed in range(200):
+        codes = items(rng, n, 3, clear, categories=categories).codes
+        found = estimate(
+            "krippendorff_alpha",
+            merged(RatingPatterns(codes, scale=scale, raters="xyz").counts()),
+            n_resamples=400,
+            seed=seed,
+        )
+        covered.append(found.interval is not None and found.interval.low <= clear)
+    assert np.mean(covered) >= 0.975 - 3 * np.sqrt(0.975 * 0.025 / 200)

@@ -1,0 +1,95 @@
+"""Leaving out, against leaving out one by one."""
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.intervals.jackknife import acceleration, variance, without_items
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts, Clusters, RatingPatterns, merged
+
+TWO = Scale(("no", "yes"))
+SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
+PANEL = RatingPatterns(
+    [[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc"
+)
+
+
+def left_out(statistic, most_weights=10**9, **options):
+    blocks = list(without_items(statistic, most_weights, 0, **options))
+    return np.vstack([block.weights for block in blocks]), np.concatenate(
+        [block.times for block in blocks]
+    )
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
+def test_the_variance_is_that_of_a_loop_over_items(name):
+    items = np.repeat(SEEN.counts, SEEN.weights.astype(int), axis=0)
+    n = len(items)
+    alone = np.array(
+        [
+            MEASURES[name](CategoryCounts(np.delete(items, i, axis=0), scale=TWO)).value
+            for i in range(n)
+        ]
+    )
+    weights, times = left_out(SEEN)
+    assert variance(MEASURES[name](SEEN.reweighted(weights)).value, times) == pytest.approx(
+        (n - 1) / n * ((alone - alone.mean()) ** 2).sum()
+    )
+
+
+def test_the_variance_of_a_mean_is_the_squared_standard_error():
+    x = np.random.default_rng(0).normal(size=30)
+    without = (x.sum() - x) / 29
+    assert variance(without, np.ones(30)) == pytest.approx(x.var(ddof=1) / 30)
+
+
+def test_the_acceleration_of_a_mean_is_a_sixth_of_its_skewness():
+    x = np.random.default_rng(0).exponential(size=40)
+    apart = x - x.mean()
+    assert acceleration((x.sum() - x) / 39, np.ones(40)) == pytest.approx(
+        (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    )
+    assert acceleration(np.ones(5), np.ones(5)) == 0.0
+
+
+def test_nothing_can_be_said_of_one_item_or_where_a_value_is_missing():
+    assert np.isnan(variance(np.array([0.5]), np.ones(1)))
+    assert np.isnan(variance(np.array([0.5, np.nan, 0.7]), np.ones(3)))
+
+
+def test_where_items_are_many_each_is_left_out_once_in_groups_as_equal_as_can_be(monkeypatch):
+    monkeypatch.setattr("agreement_pipeline.intervals.jackknife.MOST_VALUES", 5)
+    weights, times = left_out(SEEN, most_weights=0)
+    assert weights.shape == (5, 4)
+    assert (times == 1).all()
+    assert (SEEN.weights - weights).sum(0).tolist() == SEEN.weights.tolist()
+    assert sorted((SEEN.weights - weights).sum(1)) == [2, 3, 3, 3, 3]
+    assert (left_out(SEEN, most_weights=0)[0] == weights).all()
+
+
+def test_groups_of_items_give_nearly_the_variance_of_single_ones():
+    rng = np.random.default_rng(1)
+    clear = rng.random((2000, 1)) < 0.8
+    codes = np.where(clear, rng.integers(2, size=(2000, 1)), rng.integers(2, size=(2000, 3)))
+    counts = merged(RatingPatterns(codes, scale=TWO, raters="abc").counts())
+    alpha = MEASURES["krippendorff_alpha"]
+    single, grouped = (
+        variance(alpha(counts.reweighted(weights)).value, times)
+        for weights, times in (left_out(counts), left_out(counts, 0))
+    )
+    assert grouped == pytest.approx(single, rel=0.3)
+
+
+def test_clusters_are_left_out_whole():
+    weights, times = left_out(SEEN.in_clusters(Clusters.named([0, 1, 0, 1])))
+    assert weights.tolist() == [[0, 2, 0, 3], [4, 0, 5, 0]]
+    assert times.tolist() == [1, 1]
+
+
+def test_of_clusters_that_stand_for_several_one_is_left_out():
+    weights, times = left_out(
+        SEEN.in_clusters(Clusters(np.array([0, 1, 0, 1]), np.array([1.0, 2.0])))
+    )
+    assert weights.tolist() == [[0, 2, 0, 3], [4, 1, 5, 1.5]]
+    assert times.tolist() == [1, 2]

@@ -1,0 +1,43 @@
+"""A round judged every night: what looking often costs, and that the always valid limits pay for it."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def looking(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    import looking
+
+    return looking
+
+
+@pytest.mark.slow
+def test_a_limit_of_one_night_is_ever_above_the_truth_far_more_often_than_an_always_valid_one(
+    looking,
+):
+    """Of 100 rounds and an 80 % interval, a tenth may miss on one side: by chance up to sixteen, two standard errors more."""
+    found = looking.looked_at(
+        looking.POPULATIONS["3 raters, 2 categories, careless raters"],
+        rounds=100,
+        draws=3_000,
+        confidence_level=0.8,
+    )
+    assert found.last_night <= 16
+    assert found.any_night >= 20
+    assert found.always_valid <= 16
+
+
+def test_the_script_prints_a_line_a_population(looking, monkeypatch, capsys):
+    monkeypatch.setattr(looking, "NIGHTS", range(40, 81, 20))
+    monkeypatch.setattr(
+        looking, "looked_at", lambda population, *, rounds, draws: looking.Missed(rounds, 1, 2, 0)
+    )
+    looking.main(["--rounds", "4"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(looking.POPULATIONS)
+    assert (
+        "last night  25.0 % ± 21.7; any night  50.0 % ± 25.0; always valid   0.0 % ± 0.0"
+        in lines[1]
+    )

@@ -1,0 +1,207 @@
+"""A waiver turns one verdict on one round's bytes, for a time; whatever else is asked of it is refused aloud."""
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Finding
+from agreement_pipeline.errors import PolicyError, WaiverError
+from agreement_pipeline.estimates import ROUND, Estimate, Scope
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.policy import Policy, Rule, Waiver, Waivers, decide, for_round, load_waiver
+
+THESE, OTHERS = "a" * 64, "b" * 64
+DAY = date(2026, 11, 21)
+POLICY = Policy(
+    "p",
+    1,
+    (
+        Rule("krippendorff_alpha"),
+        Rule("self_agreement_unbiased", scope="rater"),
+        Rule("fleiss_kappa", effect="warn"),
+    ),
+)
+WAIVER = Waiver(
+    "posts", "w2", THESE, "krippendorff_alpha", "Dana Okoye", "adjudicated by hand", DAY
+)
+
+
+def estimate(measure, scope, low, high):
+    return Estimate(measure, scope, (low + high) / 2, Interval(low, high), 0.95, "m", 100, 3, 300)
+
+
+SHORT = estimate("krippendorff_alpha", ROUND, 0.7, 0.9)
+ANA, BEN = (
+    estimate("self_agreement_unbiased", Scope("rater", name), 0.85, 0.95) for name in ("ana", "ben")
+)
+
+
+def decided(*waivers, on=DAY, found=(SHORT, ANA, BEN), findings=(), policy=POLICY):
+    return decide(
+        found,
+        policy,
+        findings=findings,
+        ratings_digest=THESE,
+        contract_digest="c",
+        code_version="1",
+        waivers=Waivers(waivers, on),
+    )
+
+
+def test_without_it_the_round_is_held_and_with_it_admitted_saying_who_why_and_until_when():
+    assert not decided().admitted
+    decision = decided(WAIVER)
+    assert decision.admitted
+    assert (
+        decision.reasons[-1]
+        == "waiver by Dana Okoye until 2026-11-21 of krippendorff_alpha of round (adjudicated by hand)"
+    )
+    assert decision.to_mapping()["waivers"] == [WAIVER.to_mapping()]
+    assert decision.digest != replace(decision, waived=()).digest
+
+
+@pytest.mark.parametrize(
+    ("waiver", "on", "why"),
+    [
+        (WAIVER, DAY + timedelta(1), "it ended on 2026-11-21"),
+        (
+            replace(WAIVER, ratings_digest=OTHERS),
+            DAY,
+            "it is bound to ratings bbbbbbbbbbbb, and these are aaaaaaaaaaaa",
+        ),
+        (
+            replace(WAIVER, measure="gwet_ac1"),
+            DAY,
+            "policy p has no rule on gwet_ac1 of round that holds",
+        ),
+        (
+            replace(WAIVER, scope="category"),
+            DAY,
+            "policy p has no rule on krippendorff_alpha of category that holds",
+        ),
+        (
+            replace(WAIVER, measure="fleiss_kappa"),
+            DAY,
+            "policy p has no rule on fleiss_kappa of round that holds",
+        ),
+    ],
+)
+def test_one_that_does_not_hold_is_refused_aloud_and_the_round_stays_held(waiver, on, why):
+    decision = decided(waiver, on=on)
+    assert not decision.admitted
+    assert decision.codes == ("tentative",)
+    assert decision.reasons[-1].endswith(f"is refused, since {why}")
+
+
+def test_it_turns_no_other_verdict():
+    torn = estimate("self_agreement_unbiased", Scope("rater", "ben"), 0.3, 0.9)
+    assert not decided(WAIVER, found=(SHORT, ANA, torn)).admitted
+    of_ben = replace(WAIVER, measure="self_agreement_unbiased", scope="rater ben")
+    assert decided(WAIVER, of_ben, found=(SHORT, ANA, torn)).admitted
+    assert not decided(
+        WAIVER, replace(of_ben, scope="rater ana"), found=(SHORT, ANA, torn)
+    ).admitted
+
+
+def test_it_turns_a_verdict_on_evidence_that_is_missing():
+    nothing = replace(SHORT, value=None, interval=None, undefined="no item has two ratings")
+    assert decided(WAIVER, found=(nothing, ANA, BEN)).admitted
+
+
+def test_it_never_turns_the_contract():
+    broken = Finding("known labels", "rows", False, "error", "3 labels are unknown")
+    decision = decided(WAIVER, findings=(broken,))
+    assert not decision.admitted
+    assert decision.codes == ("contract:known labels",)
+
+
+def test_one_that_is_not_needed_changes_nothing():
+    good = estimate("krippendorff_alpha", ROUND, 0.85, 0.95)
+    assert decided(WAIVER, found=(good, ANA, BEN)) == decided(found=(good, ANA, BEN))
+
+
+def test_under_other_rater_names_it_speaks_of_the_same_rater():
+    assert replace(WAIVER, scope="rater ben").renamed({"ben": "rater-1"}).scope == "rater rater-1"
+    assert replace(WAIVER, scope="category ben").renamed({"ben": "rater-1"}).scope == "category ben"
+    assert Waivers((WAIVER,), DAY).renamed({"ben": "rater-1"}) == Waivers((WAIVER,), DAY)
+
+
+def test_a_round_has_those_that_name_it():
+    assert for_round((WAIVER, replace(WAIVER, round="w3")), "w2", DAY) == Waivers((WAIVER,), DAY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"who": " "},
+        {"why": ""},
+        {"ratings_digest": "abc"},
+        {"until": "tomorrow"},
+        {"scope": "everything"},
+    ],
+)
+def test_one_without_a_name_a_reason_an_end_or_a_digest_cannot_be_written(change):
+    with pytest.raises(WaiverError):
+        replace(WAIVER, **change)
+
+
+def test_one_of_a_measure_that_does_not_exist_cannot_be_written():
+    with pytest.raises(PolicyError, match="Did you mean 'fleiss_kappa'"):
+        replace(WAIVER, measure="fleis_kappa")
+
+
+TEXT = f"""project: posts
+round: w2
+ratings_digest: {THESE}
+measure: krippendorff_alpha
+who: Dana Okoye
+why: adjudicated by hand
+until: 2026-11-21
+"""
+
+
+def test_it_is_read_from_yaml_and_written_as_plain_data(tmp_path):
+    path = tmp_path / "w2.yaml"
+    path.write_text(TEXT)
+    assert load_waiver(path) == WAIVER == Waiver.from_mapping(WAIVER.to_mapping())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (TEXT.replace("who:", "whom:"), r"w2.yaml:5: unknown key \['whom'\]"),
+        (TEXT.replace("until: 2026-11-21\n", ""), r"w2.yaml:1: no \['until'\] found"),
+        (TEXT.replace("2026-11-21", "some day"), "w2.yaml:1: .*some day"),
+        ("- posts\n", "w2.yaml:1: list found"),
+    ],
+)
+def test_mistakes_in_yaml_are_named_with_file_and_line(tmp_path, text, words):
+    path = tmp_path / "w2.yaml"
+    path.write_text(text)
+    with pytest.raises(WaiverError, match=words):
+        load_waiver(path)
+
+
+def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(tmp_path, capsys):
+    table, policy, waiver = tmp_path / "t.csv", tmp_path / "p.yaml", tmp_path / "w.yaml"
+    table.write_text(
+        "item,rater,label\n"
+        + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc")
+    )
+    policy.write_text("policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha}\n")
+    waiver.write_text(TEXT.replace("2026-11-21", "2999-01-01"))
+    command = ["judge", str(table), "--policy", str(policy), "--waiver", str(waiver)]
+    assert main(command) == 1
+    printed = capsys.readouterr().out
+    assert "is refused, since it is bound to ratings aaaaaaaaaaaa, and these are" in printed
+    assert main([*command, "--format", "json"]) == 1
+    waiver.write_text(
+        TEXT.replace("2026-11-21", "2999-01-01").replace(
+            THESE, json.loads(capsys.readouterr().out)["ratings_digest"]
+        )
+    )
+    assert main(command) == 0
+    assert "waiver by Dana Okoye" in capsys.readouterr().out

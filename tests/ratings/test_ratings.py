@@ -1,0 +1,180 @@
+"""The checked long table: what it takes, what it refuses and in which words, and its digest."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Ratings, Scale
+
+YES_NO = Scale(("no", "yes"))
+ROWS = [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no"), ("i2", "ben", "no")]
+
+
+def frame_of(rows=ROWS, **more):
+    return pd.DataFrame(rows, columns=["item", "rater", "label"]).assign(**more)
+
+
+def ratings_of(frame=None, scale=YES_NO, **keywords):
+    return Ratings.from_frame(frame_of() if frame is None else frame, scale, **keywords)
+
+
+def test_a_row_is_a_rating_and_rows_without_a_label_are_missing_ratings():
+    ratings = ratings_of(frame_of([*ROWS, ("i3", "ana", None), (None, None, None)]))
+    assert ratings.table[["item", "rater", "label"]].values.tolist() == [list(row) for row in ROWS]
+    assert ratings.raters == ("ana", "ben")
+
+
+def test_names_and_labels_are_written_as_the_scale_writes_them():
+    ratings = Ratings.from_frame(frame_of([(1.0, 7, 2.0), (1, 8, "1")]), Scale((1, 2), "ordinal"))
+    assert ratings.table[["item", "rater", "label"]].values.tolist() == [
+        ["1", "7", "2"],
+        ["1", "8", "1"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (
+            frame_of().drop(columns="rater"),
+            r"round.csv: no column \['worker'\] among \['task', 'verdict'\]; item, rater and label are required",
+        ),
+        (
+            pd.concat([frame_of(), frame_of()[["label"]]], axis=1),
+            r"column \['label'\] found twice; each is required once",
+        ),
+        (
+            frame_of([("i1", "ana", None)]),
+            "round.csv: no rating found; at least one row with a label is required",
+        ),
+        (
+            frame_of([*ROWS, (None, "ana", "no")]),
+            r"round.csv: row 6, column 'task': no item found; one is required in every row",
+        ),
+        (
+            frame_of([*ROWS, ("i3", "  ", "no"), ("i4", None, "no")]),
+            r"round.csv: rows \[6, 7\], column 'worker': no rater found",
+        ),
+        (
+            frame_of([*ROWS, ("i3", "ana", "Yes")]),
+            r"row 6, column 'verdict': label \['Yes'\] found; one of \['no', 'yes'\] is required",
+        ),
+        (
+            frame_of([*ROWS, ROWS[0]]),
+            r"rows \[2, 6\].*rater 'ana' labelled item 'i1' 2 times as occurrence 1 .*; one label for each",
+        ),
+        (
+            frame_of(occurrence=[1, 0, 1, 1]),
+            r"row 3, column 'occurrence': \[0\] found; a whole number from 1 is required",
+        ),
+        (
+            frame_of(occurrence=[1, 1.5, "x", None]),
+            r"rows \[3, 4, 5\].* found; a whole number from 1 is required",
+        ),
+        (
+            frame_of(earlier=["no", "perhaps", "yes", ""]),
+            r"row 3, column 'earlier': \['perhaps'\] found; yes or no .* is required",
+        ),
+        (
+            frame_of(gold=["no", "no", "positive", "no"]),
+            r"row 4, column 'gold': \['positive'\] found; yes or no .* is required",
+        ),
+        (
+            frame_of(text=["a", "b", "c", "c"]),
+            r"rows \[2, 3\], column 'text': item 'i1' has two different contents; one is required",
+        ),
+    ],
+)
+def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_calls_it(
+    frame, words
+):
+    columns = {"item": "task", "rater": "worker", "label": "verdict"}
+    with pytest.raises(RatingsError, match=words):
+        Ratings.from_frame(frame, YES_NO, source="round.csv", columns=columns, first_row=2)
+
+
+@pytest.mark.parametrize(
+    ("scale", "label", "words"),
+    [
+        (
+            Scale((1, 2), "interval"),
+            3,
+            r"label \[3\] found; one of \['1', '2'\] is required on the interval level",
+        ),
+        (Scale(None, "interval"), "two", r"label \['two'\] found; a finite number is required"),
+        (Scale(None, "interval"), float("inf"), "a finite number is required"),
+        (
+            Scale(None, "interval"),
+            -1.1e150,
+            r"ratings: row 1, column 'label': label \[-1.1e\+150\] found; .* none beyond 1e\+150 in size",
+        ),
+        (Scale(None, "ratio"), -1, "a finite non-negative number is required"),
+    ],
+)
+def test_a_label_that_is_not_a_number_of_the_scale_is_refused(scale, label, words):
+    with pytest.raises(RatingsError, match=words):
+        Ratings.from_frame(frame_of([("i1", "ana", label)]), scale)
+
+
+def test_the_index_of_the_frame_does_not_misnumber_the_rows():
+    frame = frame_of([*ROWS, ("i3", "ana", "Yes")])
+    with pytest.raises(RatingsError, match=r"row 5, column 'label'"):
+        ratings_of(frame.set_index(pd.Index([9, 8, 7, 6, 5])))
+
+
+def test_a_classifier_that_rated_nothing_is_a_misspelling():
+    with pytest.raises(RatingsError, match=r"no rating by classifier \['gpt'\] found"):
+        ratings_of(classifiers=("ben", "gpt"))
+
+
+def test_a_classifier_is_not_one_of_the_raters():
+    ratings = ratings_of(classifiers=("ben",))
+    assert (ratings.raters, ratings.classifiers) == (("ana",), ("ben",))
+
+
+def test_inter_rater_agreement_rests_on_the_first_rating_of_the_round_itself():
+    rows = [("i1", "ana", "no"), ("i1", "ana", "yes"), ("i1", "ana", "no")]
+    ratings = ratings_of(frame_of(rows, occurrence=[3, 2, 1], earlier=[False, False, True]))
+    assert ratings.current[["label", "occurrence"]].values.tolist() == [["yes", 2]]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [True, False, None, False],
+        ["True", "no", "", "0"],
+        [1, 0, float("nan"), 0],
+        ["YES", " no ", None, "false"],
+    ],
+)
+def test_a_blank_flag_is_a_no_and_a_written_no_is_one_too(said):
+    assert ratings_of(frame_of(earlier=said)).table["earlier"].tolist() == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_what_is_known_of_an_item_is_kept_once_and_a_row_without_an_item_says_nothing():
+    rows = [*ROWS, (None, None, None)]
+    ratings = ratings_of(
+        frame_of(rows, text=["a", "a", "b", "b", "c"], gold=["yes", "yes", None, "no", None])
+    )
+    assert ratings.contents.to_dict("index") == {
+        "i1": {"text": "a", "gold": True},
+        "i2": {"text": "b", "gold": False},
+    }
+
+
+def test_renaming_keeps_all_but_the_names():
+    ratings = ratings_of(classifiers=("ben",))
+    blinded = ratings.renamed({"ana": "r2", "ben": "r1"})
+    assert (blinded.raters, blinded.classifiers) == (("r2",), ("r1",))
+    assert blinded.digest == ratings.digest
+
+
+def test_the_order_of_raters_is_fixed_by_their_ratings():
+    order = ratings_of().rater_order
+    swapped = ratings_of().renamed({"ana": "ben", "ben": "ana"}).rater_order
+    assert swapped == tuple({"ana": "ben", "ben": "ana"}[name] for name in order)

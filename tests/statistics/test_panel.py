@@ -1,0 +1,266 @@
+"""The panel with a classifier apart: refused at birth, counted, and widened by what was not seen."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import points_of, resampled
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import Clusters, PanelPatterns, RatingPatterns, against_the_rest
+
+TWO = Scale(("no", "yes"))
+RATED = RatingPatterns(
+    [[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz"
+)
+
+
+def patterns(codes, weights=None, raters="xyz"):
+    return RatingPatterns(codes, weights, scale=TWO, raters=raters[: np.shape(codes)[1]])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"),
+            r"labels of shape \(2,\) found; \(1,\) is required",
+        ),
+        (
+            lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"),
+            "labels from 0 to 5 found; -1 to 1 are required by the scale",
+        ),
+        (lambda: PanelPatterns(patterns([[0]]), [-7], "m"), "labels from -7 to -7 found"),
+        (
+            lambda: PanelPatterns(patterns([[0]]), [0.9], "m"),
+            "labels: a fraction or no number found; whole numbers from -1 to 1",
+        ),
+        (
+            lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"),
+            "'y' found as classifier and in the panel; a name of its own is required",
+        ),
+        (
+            lambda: (
+                PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n")
+            ),
+            "classifiers 'm' and 'n' found; one is required",
+        ),
+    ],
+)
+def test_an_impossible_statistic_is_refused_in_words(make, words):
+    with pytest.raises(RatingsError, match=words):
+        make()
+
+
+def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
+    panel = PanelPatterns(RATED, [0, 1, -1, 1], "m")
+    assert (panel.n_items, panel.n_used, panel.n_ratings) == (6, 6, 8)
+
+
+def test_one_rater_is_set_apart_from_the_rest():
+    apart = against_the_rest(patterns([[0, 1, -1], [1, 0, 1]], [1, 2]), "y")
+    assert (apart.classifier, apart.labels.tolist()) == ("y", [1, 0])
+    assert (apart.panel.raters, apart.panel.codes.tolist()) == (("x", "z"), [[0, -1], [1, 1]])
+
+
+def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
+    panel = PanelPatterns(patterns([[0, 0], [1, 1]]), [0, 1], "m")
+    possible = panel.with_unseen(3.0)
+    mass = possible.weights[2:]
+    assert mass.sum() == pytest.approx(3)
+    assert (
+        mass[possible.labels[2:] == 0].sum()
+        == mass[possible.labels[2:] == 1].sum()
+        == pytest.approx(1.5)
+    )
+
+
+def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
+    codes, labels = [[0, 0, -1], [1, 0, -1], [1, -1, 1]], [0, 0, 1]
+    known = PanelPatterns(
+        RatingPatterns(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz"), labels, "m"
+    )
+    wide = np.full((20, 23), -1)
+    wide[:, 3:] = 2  # many raters, and another category, on items without a label
+    codes_of_both = np.vstack([np.column_stack([codes, np.full((3, 20), -1)]), wide])
+    more = RatingPatterns(
+        codes_of_both,
+        [4, 2, 3] + [9] * 20,
+        scale=Scale("abc"),
+        raters=[*"xyz", *(f"r{r}" for r in range(20))],
+    )
+    alone, beside = (
+        known.with_unseen(3.0),
+        PanelPatterns(more, labels + [-1] * 20, "m").with_unseen(3.0),
+    )
+    assert beside.panel.codes[23:, :3].tolist() == alone.panel.codes[3:].tolist()
+    assert (beside.panel.codes[23:, 3:] == -1).all()
+    assert (beside.labels[23:].tolist(), beside.weights[23:].tolist()) == (
+        alone.labels[3:].tolist(),
+        alone.weights[3:].tolist(),
+    )
+
+
+def test_unseen_rows_have_a_pair_of_the_panel_where_some_item_with_a_label_has():
+    panel = PanelPatterns(
+        patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]), [0, 1, -1], "m"
+    )
+    rows = panel.with_unseen(3.0).panel.codes[3:]
+    assert set((rows >= 0).sum(1)) == {2}
+    assert (rows[:, 0] == -1).all()
+
+
+EXCHANGEABLE = [
+    name for name, record in MEASURES.items() if record.needs == "panel" and record.exchangeable
+]
+LEVELS = {
+    "ratio": (1.0, 2.0, 4.0),
+    "ordinal": ("a", "b", "c"),
+    "interval": (1.0, 2.0, 4.0),
+    "nominal": ("a", "b", "c"),
+}
+
+
+def drawn(name, seed, raters=6, items=90):
+    """A panel of which each item meets about half, two of whom the classifier never met; and a classifier that left some items out."""
+    rng = np.random.default_rng(seed)
+    level = next(level for level in LEVELS if level in MEASURES[name].levels)
+    truth = rng.integers(3, size=(items, 1))
+    codes = np.where(
+        rng.random((items, raters + 1)) < 0.75, truth, rng.integers(3, size=(items, raters + 1))
+    )
+    codes = np.where(rng.random(codes.shape) < [*[0.4] * raters, 0.1], -1, codes)
+    codes[codes[:, -1] >= 0, 4:raters] = -1
+    panel = RatingPatterns(
+        codes[:, :-1],
+        rng.integers(1, 4, size=items),
+        scale=Scale(LEVELS[level], level),
+        raters=[f"r{r}" for r in range(raters)],
+    )
+    return PanelPatterns(panel, codes[:, -1], "model")
+
+
+def swapped(panel, seed):
+    """The same ratings given by others, item by item, and the items in another order."""
+    rng = np.random.default_rng(seed)
+    codes, order = rng.permuted(panel.panel.codes, axis=1), rng.permutation(len(panel.labels))
+    patterns = RatingPatterns(
+        codes[order], panel.weights[order], scale=panel.scale, raters=panel.panel.raters[::-1]
+    )
+    return PanelPatterns(patterns, panel.labels[order], "model")
+
+
+def mass_of_splits(panel, seen):
+    """The weight of what was not seen by counts and label, as a loop."""
+    mass = Counter()
+    for codes, label, weight in zip(
+        panel.panel.codes[seen:], panel.labels[seen:], panel.weights[seen:], strict=True
+    ):
+        mass[tuple(sorted(code for code in codes.tolist() if code >= 0)), int(label)] += weight
+    return mass
+
+
+def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
+    found = PanelPatterns(
+        patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7]),
+        [0, 0, 1, 1, -1],
+        "m",
+    ).unnamed()
+    assert (found.panel.codes.tolist(), found.labels.tolist()) == (
+        [[1, 0, -1], [1, 0, -1], [1, 0, -1], [1, 1, 1]],
+        [-1, 0, 1, 1],
+    )
+    assert found.weights.tolist() == [7, 7, 3, 4]
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
+    for seed in range(5):
+        panel = drawn(name, seed)
+        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.unnamed())
+        for one, other in zip(named, unnamed, strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or one == pytest.approx(other, abs=1e-12)
+        assert MEASURES[name].why_undefined(panel) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
+    named = drawn("vanbelle_albert_kappa", seed)
+    unnamed = named.unnamed()
+    for category in (None, 0, 1, 2):
+        found = mass_of_splits(unnamed.with_unseen(3.0, category), len(unnamed.labels))
+        expected = mass_of_splits(named.with_unseen(3.0, category), len(named.labels))
+        assert found == pytest.approx(expected)
+        assert len(unnamed.with_unseen(3.0, category).labels) - len(unnamed.labels) == len(expected)
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(name):
+    panel, record = drawn(name, 0), MEASURES[name]
+    found = estimate(name, panel, n_resamples=200)
+    assert (found.n_items, found.n_raters, found.n_ratings) == tuple(
+        getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings")
+    )
+    assert found.n_used == record.rests_on.items(panel)
+    assert found.n_raters in (4, 6)  # never the most ratings that an item has
+    assert found.value == pytest.approx(float(record(panel).value), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", EXCHANGEABLE)
+def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_order(name):
+    panel = drawn(name, 1)
+    found, other = (estimate(name, each, n_resamples=500) for each in (panel, swapped(panel, 2)))
+    assert (found.value, found.interval) == (other.value, other.interval)
+    assert (found.draws == other.draws).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["vanbelle_albert_kappa", "williams_index", "consensus_kappa", "alpha_gain"]
+)
+def test_the_limits_are_those_of_draws_of_named_rows(name):
+    panel = drawn(name, 3)
+    named = np.concatenate([MEASURES[name](block).value for block in resampled(panel, 10_000, 7)])
+    low, high = estimate(name, panel, seed=1).interval
+    expected = np.quantile(named, [0.025, 0.975])
+    assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
+
+
+def test_who_said_what_is_forgotten_where_it_is_not_asked_and_rows_of_different_clusters_stay_apart():
+    panel = drawn("shah_s", 4)
+    records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
+    places = np.arange(len(panel.labels)) % 9
+    for each, clusters in (
+        (panel, np.zeros_like(places)),
+        (panel.in_clusters(Clusters.named(places)), places),
+    ):
+        of_s, of_kappa = points_of(records, each)
+        assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)
+        rows = {
+            (cluster, *sorted(codes), label)
+            for cluster, codes, label in zip(
+                clusters, panel.panel.codes.tolist(), panel.labels, strict=True
+            )
+        }
+        assert len(of_kappa.basis.labels) == len(rows)
+    assert len(np.unique(of_kappa.basis.clusters.places)) == 9
+
+
+@pytest.mark.parametrize("name", ["shah_s", "vanbelle_albert_kappa"])
+def test_what_is_known_of_the_rows_goes_along_and_the_weights_do_not(name):
+    panel, rng = drawn(name, 5), np.random.default_rng(6)
+    MEASURES[name](panel)
+    weights = rng.random((7, len(panel.labels)))
+    found = MEASURES[name](panel.reweighted(weights))
+    for place, row in enumerate(weights):
+        fresh = PanelPatterns(
+            RatingPatterns(panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters),
+            panel.labels,
+            "model",
+        )
+        assert [float(part[place]) for part in found[:4]] == pytest.approx(
+            [float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12
+        )

@@ -1,0 +1,162 @@
+"""The sufficient statistics: refused at birth, counted, added, and widened by what was not seen."""
+
+from math import comb
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import MISSING, Scale
+from agreement_pipeline.statistics import CategoryCounts, RatingPatterns, merged, merged_codes
+
+TWO, THREE = Scale(("no", "yes")), Scale(("a", "b", "c"))
+
+
+def patterns(codes, weights=None, raters="xyz", scale=TWO):
+    return RatingPatterns(codes, weights, scale=scale, raters=raters[: np.shape(codes)[1]])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: CategoryCounts([[1, 2, 3]], scale=TWO),
+            r"shape \(1, 3\) found; \(P, 2\) is required by the scale",
+        ),
+        (
+            lambda: CategoryCounts([[-1, 2]], scale=TWO),
+            "category counts: a negative or non-finite number found",
+        ),
+        (
+            lambda: CategoryCounts([[np.nan, 2]], scale=TWO),
+            "category counts: a negative or non-finite number found",
+        ),
+        (
+            lambda: CategoryCounts([[0.5, 1.5]], scale=TWO),
+            "category counts: a fraction found; whole numbers of ratings are required",
+        ),
+        (
+            lambda: CategoryCounts([[1, 2]], [1, 1], scale=TWO),
+            r"weights: shape \(2,\) found; \(..., 1\) is required",
+        ),
+        (
+            lambda: CategoryCounts([[1, 2]], [-1], scale=TWO),
+            "weights: a negative or non-finite number found",
+        ),
+        (lambda: patterns([[0, 2]]), "codes from 0 to 2 found; -1 to 1 are required by the scale"),
+        (
+            lambda: patterns([[0.9, 1.2]]),
+            "codes: a fraction or no number found; whole numbers from -1 to 1 are required",
+        ),
+        (lambda: patterns([[0, np.nan]]), "codes: a fraction or no number found"),
+        (lambda: patterns([[0, -2]]), "codes from -2 to 0 found"),
+        (
+            lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x",)),
+            r"shape \(1, 2\) found; \(P, 1\) is required by the raters",
+        ),
+        (
+            lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x", "x")),
+            r"raters \['x', 'x'\] found; each name is required once",
+        ),
+        (
+            lambda: CategoryCounts([[1, 1]], scale=TWO) + CategoryCounts([[1, 1, 1]], scale=THREE),
+            "cannot add over different scales",
+        ),
+        (
+            lambda: patterns([[0]]) + patterns([[0]], scale=THREE),
+            "cannot add over different scales",
+        ),
+    ],
+)
+def test_an_impossible_statistic_is_refused_in_words(make, words):
+    with pytest.raises(RatingsError, match=words):
+        make()
+
+
+def test_statistics_know_what_they_rest_on():
+    rated = patterns([[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4])
+    for table in (rated, rated.counts()):
+        assert (table.n_items, table.n_used, table.n_raters, table.n_ratings) == (9, 5, 3, 17)
+
+
+def test_equal_rows_are_made_one_in_lexicographic_order_whatever_the_number_of_raters():
+    assert merged(
+        CategoryCounts([[2, 1], [0, 3], [2, 1]], [1, 2, 4], scale=TWO)
+    ).weights.tolist() == [2, 5]
+    rng = np.random.default_rng(0)
+    for raters in (3, 70):  # 70 raters do not fit into one number
+        codes = rng.integers(-1, 2, size=(40, raters))
+        few = RatingPatterns(
+            codes[rng.integers(5, size=40)], scale=TWO, raters=[str(r) for r in range(raters)]
+        )
+        found = merged_codes(few)
+        expected = {}
+        for row in few.codes.tolist():
+            expected[tuple(row)] = expected.get(tuple(row), 0) + 1
+        assert list(
+            zip(map(tuple, found.codes.tolist()), found.weights.tolist(), strict=True)
+        ) == sorted(expected.items())
+
+
+def test_patterns_of_two_rounds_add_by_the_names_of_raters():
+    one, other = patterns([[0, 1]], [2], raters="xy"), patterns([[1, 0]], [3], raters="zx")
+    both = one + other
+    assert both.raters == ("x", "y", "z")
+    assert dict(zip(map(tuple, both.codes.tolist()), both.weights.tolist(), strict=True)) == {
+        (0, 1, -1): 2,
+        (0, -1, 1): 3,
+    }
+
+
+def test_one_category_against_the_rest_keeps_the_number_of_ratings():
+    counts = CategoryCounts([[2, 1, 0], [0, 1, 2], [1, 0, 2]], [1, 2, 3], scale=THREE, n_raters=9)
+    of = counts.one_vs_rest(2)
+    assert dict(zip(map(tuple, of.counts.tolist()), of.weights.tolist(), strict=True)) == {
+        (3, 0): 1,
+        (1, 2): 5,
+    }
+    assert (of.n_ratings, of.n_raters) == (counts.n_ratings, 9)
+
+
+def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories_of_ratings_that_meet():
+    seen = CategoryCounts([[0, 3, 0], [0, 0, 3], [1, 0, 0]], [5, 4, 90], scale=THREE)
+    possible = seen.with_unseen(3.0)
+    assert possible.counts[:3].tolist() == seen.counts.tolist()
+    assert possible.counts[3:].tolist() == [
+        [0, 3, 0],
+        [0, 2, 1],
+        [0, 1, 2],
+        [0, 0, 3],
+    ]  # b and c, 15 and 12 times; no rating meets an a
+    assert possible.weights.tolist() == [5, 4, 90, 0.75, 0.75, 0.75, 0.75]
+
+
+def test_unseen_rows_of_one_category_split_it_from_the_most_used_other():
+    seen = CategoryCounts([[0, 3, 0], [0, 0, 3], [3, 0, 0]], [5, 4, 9], scale=THREE)
+    assert seen.with_unseen(3.0, category=2).counts[3:].tolist() == [
+        [0, 0, 3],
+        [1, 0, 2],
+        [2, 0, 1],
+        [3, 0, 0],
+    ]
+
+
+def test_unseen_rows_by_rater_hold_the_same_splits_and_put_every_rater_in_every_place():
+    seen = patterns([[0, 0, -1], [-1, 1, 1], [0, -1, -1]], [5, 4, 90])
+    possible = seen.with_unseen(3.0)
+    unseen, mass = possible.codes[3:], possible.weights[3:]
+    assert mass.sum() == pytest.approx(3)
+    assert (unseen >= 0).sum(1).tolist() == [2] * len(unseen)
+    splits = {n: mass[(unseen == 0).sum(1) == n].sum() for n in range(3)}
+    assert splits == pytest.approx({0: 1.0, 1: 1.0, 2: 1.0})
+    for category in (0, 1, MISSING):
+        by_rater = (mass[:, None] * (unseen == category)).sum(0)
+        assert by_rater == pytest.approx([by_rater[0]] * 3)
+
+
+def test_there_are_no_more_patterns_than_ways_to_share_the_ratings_out():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(3, size=(5000, 4))
+    found = merged(RatingPatterns(codes, scale=THREE, raters="wxyz").counts())
+    assert len(found.counts) == comb(4 + 3 - 1, 3 - 1)
+    assert found.weights.sum() == 5000

@@ -1,0 +1,172 @@
+"""A folder of this machine: one writer at a time, never half a file, nothing written over."""
+
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from agreement_pipeline import StoreError
+from agreement_pipeline.store import Store, local
+from agreement_pipeline.store.local import LocalStorage
+from tests.events import record
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return LocalStorage(tmp_path / "store")
+
+
+def everything(storage):
+    return {name: data for name, data in storage.contents().items() if name != ".lock"}
+
+
+def test_bytes_are_kept_once_and_others_never_take_their_place(storage):
+    with storage.locked():
+        assert storage.keep("deep/file", b"old")
+        assert storage.keep("deep/file", b"old")
+        assert not storage.keep("deep/file", b"new")
+    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (
+        b"old",
+        ("file",),
+        {"file": b"old"},
+    )
+
+
+def test_a_folder_is_kept_once_and_whole(storage):
+    with storage.locked():
+        assert storage.keep_folder("folder", {"a/b": b"1", "last": b"2"})
+        assert storage.keep_folder("folder", {"last": b"2", "a/b": b"1"})
+        assert not storage.keep_folder("folder", {"a/b": b"1"})
+        assert not storage.keep_folder("folder", {"a/b": b"1", "last": b"3"})
+    assert storage.contents("folder") == {"a/b": b"1", "last": b"2"}
+
+
+def test_what_is_not_there_has_no_bytes(storage):
+    with storage.locked():
+        storage.keep("folder/file", b"")
+    assert [
+        storage.read(name) for name in ("nothing", "folder", "folder/file/inside", "folder/file")
+    ] == [None, None, None, b""]
+    assert (storage.names("nothing"), storage.contents("nothing")) == ((), {})
+
+
+@pytest.mark.parametrize("step", ["put", "link", "_sync"])
+def test_a_write_that_fails_leaves_nothing_behind(storage, monkeypatch, step):
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    with storage.locked():
+        storage.keep("before", b"1")
+        before = everything(storage)
+        with monkeypatch.context() as patch:
+            patch.setattr(local, step, fail)
+            with pytest.raises(OSError, match="the disk is full"):
+                storage.keep("before.2", b"22")
+        assert everything(storage) in (before, {**before, "before.2": b"22"})
+        assert storage.keep("before.2", b"22")
+
+
+def test_bytes_and_folders_are_flushed_before_they_get_their_name(storage, monkeypatch):
+    steps = []
+    for module, name in ((local.os, "fsync"), (local.os, "link"), (local.os, "rename")):
+        real = getattr(module, name)
+        monkeypatch.setattr(
+            module,
+            name,
+            lambda *arguments, name=name, real=real: (steps.append(name), real(*arguments))[1],
+        )
+    with storage.locked():
+        storage.keep("first", b"1")
+        steps.clear()
+        storage.keep("file", b"1")
+        assert steps == ["fsync", "link", "fsync"]
+        steps.clear()
+        storage.keep_folder("folder", {"a": b"1", "b": b"2"})
+    assert steps.index("rename") > 3
+    assert steps[-1] == "fsync"
+
+
+def test_a_folder_is_seen_when_all_its_files_are_in_it(storage, monkeypatch):
+    real, seen = local.put, []
+    monkeypatch.setattr(
+        local,
+        "put",
+        lambda *arguments: (seen.append((storage.root / "folder").exists()), real(*arguments)),
+    )
+    with storage.locked():
+        storage.keep_folder("folder", {"a/b": b"1", "last": b"2"})
+    assert seen == [False, False]
+
+
+def test_what_a_killed_writer_left_behind_is_removed_by_the_next(storage):
+    (storage.root / ".partial" / "deep").mkdir(parents=True)
+    (storage.root / ".partial" / "deep" / "stale").write_bytes(b"")
+    with storage.locked():
+        assert storage.keep("fresh", b"1")
+    assert everything(storage) == {"fresh": b"1"}
+
+
+def test_a_secret_is_its_owners_alone(storage):
+    with storage.locked():
+        storage.keep("secret", b"1", secret=True)
+    assert stat.S_IMODE((storage.root / "secret").stat().st_mode) == 0o600
+
+
+def test_a_file_that_came_between_is_not_written_over(storage, monkeypatch):
+    real = local.put
+
+    def meanwhile(path, data, mode):
+        real(path, data, mode)
+        (storage.root / "file").write_bytes(b"another's")
+
+    monkeypatch.setattr(local, "put", meanwhile)
+    with storage.locked():
+        assert not storage.keep("file", b"mine")
+    assert everything(storage) == {"file": b"another's"}
+
+
+def test_a_file_system_without_links_is_refused(storage, monkeypatch):
+    def denied(*_):
+        raise PermissionError("Operation not permitted")
+
+    monkeypatch.setattr(local.os, "link", denied)
+    with (
+        storage.locked(),
+        pytest.raises(StoreError, match="a file system with hard links is required"),
+    ):
+        storage.keep("file", b"1")
+    assert everything(storage) == {}
+
+
+def test_writers_wait_for_each_other(tmp_path):
+    def write(writer):
+        store = Store(tmp_path / "store")
+        for number in range(10):
+            record(store, "decided", f"r{writer}", ratings_digest=str(number))
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [entry["number"] for entry in Store(tmp_path / "store").history()] == list(range(1, 41))
+
+
+def test_the_lock_dies_with_its_holder(tmp_path):
+    store = Store(tmp_path / "store")
+    holder = "import sys, time; from agreement_pipeline.store.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"held\n"
+        waiting = threading.Thread(target=record, args=(store, "decided", "r"), daemon=True)
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+        process.send_signal(signal.SIGKILL)
+        waiting.join(30)
+    assert not waiting.is_alive()
+    assert len(store.history()) == 1

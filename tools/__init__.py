@@ -1,0 +1,1 @@
+"""What maintainers run: pages of the documentation that are made from the code."""

@@ -1,0 +1,252 @@
+"""Writes the pages of measures from the registry, or checks that they are up to date.
+
+`python -m agreement_pipeline.report.measures_page [--check] docs/measures.md`
+
+The page itself is written by hand but for its list of measures; beside it, each family of measures has a page of its own, from the
+docstrings of its module and its functions.
+"""
+
+import inspect
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from agreement_pipeline.measures import MEASURES, Measure
+from agreement_pipeline.measures._weights import IDENTITY, Weighting
+from agreement_pipeline.ratings import LEVELS
+from tools.pages.generated import write_or_check
+
+QUESTIONS = {
+    "inter-rater": "Do the raters agree with each other?",
+    "intra-rater": "Does each rater agree with herself?",
+    "classifier": "Does a classifier agree with the panel?",
+}
+COMMAND = "tools.pages.measures_page"
+WRITTEN = (
+    f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
+)
+OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
+WEIGHTED_BY = r", weighted by $w_{xy} = 1 - d_{xy} / \max d$ for two categories of scores x and y, on the ordinal level their places"
+LIST = re.compile(r"(<!-- measures: written by .*? -->\n).*?(<!-- end of measures -->)", re.DOTALL)
+
+
+def measures_pages(path: Path) -> dict[Path, str]:
+    """The page at `path` with its list of measures as the registry has it, and the page of each family in the folder beside it."""
+    text = path.read_text(encoding="utf-8")
+    if not LIST.search(text):
+        raise ValueError(
+            f"{path}: no '<!-- measures: written by … -->' and '<!-- end of measures -->' found; both are required around the list of measures."
+        )
+    page = LIST.sub(lambda found: f"{found[1]}\n{list_of_measures(path.stem)}\n{found[2]}", text)
+    return {
+        path: page,
+        **{path.with_suffix("") / f"{name}.md": text for name, text in family_pages().items()},
+    }
+
+
+def list_of_measures(folder: str) -> str:
+    """For each question a table of its measures, with a link to the family page that has the formula."""
+    return "\n".join(
+        _questions_table(question, title, folder) for question, title in QUESTIONS.items()
+    )
+
+
+def family_pages() -> dict[str, str]:
+    """The page of each family, by the name of its module."""
+    families: dict[str, list[Forms]] = {}
+    for forms in all_forms():
+        families.setdefault(forms.family, []).append(forms)
+    return {name: _family_page(members) for name, members in sorted(families.items())}
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The measures that one function is: under several weights, or names, or as what it is alone."""
+
+    records: tuple[Measure, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the function, under which a measure is registered unless all are weighted."""
+        return str(getattr(_written(self.records[0]), "__name__", self.records[0].name))
+
+    @property
+    def family(self) -> str:
+        """The module the function stands in."""
+        return str(_written(self.records[0]).__module__).rpartition(".")[2]
+
+    @property
+    def main(self) -> Measure:
+        """The measure of the function's own name, or else the first."""
+        return next(
+            (record for record in self.records if record.name == self.name), self.records[0]
+        )
+
+    @property
+    def title(self) -> str:
+        """What people call it, weights left out."""
+        return (
+            self.main.title if self.main.name == self.name else self.main.title.rpartition(", ")[0]
+        )
+
+    @property
+    def others(self) -> tuple[Measure, ...]:
+        """Those that are not registered under the function's own name."""
+        return tuple(record for record in self.records if record.name != self.name)
+
+
+def all_forms() -> list[Forms]:
+    """Every measure, family by family and function by function."""
+    in_order = sorted(
+        MEASURES.values(),
+        key=lambda record: (_written(record).__module__, _function_name(record), record.name),
+    )
+    return [Forms(tuple(records)) for _, records in groupby(in_order, key=_written)]
+
+
+def _written(record: Measure) -> Callable[..., object]:
+    """The function as it stands in its module, no weights chosen."""
+    function: Callable[..., object] = inspect.unwrap(record.function)
+    return function
+
+
+def _function_name(record: Measure) -> str:
+    return str(getattr(_written(record), "__name__", record.name))
+
+
+def _questions_table(question: str, title: str, folder: str) -> str:
+    members = sorted(
+        (forms for forms in all_forms() if forms.main.question == question),
+        key=lambda forms: forms.name,
+    )
+    header = [
+        "| name | measure | what it measures | raters | levels |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([f"### {title}\n", *header, *(_row(forms, folder) for forms in members), ""])
+
+
+def _row(forms: Forms, folder: str) -> str:
+    names = ", ".join(f"`{record.name}`" for record in forms.others)
+    link = f"[`{forms.name}`]({folder}/{forms.family}.md#{forms.name})"
+    own = f"{link}, {names}".rstrip(", ") if forms.main.name == forms.name else f"{link} as {names}"
+    levels = _levels({level for record in forms.records for level in record.levels})
+    return (
+        f"| {own} | {forms.title} | {forms.main.description} | {_raters(forms.main)} | {levels} |"
+    )
+
+
+def _family_page(members: list[Forms]) -> str:
+    title, _, introduction = inspect.cleandoc(
+        sys.modules[_written(members[0].main).__module__].__doc__ or ""
+    ).partition("\n")
+    above = [
+        f"# {title.strip().rstrip('.')}\n",
+        f"{WRITTEN}\n",
+        *([f"{markdown(introduction)}\n"] if introduction.strip() else []),
+    ]
+    return "\n".join([*above, *map(_section, members), "[All measures](../measures.md)\n"])
+
+
+def _section(forms: Forms) -> str:
+    main = forms.main
+    facts = {
+        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}{'; 0 is chance' if main.chance_corrected else '; guessing does not give 0'}",
+        "Levels": _levels({level for record in forms.records for level in record.levels}),
+        "Raters": _raters(main),
+        "Missing ratings": main.convention,
+        "Undefined": "; ".join(f"when {condition.reason}" for condition in main.undefined)
+        or "never",
+        "Source": main.source,
+    }
+    lines = [f"- **{name}:** {fact.rstrip('.')}." for name, fact in facts.items()]
+    return "\n".join(
+        [
+            f"## {forms.name}\n",
+            f"*{forms.title}.* {_prose(main)}\n",
+            *lines,
+            "",
+            *_list_of_forms(forms),
+        ]
+    )
+
+
+def _list_of_forms(forms: Forms) -> list[str]:
+    """The names and weightings of the function, and where they are defined."""
+    if not forms.others:
+        return []
+    weighted = any(_weights(record.weighting) for record in forms.records)
+    lines = [
+        f"- `{record.name}`: {_form(record)}; {_levels(set(record.levels))}."
+        for record in forms.records
+    ]
+    return [f"Forms{WEIGHTED_BY if weighted else ''}:", "", *lines, ""]
+
+
+def _form(record: Measure) -> str:
+    """What sets a form apart: that it is another name, or its weights."""
+    if record.alias_of:
+        return f"another name of `{record.alias_of}`"
+    return ", ".join(part for part in (record.title, _weights(record.weighting)) if part)
+
+
+def _weights(weighting: Weighting | None) -> str:
+    """How far apart two categories are; nothing of a measure to which they all differ alike."""
+    return "" if weighting in (None, IDENTITY) else f"$d_{{xy}} = {weighting.formula}$"
+
+
+def _prose(record: Measure) -> str:
+    """The docstring up to its parameters."""
+    return markdown(inspect.cleandoc(record.function.__doc__ or "").split("\nParameters\n")[0])
+
+
+def markdown(text: str) -> str:
+    """A docstring's text with its formulas in the form that GitHub renders.
+
+    >>> markdown("With :math:`p_o` observed, ``nan`` is missing.")
+    'With $p_o$ observed, `nan` is missing.'
+    >>> markdown("Of rater p, :math:`D^{(p)}_o`.")
+    'Of rater p, $`D^{(p)}_o`$.'
+    """
+    text = re.sub(
+        r"^\.\. math:: (.*?)(?=\n\n|\Z)",
+        lambda found: _formula(found[1]),
+        text.strip(),
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    text = re.sub(r":math:`(.+?)`", lambda found: _inline(found[1]), text)
+    return re.sub(r"(?<!`)``(?!`)(.+?)(?<!`)``(?!`)", r"`\1`", text)
+
+
+def _inline(formula: str) -> str:
+    """A formula in a line; in the quoted form where Markdown would read an escape or an emphasis into it."""
+    return f"$`{formula}`$" if OVERLAPPING.search(formula) else f"${formula}$"
+
+
+def _formula(source: str) -> str:
+    return f"```math\n{' '.join(line.strip() for line in source.splitlines())}\n```"
+
+
+def _levels(levels: set[str]) -> str:
+    return ", ".join(level for level in LEVELS if level in levels)
+
+
+def _raters(record: Measure) -> str:
+    return "interchangeable" if record.exchangeable else "fixed, by name"
+
+
+def _bound(value: float) -> str:
+    return "no bound" if math.isinf(value) else f"{value:g}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the pages, or compare them; the exit status is 1 when one is stale."""
+    return write_or_check(measures_pages, COMMAND, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
