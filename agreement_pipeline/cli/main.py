@@ -42,7 +42,7 @@ from agreement_pipeline.policy import (
 )
 from agreement_pipeline.policy import plan as planned
 from agreement_pipeline.ratings import Ratings, Scale, described, lookalikes
-from agreement_pipeline.readers import Columns, Limits, read_ratings
+from agreement_pipeline.readers import Columns, Limits, read
 from agreement_pipeline.report import (
     difference_rows,
     estimate_rows,
@@ -456,7 +456,7 @@ def _ratings(options: argparse.Namespace) -> Ratings:
         "round_name": options.of_round,
         "limits": Limits(**dict(options.limit)),
     }
-    return read_ratings(options.file, columns, classifiers=tuple(options.classifier), **how)
+    return read(options.file, columns, classifiers=tuple(options.classifier), **how)
 
 
 def _as_json(data: object) -> str:
