@@ -14,7 +14,7 @@ from agreement_pipeline.cli.options import (
     measure_option,
     option,
     output_option,
-    read,
+    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_found
@@ -91,14 +91,14 @@ def compare(
     }
     match other, between:
         case Path() as second, None:
-            tables = (read(file, reading), read(second, reading))
+            tables = (read_table(file, reading), read_table(second, reading))
             files = (str(file), str(second))
             found = [
                 between_rounds(*tables, name, names=files, **settings)
                 for name in measure or [OF_ROUNDS]
             ]
         case None, (one, another):
-            found = _of_names(read(file, reading), one, another, measure or [OF_NAMES], settings)
+            found = _of_names(read_table(file, reading), one, another, measure or [OF_NAMES], settings)
         case _:
             raise _unclear(other)
     say_found(found, difference_rows, output)

@@ -14,7 +14,7 @@ from agreement_pipeline.cli.options import (
     option,
     output_option,
     policy_option,
-    read,
+    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import as_json, say
@@ -50,7 +50,7 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     could not be judged.
     """
     waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
-    ratings = read(file, reading)
+    ratings = read_table(file, reading)
     decision = assess(ratings, load_policy(policy), Contract.default(), waivers).decision
     say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings))
     return 0 if decision.admitted else HELD

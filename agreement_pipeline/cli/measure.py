@@ -15,7 +15,7 @@ from agreement_pipeline.cli.options import (
     measure_option,
     option,
     output_option,
-    read,
+    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_found
@@ -70,7 +70,7 @@ def measure(
     """Print the agreement in a table, with intervals."""
     if METHODS[interval_method].scheme is not None:
         refuse_too_few_resamples(confidence_level, n_resamples)
-    ratings = read(file, reading)
+    ratings = read_table(file, reading)
     names = measure or applicable(ratings)
     for name in names:
         _refuse_undefined(name, ratings.scale)

@@ -20,7 +20,7 @@ from agreement_pipeline.cli.parameters import (
 )
 from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits, read_ratings
+from agreement_pipeline.readers import Columns, Limits, read
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -172,11 +172,11 @@ def store_option(**settings: Any) -> Callable[[F], F]:
     return option("--store", type=PLACE, metavar="URL", **settings)
 
 
-def read(path: Path, reading: Mapping[str, Any]) -> Ratings:
+def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read as the shared options say."""
     names = ("item", "rater", "label", "occurrence", "confidence", "cluster", "raters")
     categories, level = reading["categories"], reading["level"]
-    return read_ratings(
+    return read(
         path,
         Columns(**{name: reading[name] for name in names}),
         layout=reading["layout"],

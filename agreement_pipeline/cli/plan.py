@@ -14,7 +14,7 @@ from agreement_pipeline.cli.options import (
     option,
     output_option,
     policy_option,
-    read,
+    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
@@ -129,7 +129,7 @@ def _earlier(ctx: click.Context, file: Path, options: Mapping[str, Any]) -> Popu
             f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
             "without one. Leave one of them out."
         )
-    ratings = read(file, options)
+    ratings = read_table(file, options)
     return lambda rule: [population_of(ratings, rule, where=str(file))]
 
 

@@ -18,7 +18,17 @@ from agreement_pipeline.store import check_round_name
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a look into the inbox found: rounds to run, files still being written, names that cannot be rounds."""
+    """What a look into the inbox found.
+
+    Parameters
+    ----------
+    ready
+        The rounds to run.
+    unsettled
+        A message for each file that is still being written.
+    refused
+        A message for each name that cannot be a round's.
+    """
 
     ready: tuple[Delivery, ...]
     unsettled: tuple[str, ...]
@@ -71,23 +81,27 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
 
 
 def _nothing_in(project: Project) -> str:
-    """Why there is nothing to run, where no file was found that waits or is refused."""
+    """Why there is nothing to run, if no file waits or is refused."""
     if project.inbox.exists():
         return f"nothing new in {project.inbox}"
-    return f"{project.inbox}: no such folder or file found; the inbox of {project.name} is required. Correct inbox in the project, or make the folder."
+    return (
+        f"{project.inbox}: found no such folder or file; expected the inbox of {project.name}. "
+        "Correct inbox in the project, or make the folder."
+    )
 
 
 def look(
     deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float
 ) -> Arrivals:
-    """Sort deliveries into those to run, those still being written and those whose name cannot be a round's."""
+    """Sort the deliveries that were not `seen`: ready, still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         if seen.get(delivery.round) == delivery.digest:
             continue
         if _unsettled(delivery.path, settle_seconds, now):
             unsettled.append(
-                f"{delivery.path.name}: still being written; a file at rest for {settle_seconds:g} s is required. It is looked at again at the next tick."
+                f"{delivery.path.name}: found a file that is still being written; expected a file "
+                f"at rest for {settle_seconds:g} s. The next tick looks at it again."
             )
             continue
         try:
@@ -100,7 +114,10 @@ def look(
 
 
 def _run_key(project: Project, delivery: Delivery) -> str:
-    """One run for each arrival: Dagster drops a run whose key it has seen, and a round may come back as it was before the last time."""
+    """A key for each arrival, since a round can come back with bytes that it had before.
+
+    Dagster drops a run whose key it has seen.
+    """
     return f"{delivery.round}:{delivery.digest}:{project.times_arrived(delivery.round)}"
 
 

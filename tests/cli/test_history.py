@@ -6,7 +6,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.release.withdrawal import withdraw
 from agreement_pipeline.store import Store
@@ -18,7 +18,7 @@ def stored(tmp_path, monkeypatch):
     """A store, in the place where projects have theirs, with a round that was admitted, released and withdrawn."""
     monkeypatch.chdir(tmp_path)
     store = Store(tmp_path / ".agreement/store/demo")
-    store.ingest("r1", read_ratings(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
+    store.ingest("r1", read(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
     release_round(store, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
     withdraw(store, "r1", ["a mistake in the guideline"])
     return store
