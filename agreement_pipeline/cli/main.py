@@ -5,9 +5,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from agreement_pipeline.cli.options import OF_NAMES, OF_ROUNDS, OF_TABLES, STORES, full_name, parser
 from agreement_pipeline.contract import Contract
@@ -22,13 +22,11 @@ from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     Difference,
     applicable,
-    basis_of,
     registered,
     survey,
 )
-from agreement_pipeline.intervals import fewest_draws, interval_method
+from agreement_pipeline.intervals import Inference, interval_method
 from agreement_pipeline.policy import (
-    N_RESAMPLES,
     TENTATIVE,
     Decision,
     Plan,
@@ -39,8 +37,9 @@ from agreement_pipeline.policy import (
     assumed,
     load_policy,
     load_waiver,
+    plans_for,
+    population_of,
 )
-from agreement_pipeline.policy import plan as planned
 from agreement_pipeline.ratings import Ratings, Scale, described, lookalikes
 from agreement_pipeline.readers import Columns, Limits, read_ratings
 from agreement_pipeline.report import (
@@ -110,12 +109,8 @@ def measure(options: argparse.Namespace) -> int:
             raise AgreementError(
                 f"--measure {name}: level {level} found; one of {', '.join(sorted(registered(name).levels))} is required. Choose another --level."
             )
-    settings = {
-        "confidence_level": options.confidence_level,
-        "n_resamples": options.n_resamples,
-        "method": options.interval_method,
-    }
-    found = list(survey(ratings, names, scopes=options.scope or SCOPE_KINDS, **settings))
+    inference = replace(_inference(options), method=options.interval_method)
+    found = list(survey(ratings, names, inference, scopes=options.scope or SCOPE_KINDS))
     _say(
         _as_json([each.to_mapping() for each in found])
         if options.format == "json"
@@ -127,11 +122,7 @@ def measure(options: argparse.Namespace) -> int:
 def compare(options: argparse.Namespace) -> int:
     """Print how far two tables differ, or two classifiers or raters of one, measure by measure."""
     _refuse_too_few_draws(options)
-    found = list(
-        _differences(
-            options, confidence_level=options.confidence_level, n_resamples=options.n_resamples
-        )
-    )
+    found = list(_differences(options, _inference(options)))
     _say(
         _as_json([each.to_mapping() for each in found])
         if options.format == "json"
@@ -140,8 +131,12 @@ def compare(options: argparse.Namespace) -> int:
     return ADMITTED
 
 
+def _inference(options: argparse.Namespace) -> Inference:
+    return Inference(options.confidence_level, options.n_resamples)
+
+
 def _refuse_too_few_draws(options: argparse.Namespace) -> None:
-    needed = fewest_draws((1 - options.confidence_level) / 2)
+    needed = _inference(options).needed_resamples()
     if options.n_resamples < needed:
         found = f"--n-resamples {options.n_resamples} with --confidence-level {options.confidence_level:g} found"
         raise AgreementError(
@@ -149,7 +144,7 @@ def _refuse_too_few_draws(options: argparse.Namespace) -> None:
         )
 
 
-def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Difference]:
+def _differences(options: argparse.Namespace, inference: Inference) -> Iterator[Difference]:
     from agreement_pipeline.estimates import between_classifiers, between_raters, between_rounds
 
     ratings = _ratings(options)
@@ -168,7 +163,7 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
             (str(options.file), str(options.other)),
         )
         yield from (
-            between_rounds(ratings, other, name, category=options.category, names=names, **settings)
+            between_rounds(ratings, other, name, inference, category=options.category, names=names)
             for name in options.measure or [OF_ROUNDS]
         )
     elif (
@@ -181,13 +176,15 @@ def _differences(options: argparse.Namespace, **settings: Any) -> Iterator[Diffe
             f"{found}; two classifiers, or two raters of the panel, are required. Name every model with --classifier."
         )
     elif not models:
+        one, another = options.between
         yield from (
-            between_raters(ratings, name, *options.between, category=options.category, **settings)
+            between_raters(ratings, name, one, another, inference, category=options.category)
             for name in options.measure or [OF_NAMES]
         )
     elif options.category is None:
+        one, another = options.between
         yield from (
-            between_classifiers(ratings, name, *options.between, **settings)
+            between_classifiers(ratings, name, one, another, inference)
             for name in options.measure or [OF_NAMES]
         )
     else:
@@ -234,24 +231,12 @@ def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
 def plan(options: argparse.Namespace) -> int:
     """Print how many items a policy's rules need before they decide."""
     policy = load_policy(options.policy)
-    rules = [rule for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"]
-    asked = [(rule, population) for rule in rules for population in _populations(options, rule)]
-    settings = {
-        "probability": options.probability,
-        "n_rounds": options.rounds,
-        "confidence_level": policy.confidence_level,
-        **_manner(policy),
-    }
-    found = [
-        planned(
-            rule.measure, population, reliable=rule.reliable, min_items=rule.min_items, **settings
-        )
-        for rule, population in asked
-    ]
-    if not found:
-        raise PolicyError(
-            f"{options.policy}: no rule of the round that holds found; one is required for a plan. Plan for another policy."
-        )
+    found = plans_for(
+        policy,
+        lambda rule: _populations(options, rule),
+        probability=options.probability,
+        n_rounds=options.rounds,
+    )
     _say(
         _as_json([each.to_mapping() for each in found])
         if options.format == "json"
@@ -268,36 +253,6 @@ def _draw(path: Path, plans: Sequence[Plan]) -> None:
         print(f"{path}: not written, since no rounds were simulated", file=sys.stderr)  # noqa: T201 - the command line's own voice
     else:
         path.write_bytes(figure)
-
-
-def _manner(policy: Policy) -> dict[str, Any]:
-    """How rounds are judged, for a plan; with the policy's own draws where limits lie further out than usual.
-
-    Raises
-    ------
-    PolicyError
-        The limits are of raters at large; or verdicts hold together, and how many there are is not known before the round.
-    """
-    if interval_method(policy.interval_method).population == "raters at large":
-        need = "a method that speaks of these raters is required, since how many raters there are decides about raters at large, whatever the items"
-        raise PolicyError(
-            f"interval_method {policy.interval_method} found; {need}. Plan for a policy without it, and ask more raters."
-        )
-    if policy.familywise == "none" and policy.always_valid_at is None:
-        return {"n_resamples": max(N_RESAMPLES, fewest_draws(policy.tail))}
-    holding = [rule for rule in policy.rules if rule.effect == "hold"]
-    elsewhere = sorted({rule.scope for rule in holding if rule.scope != "round"})
-    if policy.familywise == "holm" and elsewhere:
-        need = "rules of the round alone are required, since how many verdicts will hold together is not known otherwise"
-        raise PolicyError(
-            f"familywise: holm with rules that hold on {listed(elsewhere)} found; {need}. Plan for a policy without these rules."
-        )
-    n_together = len(holding) if policy.familywise == "holm" else 1
-    return {
-        "n_together": n_together,
-        "always_valid_at": policy.always_valid_at,
-        "n_resamples": policy.n_resamples,
-    }
 
 
 def _populations(options: argparse.Namespace, rule: Rule) -> Iterator[Statistic]:
@@ -323,33 +278,7 @@ def _populations(options: argparse.Namespace, rule: Rule) -> Iterator[Statistic]
         raise PolicyError(
             f"{options.file} with {listed(given)} found; a table, or what to expect without one, is required. Leave one of them out."
         )
-    statistic, record = basis_of(_ratings(options), rule.measure), registered(rule.measure)
-    if statistic is None or record.why_undefined(statistic):
-        raise PolicyError(
-            f"{options.file}: {rule.measure} has no value on it; one is required to plan from. Plan from another round, or with --expected."
-        )
-    _refuse_never_evaluated(
-        options, rule, record.rests_on.raters(statistic), record.raters_left_out(statistic)
-    )
-    yield statistic
-
-
-def _refuse_never_evaluated(
-    options: argparse.Namespace, rule: Rule, n_raters: int, left_out: Sequence[str]
-) -> None:
-    """Refuse a round whose raters the rule does not read: no number of items of theirs would decide."""
-    too_few = (
-        f"{n_raters} raters found; {rule.min_raters} are" if n_raters < rule.min_raters else ""
-    )
-    missing = (
-        f"nothing to read of raters {listed(left_out)} found; every rater is"
-        if rule.every_rater and left_out
-        else ""
-    )
-    if why := too_few or missing:
-        raise PolicyError(
-            f"{options.file}: {rule.measure}: {why} required by {options.policy}, whatever the items. Plan from a round in which they are."
-        )
+    yield population_of(_ratings(options), rule, where=str(options.file))
 
 
 def _refuse_options_of_tables(options: argparse.Namespace) -> None:

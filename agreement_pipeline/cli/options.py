@@ -5,8 +5,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, SCOPE_KINDS
-from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
+from agreement_pipeline.estimates import SCOPE_KINDS
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.policy import N_ROUNDS
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.readers import Limits
@@ -172,14 +172,14 @@ def _measure_names(parser: argparse.ArgumentParser, usual: str) -> None:
     parser.add_argument(
         "--confidence-level",
         type=_share,
-        default=CONFIDENCE_LEVEL,
+        default=Inference.confidence_level,
         metavar="SHARE",
         help="of the intervals (default: 0.95)",
     )
     parser.add_argument(
         "--n-resamples",
         type=_repetitions,
-        default=N_RESAMPLES,
+        default=Inference.n_resamples,
         metavar="N",
         help="draws an interval (default: 10000)",
     )
