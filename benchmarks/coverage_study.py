@@ -19,8 +19,8 @@ from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
-    Asked,
     Evidence,
+    Inference,
     Interval,
     gathered,
     points_of,
@@ -92,7 +92,8 @@ def evidence_of(
 ) -> dict[str, Evidence]:
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
     statistic = statistic_of(sample, group)
-    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed))
+    inference = Inference(n_resamples=draws, method=source, seed=seed)
+    return gathered(points_of(records, statistic), statistic, inference)
 
 
 def limits(

@@ -15,10 +15,8 @@ import numpy as np
 from populations import Population, Sample
 
 from agreement_pipeline.intervals import (
-    DEFAULT_METHOD,
-    METHODS,
     AlwaysValid,
-    Asked,
+    Inference,
     gathered,
     mixture,
     points_of,
@@ -75,12 +73,11 @@ def _above(
     sample: Sample, draws: int, confidence_level: float, seed: int
 ) -> Iterator[tuple[bool, bool]]:
     """Night by night, whether the lower limit is above the truth: if judged once, and if always valid."""
-    record, method, tail = MEASURES[MEASURE], METHODS[DEFAULT_METHOD], (1 - confidence_level) / 2
+    inference = Inference(confidence_level, draws, seed=seed)
+    record, method, tail = MEASURES[MEASURE], inference.interval_method, inference.tail
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
-        evidence = gathered(points_of([record], counts), counts, method, Asked(draws, seed))[
-            MEASURE
-        ]
+        evidence = gathered(points_of([record], counts), counts, inference)[MEASURE]
         once = method.knows(evidence, record.bounds)
         of_many = (method.knows_of_many or method.knows)(evidence, record.bounds)
         always = AlwaysValid(

@@ -8,6 +8,7 @@ import yaml
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Scale
@@ -104,6 +105,6 @@ def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_defini
 def test_the_serology_round_is_too_small_to_be_admitted(serology):
     holding = load_policy(CONFIGS / "policies" / "serology.yaml").rules[0]
     (verdict,) = holding.judge(
-        [estimate("shah_kappa_s", memory.rating_patterns(serology), n_resamples=2000)]
+        [estimate("shah_kappa_s", memory.rating_patterns(serology), Inference(n_resamples=2000))]
     )
     assert verdict.kind == "inconclusive"

@@ -1,6 +1,6 @@
 """The command `compare`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.cli.parameters import FILE
-from agreement_pipeline.cli.temporary import refuse_too_few_resamples
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import (
     Difference,
@@ -27,6 +26,7 @@ from agreement_pipeline.estimates import (
     between_raters,
     between_rounds,
 )
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report import difference_rows
 from agreement_pipeline.text import listed
@@ -83,22 +83,17 @@ def compare(
 
     The comparison is paired: it uses the items that both sides share.
     """
-    refuse_too_few_resamples(confidence_level, n_resamples)
-    settings: dict[str, Any] = {
-        "category": category,
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-    }
+    inference = Inference(confidence_level, n_resamples)
+    inference.refuse_too_few()
     match other, between:
         case Path() as second, None:
             tables = (read_table(file, reading), read_table(second, reading))
-            files = (str(file), str(second))
-            found = [
-                between_rounds(*tables, name, names=files, **settings)
-                for name in measure or [OF_ROUNDS]
-            ]
+            how = {"category": category, "names": (str(file), str(second))}
+            names = measure or [OF_ROUNDS]
+            found = [between_rounds(*tables, name, inference, **how) for name in names]
         case None, (one, another):
-            found = _of_names(read_table(file, reading), one, another, measure or [OF_NAMES], settings)
+            names = measure or [OF_NAMES]
+            found = _of_names(read_table(file, reading), one, another, names, inference, category)
         case _:
             raise _unclear(other)
     say_found(found, difference_rows, output)
@@ -115,19 +110,26 @@ def _unclear(other: Path | None) -> AgreementError:
 
 
 def _of_names(
-    ratings: Ratings, one: str, other: str, names: Sequence[str], settings: Mapping[str, Any]
+    ratings: Ratings,
+    one: str,
+    other: str,
+    names: Sequence[str],
+    inference: Inference,
+    category: str | None,
 ) -> list[Difference]:
     """How far two classifiers or two raters of one table differ."""
     models = {one, other} & set(ratings.classifiers)
     if not models:
-        return [between_raters(ratings, name, one, other, **settings) for name in names]
+        return [
+            between_raters(ratings, name, one, other, inference, category=category)
+            for name in names
+        ]
     _refuse_other(models, {one, other})
-    without_category = dict(settings)
-    if without_category.pop("category") is not None:
+    if category is not None:
         raise AgreementError(
             "--category: found two classifiers; expected two tables or raters. Leave it out."
         )
-    return [between_classifiers(ratings, name, one, other, **without_category) for name in names]
+    return [between_classifiers(ratings, name, one, other, inference) for name in names]
 
 
 def _refuse_other(models: set[str], between: set[str]) -> None:

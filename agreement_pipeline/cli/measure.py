@@ -20,10 +20,9 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.cli.parameters import FILE, OneOf
-from agreement_pipeline.cli.temporary import refuse_too_few_resamples
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import SCOPE_KINDS, applicable, registered, survey
-from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import estimate_rows
 
@@ -68,20 +67,14 @@ def measure(
     **reading: Any,
 ) -> int:
     """Print the agreement in a table, with intervals."""
-    if METHODS[interval_method].scheme is not None:
-        refuse_too_few_resamples(confidence_level, n_resamples)
+    inference = Inference(confidence_level, n_resamples, interval_method)
+    if inference.interval_method.scheme is not None:
+        inference.refuse_too_few()
     ratings = read_table(file, reading)
     names = measure or applicable(ratings)
     for name in names:
         _refuse_undefined(name, ratings.scale)
-    found = survey(
-        ratings,
-        names,
-        scopes=scope or SCOPE_KINDS,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        method=interval_method,
-    )
+    found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS)
     say_found(list(found), estimate_rows, output)
     return 0
 

@@ -18,7 +18,7 @@ from agreement_pipeline.cli.parameters import (
     MeasureName,
     OneOf,
 )
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
 from agreement_pipeline.readers import Columns, Limits, read
 
@@ -114,7 +114,7 @@ INTERVAL = (
         group=INTERVALS,
         type=SHARE,
         metavar="SHARE",
-        default=CONFIDENCE_LEVEL,
+        default=Inference.confidence_level,
         help="Confidence level of the intervals.",
     ),
     option(
@@ -122,7 +122,7 @@ INTERVAL = (
         group=INTERVALS,
         type=REPETITIONS,
         metavar="N",
-        default=N_RESAMPLES,
+        default=Inference.n_resamples,
         help="Resamples of an interval.",
     ),
 )

@@ -27,9 +27,16 @@ from agreement_pipeline.cli.parameters import (
     SHARE,
     SHARES,
 )
-from agreement_pipeline.cli.temporary import plans_for, population_of
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.policy import N_ROUNDS, Plan, Rule, assumed, load_policy
+from agreement_pipeline.policy import (
+    N_ROUNDS,
+    Plan,
+    Rule,
+    assumed,
+    load_policy,
+    plans_for,
+    population_of,
+)
 from agreement_pipeline.report import plan_figure, plan_rows
 from agreement_pipeline.statistics import Statistic
 from agreement_pipeline.text import listed

@@ -9,8 +9,9 @@ import numpy as np
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import Difference, Side, difference
-from agreement_pipeline.estimates.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, registered
+from agreement_pipeline.estimates.estimating import DEFAULT, registered
 from agreement_pipeline.estimates.scopes import basis_of
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
     PanelPatterns,
@@ -31,11 +32,10 @@ def between_rounds(
     one: Ratings,
     other: Ratings,
     measure: str,
+    inference: Inference = DEFAULT,
     *,
     category: str | None = None,
     names: tuple[str, str] = ("one round", "the other round"),
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
 ) -> Difference:
     """How much greater a measure of the round is on one set of ratings than on another; paired by the items, and clusters of items, that both hold.
 
@@ -49,7 +49,7 @@ def between_rounds(
         numbers without categories; or they share items, and one has clusters and the other none, or others.
     """
     needs = registered(measure).needs
-    seed = [int(each.digest[:16], 16) for each in (one, other)]
+    seed = tuple(int(each.digest[:16], 16) for each in (one, other))
     one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
         _require_defined(ratings, measure)
@@ -77,13 +77,9 @@ def between_rounds(
         Side(f"{what} of {name}", measure, statistic, category)
         for name, statistic in zip(names, statistics, strict=True)
     ]
-    return difference(
-        *sides,
-        shared=shared if paired else None,
-        seed=seed,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-    )
+    first, second = sides
+    seeded = replace(inference, seed=seed)
+    return difference(first, second, seeded, shared=shared if paired else None)
 
 
 def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratings]:
@@ -109,9 +105,7 @@ def between_classifiers(
     measure: str,
     one: str,
     other: str,
-    *,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
+    inference: Inference = DEFAULT,
 ) -> Difference:
     """How much greater a classifier's agreement with the panel is than another's.
 
@@ -132,7 +126,7 @@ def between_classifiers(
         Side(f"{measure} of classifier {name}", measure, statistic)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
-    return _difference(ratings, sides, _shared(joint, one, other), confidence_level, n_resamples)
+    return _difference(ratings, sides, _shared(joint, one, other), inference)
 
 
 def between_raters(
@@ -140,10 +134,9 @@ def between_raters(
     measure: str,
     one: str,
     other: str,
+    inference: Inference = DEFAULT,
     *,
     category: str | None = None,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
 ) -> Difference:
     """How much more a rater agrees with the rest of the panel, or with herself, than another does.
 
@@ -180,16 +173,14 @@ def between_raters(
         Side(f"{what} of rater {name}", measure, statistic, category)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
-    return _difference(ratings, sides, shared, confidence_level, n_resamples)
+    return _difference(ratings, sides, shared, inference)
 
 
 def between_measures(
     ratings: Ratings,
     one: str,
     other: str,
-    *,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
+    inference: Inference = DEFAULT,
 ) -> Difference:
     """How much greater one measure of the round is than another; between raters and of raters with themselves included.
 
@@ -213,21 +204,16 @@ def between_measures(
         ratings,
         sides,
         min(statistic.n_items for statistic in statistics),
-        confidence_level,
-        n_resamples,
+        inference,
     )
 
 
 def _difference(
-    ratings: Ratings, sides: list[Side], shared: int, confidence_level: float, n_resamples: int
+    ratings: Ratings, sides: list[Side], shared: int, inference: Inference
 ) -> Difference:
-    return difference(
-        *sides,
-        shared=shared,
-        seed=int(ratings.digest[:16], 16),
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-    )
+    one, other = sides
+    seeded = replace(inference, seed=int(ratings.digest[:16], 16))
+    return difference(one, other, seeded, shared=shared)
 
 
 def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:

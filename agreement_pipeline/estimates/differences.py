@@ -13,19 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import (
-    CONFIDENCE_LEVEL,
-    N_RESAMPLES,
-    UNUSED,
-    refuse_impossible,
-    registered,
-)
+from agreement_pipeline.estimates.estimating import DEFAULT, UNUSED, registered
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
     PRIOR_MASS,
     TOO_FEW_DRAWS,
     Anything,
+    Inference,
     Interval,
     affordable,
     drawn_masses,
@@ -34,7 +29,6 @@ from agreement_pipeline.intervals import (
     resampled,
     row_weights,
     split_for,
-    too_few,
     why_without,
 )
 from agreement_pipeline.measures import Measure
@@ -124,11 +118,9 @@ class Difference:
 def difference(
     one: Side,
     other: Side,
+    inference: Inference = DEFAULT,
     *,
     shared: int | None = None,
-    seed: int | Sequence[int] = 0,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
 ) -> Difference:
     """One less other, from the same draws of items where they share some, and from draws apart where they do not.
 
@@ -163,7 +155,7 @@ def difference(
     >>> round(found.value, 4), found.interval.low <= found.value <= found.interval.high
     (0.0024, True)
     """
-    refuse_impossible(confidence_level, n_resamples)
+    inference.refuse_other_methods("difference")
     records = registered(one.measure), registered(other.measure)
     for side, record in zip((one, other), records, strict=True):
         _refuse_left_out(side, record)
@@ -178,13 +170,13 @@ def difference(
             other.name,
             None,
             None,
-            confidence_level,
+            inference.confidence_level,
             METHOD,
             shared,
             undefined="; ".join(undefined),
         )
     n = min(
-        n_resamples,
+        inference.n_resamples,
         *(
             affordable(record, side.statistic)
             for record, side in zip(records, (one, other), strict=True)
@@ -193,7 +185,7 @@ def difference(
     read, read_other = (
         _reader(record, side) for record, side in zip(records, (one, other), strict=True)
     )
-    blocks = _drawn(one, other, shared is not None, n, seed)
+    blocks = _drawn(one, other, shared is not None, n, inference.seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
     values = float(read(one.statistic)), float(read_other(other.statistic))
     value = values[0] - values[1]
@@ -201,26 +193,26 @@ def difference(
         records[0].bounds[0] - records[1].bounds[1],
         records[0].bounds[1] - records[1].bounds[0],
     )
-    coarse, tail = too_few(n, n_resamples, confidence_level), (1 - confidence_level) / 2
+    tail = inference.tail
     known = (
         Anything(bounds, TOO_FEW_DRAWS)
-        if coarse
+        if inference.too_few(n)
         else expanded(draws, value, bounds, min(_units(one), _units(other)))
     )
     clustered = one.statistic.clusters or other.statistic.clusters
     paired = "drawn apart" if shared is None else f"paired by {'cluster' if clustered else 'item'}"
     few = (
-        f"; {why} for limits at {100 * confidence_level:g} %"
+        f"; {why} for limits at {100 * inference.confidence_level:g} %"
         if (why := known.why_without(tail))
         else ""
     )
-    method = f"{f'{n} ' if n < n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
+    method = f"{f'{n} ' if n < inference.n_resamples else ''}{METHOD}{'; whole clusters' if clustered else ''}; {paired}{few}"
     return Difference(
         one.name,
         other.name,
         value,
         known.limits(tail),
-        confidence_level,
+        inference.confidence_level,
         method,
         shared,
         values,

@@ -4,20 +4,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 from agreement_pipeline.engines import memory
-from agreement_pipeline.estimates.estimates import (
-    CONFIDENCE_LEVEL,
-    N_RESAMPLES,
-    ROUND,
-    SCOPE_KINDS,
-    Estimate,
-    Scope,
-    estimate_each,
-    registered,
-)
-from agreement_pipeline.intervals import DEFAULT_METHOD, fewest_draws, interval_method
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.statistics import (
@@ -57,44 +49,35 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
 def measure_ratings(
     ratings: Ratings,
     measures: Iterable[str],
+    inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    method: str = DEFAULT_METHOD,
-    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
 
     Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
     estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
     """
-    settings: dict[str, Any] = {
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "always_valid_at": always_valid_at,
-    }
     records = [
         record
         for record in map(registered, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
-    seed = int(ratings.digest[:16], 16)
-    at_large = interval_method(method).population == "raters at large"
+    seeded = replace(inference, seed=int(ratings.digest[:16], 16))
+    at_large = inference.interval_method.population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
         for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
             ratings
         ):
-            of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
+            named = at_large and scope.kind in NAMED
+            of_scope = replace(seeded, method=DEFAULT_METHOD) if named else seeded
             group = [
                 record.name
                 for record in records
                 if record.needs == needs and (scope == ROUND or not record.expensive)
             ]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimate_each(
-                    group, made(), seed=seed, scope=scope, method=of_scope, **settings
-                )
+                found = estimate_each(group, made(), of_scope, scope=scope)
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
@@ -110,13 +93,10 @@ def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
 def survey(
     ratings: Ratings,
     measures: Sequence[str],
+    inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    method: str = DEFAULT_METHOD,
-    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
     """Estimates on every scope, or the kinds of them named, for people to look at.
 
@@ -126,17 +106,10 @@ def survey(
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    fewer = min(n_resamples, max(DETAIL_RESAMPLES, fewest_draws((1 - confidence_level) / 2)))
-    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, fewer, None)):
-        yield from measure_ratings(
-            ratings,
-            measures,
-            scopes=kinds,
-            confidence_level=confidence_level,
-            n_resamples=draws,
-            method=method,
-            always_valid_at=at,
-        )
+    yield from measure_ratings(ratings, measures, inference, scopes=others)
+    once = replace(inference, always_valid_at=None)
+    fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
+    yield from measure_ratings(ratings, measures, replace(once, n_resamples=fewer), scopes=details)
 
 
 def _of_counts(ratings: Ratings) -> Scoped:

@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope
-from agreement_pipeline.intervals import OfDraws
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.estimating import DEFAULT
+from agreement_pipeline.estimates.scope import Scope
+from agreement_pipeline.intervals import Inference, OfDraws
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicateCounts
 
@@ -23,10 +25,7 @@ class _Cells(NamedTuple):
 
 def shrunken_self_agreement(
     replicates: ReplicateCounts,
-    *,
-    seed: int = 0,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
+    inference: Inference = DEFAULT,
 ) -> tuple[Estimate, ...]:
     r"""Every rater's share of pairs of her own labels of one item that are the same, drawn towards the pool by empirical Bayes.
 
@@ -64,6 +63,7 @@ def shrunken_self_agreement(
     >>> [(str(found.scope), round(found.value, 3)) for found in shrunken_self_agreement(cells)]
     [('rater a', 0.99), ('rater b', 0.628)]
     """
+    inference.refuse_other_methods("shrunken self-agreement")
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
     cells = _cells(replicates, np.array(order, dtype=np.int64))
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
@@ -72,19 +72,20 @@ def shrunken_self_agreement(
             _undefined(
                 replicates.of(replicates.raters[rater]),
                 replicates.raters[rater],
-                confidence_level,
+                inference,
                 why,
             )
             for rater in order
         )
     mean, mass = _pool(cells)
     rngs = [
-        np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(order))
+        np.random.default_rng(child)
+        for child in np.random.SeedSequence(inference.seed).spawn(len(order))
     ]
     found = []
     for rater, agreeing, met, rng in zip(order, cells.agreeing, cells.met, rngs, strict=True):
         draws = rng.beta(
-            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=n_resamples
+            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=inference.n_resamples
         )
         method = f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, by {mass:.1f} items; these raters"
         found.append(
@@ -93,7 +94,7 @@ def shrunken_self_agreement(
                 replicates.raters[rater],
                 float((agreeing + mass * mean) / (met + mass)),
                 draws,
-                confidence_level,
+                inference,
                 method,
             )
         )
@@ -123,7 +124,7 @@ def _estimate(
     rater: str,
     value: float,
     draws: Array,
-    confidence_level: float,
+    inference: Inference,
     method: str,
 ) -> Estimate:
     mine = replicates.of(rater)
@@ -132,8 +133,8 @@ def _estimate(
         MEASURE,
         Scope("rater", rater),
         value,
-        known.limits((1 - confidence_level) / 2),
-        confidence_level,
+        known.limits(inference.tail),
+        inference.confidence_level,
         method,
         mine.n_items,
         1,
@@ -142,13 +143,13 @@ def _estimate(
     )
 
 
-def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float, why: str) -> Estimate:
+def _undefined(mine: ReplicateCounts, rater: str, inference: Inference, why: str) -> Estimate:
     return Estimate(
         MEASURE,
         Scope("rater", rater),
         None,
         None,
-        confidence_level,
+        inference.confidence_level,
         "empirical Bayes",
         mine.n_items,
         1,

@@ -3,7 +3,6 @@
 from agreement_pipeline.intervals.always_valid import (
     AlwaysValid,
     critical_value,
-    draws_needed,
     mixture,
 )
 from agreement_pipeline.intervals.distributions import (
@@ -15,8 +14,6 @@ from agreement_pipeline.intervals.distributions import (
     OfDraws,
     Wider,
     expanded,
-    fewest_draws,
-    too_few,
 )
 from agreement_pipeline.intervals.draws import (
     PRIOR_MASS,
@@ -27,13 +24,13 @@ from agreement_pipeline.intervals.draws import (
     row_weights,
 )
 from agreement_pipeline.intervals.evidence import (
-    Asked,
     affordable,
     gathered,
     points_of,
     split_for,
     why_without,
 )
+from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -51,10 +48,10 @@ __all__ = [
     "TOO_FEW_DRAWS",
     "AlwaysValid",
     "Anything",
-    "Asked",
     "ConfidenceDistribution",
     "Evidence",
     "Expanded",
+    "Inference",
     "Interval",
     "IntervalMethod",
     "OfDraws",
@@ -63,9 +60,7 @@ __all__ = [
     "affordable",
     "critical_value",
     "drawn_masses",
-    "draws_needed",
     "expanded",
-    "fewest_draws",
     "gathered",
     "in_blocks",
     "interval_method",
@@ -74,6 +69,5 @@ __all__ = [
     "resampled",
     "row_weights",
     "split_for",
-    "too_few",
     "why_without",
 ]

@@ -39,11 +39,6 @@ def fewest_draws(tail: float) -> int:
     return math.ceil(FEWEST_TAIL_DRAWS / tail * (1 - 1e-12))
 
 
-def too_few(n_draws: int, n_resamples: int, confidence_level: float) -> bool:
-    """Are draws so dear that fewer were made than limits so far out ask for?"""
-    return 0 < n_draws < min(n_resamples, fewest_draws((1 - confidence_level) / 2))
-
-
 class ConfidenceDistribution(Protocol):
     """What is known of a true value."""
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.intervals.draws import PRIOR_MASS, resampled
+from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
-from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
+from agreement_pipeline.intervals.methods import Evidence
 from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
@@ -40,13 +41,6 @@ class Point(NamedTuple):
     basis: Any
     found: Coefficient
     undefined: str | None = None
-
-
-class Asked(NamedTuple):
-    """How much evidence is asked for: draws and their seed."""
-
-    n_resamples: int
-    seed: int
 
 
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
@@ -103,20 +97,20 @@ def _forgotten(statistic: RatingPatterns | PanelPatterns) -> CategoryCounts | Pa
     )
 
 
-def gathered(
-    points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked
-) -> dict[str, Evidence]:
+def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
     """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
     groups: dict[tuple[int, bool, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
-            n = min(asked.n_resamples, affordable(point.record, point.basis))
+            n = min(inference.n_resamples, affordable(point.record, point.basis))
             groups.setdefault((id(point.basis), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
     for (*_, n), group in groups.items():
-        found |= _of_group(group, method, asked._replace(n_resamples=n))
+        found |= _of_group(group, replace(inference, n_resamples=n))
     return (
-        _with_raters(found, points, statistic) if method.population == "raters at large" else found
+        _with_raters(found, points, statistic)
+        if inference.interval_method.population == "raters at large"
+        else found
     )
 
 
@@ -160,20 +154,23 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     )
 
 
-def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
+def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
     """The evidence on measures on one basis, without what is left of it when raters are left out."""
     base, records = group[0].basis, [point.record for point in group]
+    method = inference.interval_method
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, times = nothing, nothing, np.empty(0)
     if method.scheme is not None:
         drawn = _values(
-            records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme)
+            records,
+            split,
+            resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme),
         )
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        left = _values(records, [], _without_items(base, most, asked, behind))
+        left = _values(records, [], _without_items(base, most, inference.seed, behind))
         times = np.concatenate(behind)
     found = {}
     for point in group:
@@ -193,10 +190,10 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
 
 
 def _without_items(
-    base: Any, most_weights: int, asked: Asked, behind: list[Array]
+    base: Any, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
 ) -> Iterator[Any]:
     """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
-    for block in without_items(base, most_weights, asked.seed):
+    for block in without_items(base, most_weights, seed):
         behind.append(block.times)
         yield base.reweighted(block.weights)
 

@@ -22,7 +22,9 @@ class LeftOut(NamedTuple):
     times: Array
 
 
-def without_items(statistic: Statistic, most_weights: int, seed: int) -> Iterator[LeftOut]:
+def without_items(
+    statistic: Statistic, most_weights: int, seed: int | tuple[int, ...]
+) -> Iterator[LeftOut]:
     """The weights without each item, items of one row standing for each other; or, where that were more than `most_weights`, without groups.
 
     Groups are as equal as can be and drawn by the seed: the jackknife of groups is unbiased too and a little less certain (Shao & Tu 1995,

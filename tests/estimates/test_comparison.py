@@ -13,9 +13,10 @@ from agreement_pipeline.estimates import (
     measure_ratings,
 )
 from agreement_pipeline.estimates.comparison import between_measures
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 
-FEW = {"n_resamples": 1000}
+FEW = {"inference": Inference(n_resamples=1000)}
 COLUMNS = ["item", "rater", "label"]
 
 
@@ -42,7 +43,7 @@ def worse():
 def value(round_, measure, scope="round"):
     return next(
         found.value
-        for found in measure_ratings(round_, [measure], n_resamples=1000)
+        for found in measure_ratings(round_, [measure], Inference(n_resamples=1000))
         if str(found.scope) == scope
     )
 
@@ -107,7 +108,7 @@ def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
         classifiers=worse.classifiers,
     )
     paired, apart = (
-        between_rounds(clean, other, "krippendorff_alpha", n_resamples=4000).interval
+        between_rounds(clean, other, "krippendorff_alpha", Inference(n_resamples=4000)).interval
         for other in (worse, renamed)
     )
     assert paired.high - paired.low < apart.high - apart.low

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import METHODS, Anything, Expanded, OfDraws, expanded
+from agreement_pipeline.intervals import METHODS, Anything, Expanded, Inference, OfDraws, expanded
 from agreement_pipeline.intervals.distributions import Corrected, Exact, Student
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -48,10 +48,7 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
             found = estimate(
                 measure,
                 patterns(seed),
-                seed=seed,
-                method=name,
-                n_resamples=1000,
-                always_valid_at=at,
+                Inference(n_resamples=1000, method=name, always_valid_at=at, seed=seed),
             )
             if found.value is None:
                 continue
@@ -73,7 +70,9 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
 def test_q_never_falls_as_the_cutoff_rises(name, at):
     for seed in range(6):
         found = estimate(
-            "krippendorff_alpha", patterns(seed), method=name, n_resamples=500, always_valid_at=at
+            "krippendorff_alpha",
+            patterns(seed),
+            Inference(n_resamples=500, method=name, always_valid_at=at),
         )
         if found.value is not None:
             q = [found.miss_probability(cutoff) for cutoff in np.linspace(-1, 1, 41)]
@@ -98,7 +97,7 @@ def test_q_of_a_jackknifed_mean_is_students_tail():
     x = mean_of_pairs(seen)
     error = x.std(ddof=1) / math.sqrt(40)
     plain, log = (
-        estimate("percent_agreement", seen, method=name)
+        estimate("percent_agreement", seen, Inference(method=name))
         for name in ("jackknife_t", "jackknife_log")
     )
     assert plain.miss_probability(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
@@ -127,7 +126,7 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
     )
     squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
     apart = 1 - by_item.mean()
-    found = estimate("percent_agreement", seen, method="two_way_jackknife_log")
+    found = estimate("percent_agreement", seen, Inference(method="two_way_jackknife_log"))
     assert found.miss_probability(0.8) == pytest.approx(
         stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
     )
@@ -138,14 +137,14 @@ def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones
     """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
     unanimous = RatingPatterns([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
-        assert estimate("percent_agreement", unanimous, method=name).miss_probability(
+        assert estimate("percent_agreement", unanimous, Inference(method=name)).miss_probability(
             0.8
         ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
 
 
 def test_where_nothing_is_known_q_is_1():
     two = RatingPatterns([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
-    found = estimate("krippendorff_alpha", two, method="two_way_jackknife_log")
+    found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
     assert (found.known, found.without_limits) == (
@@ -213,7 +212,7 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
         estimate(
             "percent_agreement",
             RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"),
-            n_resamples=1000,
+            Inference(n_resamples=1000),
         )
         for n in (4, 12)
     )

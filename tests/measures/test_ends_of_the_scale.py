@@ -7,6 +7,7 @@ import pytest
 from agreement_pipeline import MEASURES, RatingPatterns, Rule, Scale
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import applicable, measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.readers import read_ratings
 
 N = 100
@@ -45,7 +46,7 @@ def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round)
     names = [
         name for name in corrected if MEASURES[name].needs != "groups"
     ]  # there is no second group in the rounds
-    found = list(measure_ratings(read_round, names, n_resamples=1000))
+    found = list(measure_ratings(read_round, names, Inference(n_resamples=1000)))
     assert {each.measure for each in found} == set(names)
     verdicts = [
         verdict

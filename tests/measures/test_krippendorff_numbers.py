@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
-from agreement_pipeline.intervals import resampled
+from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import _numbers
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -194,7 +194,7 @@ def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_mega
     table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
     values = RatingValues(table, scale=Scale(None, level), raters=tuple("abcde"))
     tracemalloc.start()
-    found = estimate("krippendorff_alpha", values, n_resamples=40)
+    found = estimate("krippendorff_alpha", values, Inference(n_resamples=40))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.draws) == 40

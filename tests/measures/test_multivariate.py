@@ -9,6 +9,7 @@ import pytest
 
 from agreement_pipeline import MEASURES, RatingPatterns, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import _simplices
 from tools.pages.sources import um
 
@@ -364,7 +365,7 @@ def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_e
     assert um_phi(values).value == found.value
     assert (
         f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("um_phi", values, n_resamples=20).method
+        in estimate("um_phi", values, Inference(n_resamples=20)).method
     )
 
 
@@ -373,7 +374,7 @@ def test_what_is_computed_exactly_has_no_monte_carlo_error():
         assert measure(vectors(um.TABLE_2)).monte_carlo_error is None
         assert (
             "random sampling"
-            not in estimate(measure.name, vectors(um.TABLE_2), n_resamples=20).method
+            not in estimate(measure.name, vectors(um.TABLE_2), Inference(n_resamples=20)).method
         )
 
 
@@ -389,7 +390,7 @@ def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_
     assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
     assert (
         f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("berry_mielke_r", vectors(table), n_resamples=20).method
+        in estimate("berry_mielke_r", vectors(table), Inference(n_resamples=20)).method
     )
     assert berry_mielke_r(vectors(table[:, :, :1])).monte_carlo_error is None
 

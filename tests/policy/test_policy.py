@@ -489,12 +489,12 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     rules = (Rule("krippendorff_alpha"),)
     with pytest.raises(
         PolicyError,
-        match=rf"n_resamples {draws} with confidence_level {level} found; {draws + 1} or more is required",
+        match=rf"n_resamples: found {draws} with confidence_level {level}; expected {draws + 1} or more",
     ):
         Policy("strict", 1, rules, confidence_level=level, n_resamples=draws)
     assert Policy(
         "strict", 1, rules, confidence_level=level, n_resamples=draws + 1
-    ).tail == pytest.approx((1 - level) / 2)
+    ).inference.tail == pytest.approx((1 - level) / 2)
 
 
 @pytest.mark.parametrize(

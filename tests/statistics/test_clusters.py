@@ -28,9 +28,10 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.estimates.comparison import between_measures
 from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.policy.planning import lower_limits
+from agreement_pipeline.policy.planning import simulated_rounds
 from agreement_pipeline.ratings import (
     Ratings,
     Scale,
@@ -253,7 +254,7 @@ def test_every_estimate_counts_its_clusters_and_has_the_value_of_the_items_one_b
     clustered, single = (make(each) for each in (frame, _without(frame)))
     names = applicable(single)
     found, plain = (
-        {(e.measure, e.scope): e for e in survey(each, names, n_resamples=1000)}
+        {(e.measure, e.scope): e for e in survey(each, names, Inference(n_resamples=1000))}
         for each in (clustered, single)
     )
     assert found.keys() == plain.keys()
@@ -326,7 +327,9 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     seen = RatingPatterns(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
-            estimate("shah_kappa_s", seen, method=method, clusters=clusters, n_resamples=500)
+            estimate(
+                "shah_kappa_s", seen, Inference(n_resamples=500, method=method), clusters=clusters
+            )
             for clusters in (None, range(40))
         )
         assert tuple(clustered.interval) == pytest.approx(tuple(one_by_one.interval), abs=1e-12)
@@ -334,7 +337,9 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
 
 def test_the_jackknife_over_clusters_is_that_of_a_loop():
     frame = documents(4, n=12, sentences=3)
-    found = next(measure_ratings(ratings(frame), ["krippendorff_alpha"], method="jackknife_t"))
+    found = next(
+        measure_ratings(ratings(frame), ["krippendorff_alpha"], Inference(method="jackknife_t"))
+    )
     left = [frame[frame["cluster"] != name] for name in sorted(frame["cluster"].unique())]
     alphas = np.array(
         [
@@ -373,7 +378,9 @@ def test_raters_at_large_are_asked_about_with_whole_clusters():
     found, plain = (
         next(
             measure_ratings(
-                ratings(each, classifiers=()), ["krippendorff_alpha"], method="two_way_jackknife"
+                ratings(each, classifiers=()),
+                ["krippendorff_alpha"],
+                Inference(method="two_way_jackknife"),
             )
         )
         for each in (frame, _without(frame))
@@ -428,7 +435,9 @@ def test_neither_the_order_of_rows_nor_names_of_raters_and_clusters_matter(frame
                     sorted(called.get(part, part) for part in e.scope.name.split(" and "))
                 ),
             ): (e.value, e.interval, e.n_clusters)
-            for e in measure_ratings(ratings(each, classifiers=()), names, n_resamples=50)
+            for e in measure_ratings(
+                ratings(each, classifiers=()), names, Inference(n_resamples=50)
+            )
         }
 
     assert found(moved, back) == found(frame, {})
@@ -509,7 +518,10 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
             codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places)
         )
         above += (
-            estimate("krippendorff_alpha", seen, seed=number, n_resamples=400).interval.low > 0.8
+            estimate(
+                "krippendorff_alpha", seen, Inference(n_resamples=400, seed=number)
+            ).interval.low
+            > 0.8
         )
     assert above <= stats.binom.ppf(0.999, 150, 0.025)
 
@@ -519,14 +531,14 @@ def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
     truth = estimate(
         "percent_agreement",
         memory.category_counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
-        n_resamples=100,
+        Inference(n_resamples=100),
     ).value
     held = {True: 0, False: 0}
     for seed in range(200):
         frame = documents(1000 + seed, n=30, sentences=8)
         for clusters in held:
             seen = ratings(frame if clusters else _without(frame), classifiers=())
-            found = next(measure_ratings(seen, ["percent_agreement"], n_resamples=400))
+            found = next(measure_ratings(seen, ["percent_agreement"], Inference(n_resamples=400)))
             held[clusters] += found.interval.low <= truth <= found.interval.high
     assert held[True] / 200 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200)
     assert held[False] / 200 < 0.8
@@ -560,15 +572,17 @@ def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
 def test_both_sides_of_a_difference_are_drawn_by_cluster():
     frame = documents(9)
     for compare in (
-        lambda each: between_raters(each, "schouten_kappa", "r0", "r1", n_resamples=2000),
-        lambda each: between_measures(
-            each, "krippendorff_alpha", "self_agreement", n_resamples=2000
+        lambda each: between_raters(
+            each, "schouten_kappa", "r0", "r1", Inference(n_resamples=2000)
         ),
         lambda each: between_measures(
-            each, "krippendorff_alpha", "percent_agreement", n_resamples=2000
+            each, "krippendorff_alpha", "self_agreement", Inference(n_resamples=2000)
+        ),
+        lambda each: between_measures(
+            each, "krippendorff_alpha", "percent_agreement", Inference(n_resamples=2000)
         ),
         lambda each: between_classifiers(
-            each, "vanbelle_albert_kappa", "r2", "r3", n_resamples=2000
+            each, "vanbelle_albert_kappa", "r2", "r3", Inference(n_resamples=2000)
         ),
     ):
         found, plain = (
@@ -642,15 +656,24 @@ def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_ar
 # Plans
 
 
+def lower_limits(measure, population, n_items, n_rounds):
+    rng = np.random.default_rng([3, n_items])
+    rounds = simulated_rounds(population, n_items, n_rounds, rng)
+    return np.array(
+        [
+            estimate(measure, each, Inference(n_resamples=1000, seed=number)).interval.low
+            for number, each in enumerate(rounds)
+        ]
+    )
+
+
 def test_a_round_of_whole_clusters_has_a_lower_limit_further_down():
     frame = documents(12, n=60, hard=0.1)
     single, whole = (
         basis_of(ratings(each), "krippendorff_alpha") for each in (_without(frame), frame)
     )
-    settings = {"confidence_level": 0.95, "n_rounds": 60, "seed": 3}
     by_item, by_cluster = (
-        lower_limits("krippendorff_alpha", population, 480, **settings)
-        for population in (single, whole)
+        lower_limits("krippendorff_alpha", population, 480, 60) for population in (single, whole)
     )
     assert by_cluster.mean() < by_item.mean() - 0.03
     assert by_cluster.std() > 1.5 * by_item.std()
@@ -665,9 +688,8 @@ def test_a_population_of_clusters_of_one_item_is_that_of_the_items():
         scale=TWO,
         raters="abc",
     )
-    settings = {"confidence_level": 0.95, "n_rounds": 20, "seed": 3}
     one_by_one, whole = (
-        lower_limits("shah_kappa_s", each, 40, **settings)
+        lower_limits("shah_kappa_s", each, 40, 20)
         for each in (single, single.in_clusters(Clusters.named(range(50))))
     )
     assert whole == pytest.approx(one_by_one, abs=1e-12)

@@ -1,0 +1,180 @@
+"""Populations to plan from: an earlier round, or what raters are expected to say."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, nan, prod
+from typing import Any
+
+import numpy as np
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import basis_of, registered
+from agreement_pipeline.policy.rules import Rule
+from agreement_pipeline.ratings import Array, Ratings, Scale
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    RatingPatterns,
+    ReplicateCounts,
+    Statistic,
+)
+from agreement_pipeline.text import listed
+
+MOST_ROWS = 50_000
+MOST_LABELS = 1_000
+STEPS_OF_AGREEMENT = 60
+WHOLE = 1e9
+
+
+def population_of(ratings: Ratings, rule: Rule, *, where: str = "earlier round") -> Statistic:
+    """The population that an earlier round shows, for a plan of this rule.
+
+    `where` names the round in errors.
+
+    Raises
+    ------
+    PolicyError
+        The measure has no value on the round. Or the rule asks for more raters, or for every
+        rater: then no number of items decides.
+    """
+    statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
+    if statistic is None or record.why_undefined(statistic):
+        raise PolicyError(
+            f"{where}: found no value of {rule.measure}; expected one to plan from. "
+            "Plan from another round, or from the value expected."
+        )
+    n_raters, left_out = record.rests_on.raters(statistic), record.raters_left_out(statistic)
+    if n_raters < rule.min_raters:
+        why = f"found {n_raters} raters; expected {rule.min_raters}"
+    elif rule.every_rater and left_out:
+        why = f"found nothing to read of raters {listed(left_out)}; expected every rater"
+    else:
+        return statistic
+    raise PolicyError(
+        f"{where}: {rule.measure}: {why}, as the rule asks. "
+        "More items do not help: plan from a round in which these raters are read."
+    )
+
+
+def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
+    """The population in which the measure has the expected value.
+
+    An item is clear with a certain probability, and then all raters give its category; else each of them guesses, after the prevalence. Whole items
+    are hard, not single ratings: of the ways in which the same agreement may come about, the one that asks for the most items.
+
+    Raises
+    ------
+    PolicyError
+        The prevalence is none, no such population has the expected value, or an item may be labelled in too many ways.
+    """
+    shares = np.asarray(prevalence, dtype=float)
+    if (
+        shares.ndim != 1
+        or len(shares) < 2
+        or not (shares > 0).all()
+        or not np.isclose(shares.sum(), 1)
+    ):
+        raise PolicyError(
+            f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category."
+        )
+    if not 2 <= n_raters <= MOST_LABELS:
+        raise PolicyError(
+            f"{n_raters} labels an item found; 2 to {MOST_LABELS} are required. Plan for as many as an item will have."
+        )
+    low, high = 0.0, 1.0
+    for _ in range(STEPS_OF_AGREEMENT):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high)
+            if true_value(measure, _clear_or_guessed(measure, middle, shares, n_raters)) < expected
+            else (low, middle)
+        )
+    population = _clear_or_guessed(measure, high, shares, n_raters)
+    if not np.isclose(true_value(measure, population), expected, atol=1e-6):
+        raise PolicyError(
+            f"{measure} {expected:g} found; a value that raters who know or guess can have is required. Expect more agreement, or less."
+        )
+    return population
+
+
+def true_value(measure: str, population: Statistic) -> float:
+    """The measure's value, the lowest of every category that has one, in so many items that no correction for few of them is left; nan where there is none."""
+    values = np.atleast_1d(registered(measure)(_whole(population)).value)
+    return float(min(values[~np.isnan(values)], default=nan))
+
+
+def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
+    scale = Scale(tuple(f"c{k}" for k in range(len(prevalence))))
+    makers: dict[str, Callable[..., Any]] = {
+        "counts": _as_counts,
+        "patterns": _as_patterns,
+        "replicates": _as_replicates,
+    }
+    needs = registered(measure).needs
+    if needs not in makers:
+        raise PolicyError(
+            f"measure {measure} found; one of raters' categories or replicates is required here. Plan from an earlier round instead."
+        )
+    statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
+    return statistic
+
+
+def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
+    """Every way in which an item's ratings fall on the categories, and how often."""
+    _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
+    counts = np.array(
+        [
+            np.bincount(given, minlength=len(prevalence))
+            for given in combinations_with_replacement(range(len(prevalence)), n_raters)
+        ]
+    )
+    orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
+    guessed = orders * (prevalence**counts).prod(1)
+    all_alike = (counts == n_raters) @ prevalence
+    return CategoryCounts(
+        counts, clear * all_alike + (1 - clear) * guessed, scale=scale, n_raters=n_raters
+    )
+
+
+def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
+    """Every way in which the raters may label an item, and how often."""
+    _refuse_too_many(len(prevalence) ** n_raters)
+    codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
+    all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
+    return RatingPatterns(
+        codes,
+        clear * all_alike + (1 - clear) * prevalence[codes].prod(1),
+        scale=scale,
+        raters=_names(n_raters),
+    )
+
+
+def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> ReplicateCounts:
+    """Items that one rater meets `n_raters` times, in every way in which her labels may fall on the categories."""
+    counts = _as_counts(clear, prevalence, n_raters, scale)
+    first = RatingPatterns(
+        counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
+    )
+    places = np.arange(len(counts.counts))
+    return ReplicateCounts(counts.counts, places, np.zeros_like(places), first)
+
+
+def _refuse_too_many(n_ways: int) -> None:
+    """Refuse before the ways are made: they may be more than the memory holds."""
+    if n_ways > MOST_ROWS:
+        raise PolicyError(
+            f"more than {MOST_ROWS} ways to label an item found; at most as many are required. Plan for fewer raters or categories."
+        )
+
+
+def _names(n_raters: int) -> tuple[str, ...]:
+    return tuple(f"r{number}" for number in range(n_raters))
+
+
+def labels_an_item(population: Statistic) -> float:
+    """The mean number of ratings of an item that a measure uses."""
+    return _whole(population).n_ratings / WHOLE
+
+
+def _whole(population: Statistic) -> Statistic:
+    """The population as so many items that shares of them are whole numbers."""
+    return population.reweighted(population.weights * (WHOLE / population.weights.sum()))
