@@ -57,6 +57,7 @@ def files(page):
 
 
 def scripts(page):
+    """The scripts of a page; tests/readers/test_table.py runs the one that reads an export."""
     return [text for text in blocks(page, "python") if not text.startswith("import json\n")]
 
 
@@ -74,6 +75,7 @@ def root(tmp_path_factory):
     """A folder as `make run` leaves it, with one round in the store."""
     folder = tmp_path_factory.mktemp("root")
     shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(ROOT / "agreement_pipeline/contracts", folder / "configs/contracts/careful")
     (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
     project = Project(load_project(folder / "configs/projects/moderation.yaml"))
     write_moderation_rounds(project.inbox, 1)
