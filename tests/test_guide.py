@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agreement_pipeline.configuration import load_policy, load_waiver
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.orchestration.component import load_project
-from agreement_pipeline.orchestration.project import Project, ProjectSettings
-from agreement_pipeline.readers.table import Columns, read_ratings
+from agreement_pipeline.demo.rounds import write_moderation_rounds
+from agreement_pipeline.policy import load_policy, load_waiver
+from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, read_ratings
 from agreement_pipeline.release import release_round
-from agreement_pipeline.report.herself_and_others import READINGS
-from agreement_pipeline.scale import Scale
-from agreement_pipeline.simulation import write_moderation_rounds
+from agreement_pipeline.report.themselves_and_others import READINGS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
