@@ -1,6 +1,6 @@
 """The command `compare`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +87,8 @@ def compare(
     inference.refuse_too_few()
     match other, between:
         case Path() as second, None:
-            tables = (read_table(file, reading), read_table(second, reading))
-            how = {"category": category, "names": (str(file), str(second))}
             names = measure or [OF_ROUNDS]
-            found = [between_rounds(*tables, name, inference, **how) for name in names]
+            found = _of_tables((file, second), reading, names, inference, category)
         case None, (one, another):
             names = measure or [OF_NAMES]
             found = _of_names(read_table(file, reading), one, another, names, inference, category)
@@ -107,6 +105,22 @@ def _unclear(other: Path | None) -> AgreementError:
         f"compare: found {found}; expected one of them. "
         "Give another table, or two names in this one."
     )
+
+
+def _of_tables(
+    files: tuple[Path, Path],
+    reading: Mapping[str, Any],
+    names: Sequence[str],
+    inference: Inference,
+    category: str | None,
+) -> list[Difference]:
+    """How far two tables differ."""
+    ratings, others = (read_table(path, reading) for path in files)
+    called = (str(files[0]), str(files[1]))
+    return [
+        between_rounds(ratings, others, name, inference, category=category, names=called)
+        for name in names
+    ]
 
 
 def _of_names(
