@@ -19,7 +19,7 @@ from agreement_pipeline.intervals import (
     METHODS,
     PRIOR_MASS,
     TOO_FEW_DRAWS,
-    Anything,
+    BoundsOnly,
     Inference,
     Interval,
     affordable,
@@ -195,7 +195,7 @@ def difference(
     )
     tail = inference.tail
     known = (
-        Anything(bounds, TOO_FEW_DRAWS)
+        BoundsOnly(bounds, TOO_FEW_DRAWS)
         if inference.too_few(n)
         else expanded(draws, value, bounds, min(_units(one), _units(other)))
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import ConfidenceDistribution, Interval, OfDraws, Population
+from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
 from agreement_pipeline.ratings import Array
 
 
@@ -43,7 +43,7 @@ class Estimate:
         The items at which limits that hold at any time are tightest; None where they are of a round judged once.
     population
         Whether the interval speaks of these raters on other items, or of raters at large.
-    known
+    distribution
         What is known of the true value, of which the interval shows the limits at one level.
     """
 
@@ -67,7 +67,7 @@ class Estimate:
     n_clusters: int | None = None
     always_valid_at: int | None = None
     population: Population = "these raters"
-    known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
+    distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.undefined is None) or (self.value is None) != (
@@ -104,13 +104,15 @@ class Estimate:
     @property
     def draws(self) -> Array | None:
         """The resampled values; None where there are none."""
-        return self.known.draws if isinstance(self.known, OfDraws) else None
+        return self.distribution.draws if isinstance(self.distribution, Percentiles) else None
 
     @property
     def without_limits(self) -> str | None:
         """Of what there is too little, where the limits are no more than the measure's bounds; None where they are limits of its own, or there are none."""
         return (
-            None if self.known is None else self.known.why_without((1 - self.confidence_level) / 2)
+            None
+            if self.distribution is None
+            else self.distribution.why_without((1 - self.confidence_level) / 2)
         )
 
     def miss_probability(self, cutoff: float) -> float | None:
@@ -118,7 +120,7 @@ class Estimate:
 
         It never falls as the cut-off rises, and the lower limit at a confidence level of 1 - α reaches the cut-off where q is at most α/2.
         """
-        return None if self.known is None else self.known.under(cutoff)
+        return None if self.distribution is None else self.distribution.under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
         """The estimate as plain data, in the form the command line prints."""

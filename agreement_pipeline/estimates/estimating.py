@@ -13,11 +13,11 @@ from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.intervals import (
     TOO_FEW_DRAWS,
     AlwaysValid,
-    Anything,
+    BoundsOnly,
     ConfidenceDistribution,
     Evidence,
     Inference,
-    Wider,
+    WiderOf,
     gathered,
     mixture,
     points_of,
@@ -170,7 +170,7 @@ class _Maker:
             n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.inference.always_valid_at,
             population=self.inference.interval_method.population,
-            known=known,
+            distribution=known,
         )
 
     def _known(self, evidence: Evidence) -> ConfidenceDistribution:
@@ -178,19 +178,19 @@ class _Maker:
         if self.inference.always_valid_at is None:
             coarse = self.inference.too_few(len(evidence.draws))
             return (
-                Anything(self.record.bounds, TOO_FEW_DRAWS)
+                BoundsOnly(self.record.bounds, TOO_FEW_DRAWS)
                 if coarse
-                else self.inference.interval_method.knows(evidence, self.record.bounds)
+                else self.inference.interval_method.distribution(evidence, self.record.bounds)
             )
         once, of_many = (
             knows(evidence, self.record.bounds)
             for knows in (
-                self.inference.interval_method.knows,
-                self.inference.interval_method.knows_of_many
-                or self.inference.interval_method.knows,
+                self.inference.interval_method.distribution,
+                self.inference.interval_method.distribution_of_many
+                or self.inference.interval_method.distribution,
             )
         )
-        return Wider(
+        return WiderOf(
             AlwaysValid(
                 of_many,
                 evidence.n

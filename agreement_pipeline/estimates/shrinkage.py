@@ -7,7 +7,7 @@ import numpy as np
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import Inference, OfDraws
+from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicateCounts
 
@@ -128,7 +128,7 @@ def _estimate(
     method: str,
 ) -> Estimate:
     mine = replicates.of(rater)
-    known = OfDraws(draws, value, (0.0, 1.0))
+    known = Percentiles(draws, value, (0.0, 1.0))
     return Estimate(
         MEASURE,
         Scope("rater", rater),
@@ -139,7 +139,7 @@ def _estimate(
         mine.n_items,
         1,
         mine.n_ratings,
-        known=known,
+        distribution=known,
     )
 
 

@@ -111,7 +111,7 @@ def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) ->
 
 
 def _coarse(verdict: Verdict, q: float) -> str:
-    known = verdict.estimate.known if verdict.estimate else None
+    known = verdict.estimate.distribution if verdict.estimate else None
     return (
         ", the least that so many draws can tell; raise n_resamples"
         if known and q <= known.finest
@@ -121,10 +121,10 @@ def _coarse(verdict: Verdict, q: float) -> str:
 
 def _under(verdict: Verdict, cutoff: float) -> float:
     """Q as far as it can be told; 1 where nothing is known."""
-    known = verdict.estimate.known if verdict.estimate else None
+    known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.under(cutoff), known.finest)
 
 
 def _over(verdict: Verdict, cutoff: float) -> float:
-    known = verdict.estimate.known if verdict.estimate else None
+    known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.over(cutoff), known.finest)
