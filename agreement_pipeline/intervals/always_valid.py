@@ -79,7 +79,7 @@ def draws_needed(confidence_level: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class AlwaysValid:
-    r"""What is known about a true value at any time: the limits of another distribution, further out.
+    r"""The limits of another distribution, moved further out, so that they hold at any time.
 
     With few resamples or few items, the other distribution is too coarse for limits so far out.
     Then the limits are the bounds. q is half of the smallest level at which the always valid

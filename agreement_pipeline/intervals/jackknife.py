@@ -17,7 +17,10 @@ MOST_VALUES = 200
 
 
 class LeftOut(NamedTuple):
-    """Weights with something left out, shape (b, P), and how many items each stands for, shape (b,)."""
+    """Weights with something left out, shape (b, P).
+
+    `times` says how many items each stands for, shape (b,).
+    """
 
     weights: Array
     times: Array
@@ -30,7 +33,8 @@ def without_items(
 
     Equal items are left out once, for all of them. If there would be more than `most_weights`
     weights, groups of items are left out. Groups are of nearly equal size and drawn by the seed.
-    The jackknife of groups is unbiased too, and a little less certain (Shao & Tu 1995, section 5.1).
+    The jackknife of groups is unbiased too, but a little less certain (Shao & Tu 1995, section
+    5.1).
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)

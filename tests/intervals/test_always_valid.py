@@ -222,7 +222,7 @@ def test_what_cannot_be_judged_so_is_refused_in_words(changes, words):
 
 def test_raters_at_large_are_not_asked_about_at_any_time():
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
-    with pytest.raises(PolicyError, match="always valid limits by two_way_jackknife_log found"):
+    with pytest.raises(PolicyError, match="always_valid_at: found method two_way_jackknife_log; expected one for these raters"):
         estimate(
             "krippendorff_alpha",
             counts,
@@ -235,7 +235,7 @@ def test_limits_that_are_tightest_at_no_item_are_refused(at):
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
     with pytest.raises(
         PolicyError,
-        match=f"always_valid_at {at} found; a number of items .or clusters. from 1 is required",
+        match=f"always_valid_at: found {at}; expected a number of items .or clusters. from 1",
     ):
         estimate("krippendorff_alpha", counts, Inference(always_valid_at=at))
 

@@ -283,7 +283,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"measure": "alpha"}, "measure 'alpha' found; one of"),
+        ({"measure": "alpha"}, "measure: found 'alpha'; expected one of"),
         ({"measure": "krippendorf_alpha"}, "Did you mean 'krippendorff_alpha'"),
         ({"measure": ["krippendorff_alpha"]}, "one of .* is required"),
         ({"measure": None}, "measure None found"),
