@@ -353,8 +353,8 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
 def _add(record: Measure) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
         raise ValueError(
-            f"measure {record.name!r}: a new name in lower case letters, digits and underscores "
-            "is required."
+            f"measure {record.name!r}: found a name that is taken or has other characters; "
+            "expected a new name in lower case letters, digits and underscores."
         )
     MEASURES[record.name] = record
 

@@ -146,11 +146,11 @@ REASONS = {
     (
         "All labels equal",
         "krippendorff_alpha",
-    ): "gives one and the same label, so chance alone would agree always",
+    ): "gives one and the same label, so chance alone would give full agreement",
     (
         "All labels equal",
         "fleiss_kappa",
-    ): "gives one and the same label, so chance alone would agree always",
+    ): "gives one and the same label, so chance alone would give full agreement",
     ("All labels equal", "shah_s"): "no more than chance alone would give",
     ("One rater", "krippendorff_alpha"): "no item has two ratings",
     ("One item", "icc_1_1"): "fewer than two items",
