@@ -148,7 +148,7 @@ END_UNMET = Condition(
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
 ONE_RATER = Condition("there is only one rater", _one_rater)
 ONE_CROSSED_NUMBER = Condition(
-    "all ratings of the items that every rater rated are the same, so chance alone would give "
+    "every rating of the items that every rater rated is the same, so chance alone would give "
     "full agreement",
     _one_crossed_number,
 )
@@ -168,9 +168,11 @@ PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
     _all_one_category,
 )
 NOT_TWO_RATERS = Condition(
-    "defined for two raters; shah_kappa_s or light_kappa for more", _not_two_raters
+    "there are not exactly two raters; use shah_kappa_s or light_kappa for more", _not_two_raters
 )
-NOT_TWO_CATEGORIES = Condition("defined for a scale of two categories", _not_two_categories)
+NOT_TWO_CATEGORIES = Condition(
+    "the scale does not have exactly two categories", _not_two_categories
+)
 CONSTANT_RATER = Condition(
     "a rater gave one single category to the items that both rated", _constant_rater
 )

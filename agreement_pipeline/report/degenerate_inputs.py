@@ -210,8 +210,9 @@ INPUTS = (
     ),
     DegenerateInput(
         "Perfect agreement, and a category that nobody used",
-        "An unused declared category counts in two cases: chance is spread over the categories of "
-        "the scale, or the measure is for two categories only.",
+        "A declared category counts although nobody used it. It matters where chance is spread "
+        "over the categories of the scale. It also matters where a measure is for two categories "
+        "only.",
         "a b model\nno/no no/no no\nyes/yes yes/yes yes\nno no no\nyes yes yes",
         n_categories=3,
     ),

@@ -171,8 +171,6 @@ def _section(forms: Forms) -> str:
         "Levels": _levels({level for record in forms.records for level in record.levels}),
         "Raters": _raters(main),
         "Missing ratings": main.convention,
-        "Undefined": "; ".join(f"when {condition.reason}" for condition in main.undefined)
-        or "never",
         "Source": main.source,
     }
     lines = [f"- **{name}:** {fact.rstrip('.')}." for name, fact in facts.items()]
@@ -181,6 +179,8 @@ def _section(forms: Forms) -> str:
             f"## {forms.name}\n",
             f"*{forms.title}.* {_prose(main)}\n",
             *lines,
+            "- **Undefined** when:",
+            *(f"  - {condition.reason}" for condition in main.undefined),
             "",
             *_list_of_forms(forms),
         ]

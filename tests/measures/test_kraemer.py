@@ -39,4 +39,4 @@ def test_the_order_of_the_categories_does_not_matter():
 def test_three_categories_are_refused():
     counts = CategoryCounts([[2, 1, 0]], scale=Scale(tuple("abc")))
     assert np.isnan(KRAEMER(counts).value)
-    assert KRAEMER.why_undefined(counts) == "defined for a scale of two categories"
+    assert KRAEMER.why_undefined(counts) == "the scale does not have exactly two categories"

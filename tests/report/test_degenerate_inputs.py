@@ -156,7 +156,7 @@ REASONS = {
     ("One item", "icc_1_1"): "fewer than two items",
     ("No item rated twice", "fleiss_kappa"): "no item has two ratings",
     ("No item rated twice", "self_agreement"): "no rater met an item twice",
-    ("One rater", "cohen_kappa"): "defined for two raters",
+    ("One rater", "cohen_kappa"): "there are not exactly two raters",
     (
         "A classifier that met none of the panel's items",
         "vanbelle_albert_kappa",
