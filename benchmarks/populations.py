@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.panel import PanelPatterns
 from agreement_pipeline.patterns import CategoryCounts, RatingPatterns, merged, merged_codes
 from agreement_pipeline.replicates import ReplicateCounts

@@ -66,20 +66,10 @@ class Coefficient(NamedTuple):
 class RestsOn(NamedTuple):
     """The rows that a measure is computed from, and how to count them.
 
-    Attributes
-    ----------
-    rows
-        True for rows that the measure uses.
-    others
-        What the rows that are left out have, in words.
-    among
-        How many items there are in all.
-    ratings
-        How many ratings there are.
-    by_rater
-        How many of the used items each rater rated.
-    also
-        True for further rows that the measure needs, as replicates that show guessing.
+    `rows` is True for rows that the measure uses. `others` says what the rows that are left out
+    have. `among` counts all items, and `ratings` counts all ratings. `by_rater` counts the used
+    items of each rater. `also` is True for further rows that the measure needs, as replicates that
+    show guessing.
     """
 
     rows: Callable[[Any], NDArray[np.bool_]]
@@ -107,10 +97,7 @@ class RestsOn(NamedTuple):
         )
 
     def units(self, statistic: Any) -> float:
-        """How many items agreement is computed from, or their effective number of clusters.
-
-        The effective number is that of equally large clusters with the same information.
-        """
+        """How many items agreement is computed from, or their effective number of clusters."""
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
@@ -141,14 +128,8 @@ def _nobody(statistic: Any) -> tuple[str, ...]:
 class Condition(NamedTuple):
     """When a measure is undefined.
 
-    Attributes
-    ----------
-    reason
-        The condition in words, as a half sentence.
-    holds
-        True on a statistic where the condition holds.
-    weighted
-        True if `holds` depends on the weighting.
+    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined.
+    `weighted` is True if `holds` depends on the weighting.
     """
 
     reason: str
@@ -175,8 +156,7 @@ class Measure:
     function
         From a statistic to a `Coefficient`.
     question
-        Which agreement it describes: between raters, of a rater with their own earlier labels, or
-        of a classifier with the panel.
+        Which agreement it describes: of raters, of each rater over time, or of a classifier.
     needs
         The statistic it is computed from.
     levels
@@ -186,8 +166,7 @@ class Measure:
     undefined
         The exact conditions under which it has no value.
     per_category
-        True if the measure gives a value for every category. The round's own value is then the
-        lowest.
+        True if it gives a value for every category. The round's own value is then the lowest.
     chance_corrected
         True if 0 is the value of guessing.
     exchangeable
@@ -201,8 +180,7 @@ class Measure:
     crossed
         True if only items rated by every rater are used.
     expensive
-        True if the measure takes more than linear time in the number of items. Its interval then
-        comes from few resamples.
+        True if it takes more than linear time. Its interval then comes from few resamples.
     raters_left_out
         From a statistic to the names of the raters that the measure cannot use. Their replicates or
         their confidence are missing, or show nothing.

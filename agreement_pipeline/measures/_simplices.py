@@ -55,10 +55,9 @@ class Volumes(NamedTuple):
 def mean_volumes(points: Array, weights: Array) -> Volumes:
     """Mean volumes for points of shape (N, R, D) under item weights of shape (..., N).
 
-    Volumes are exact where that is affordable. One dimension is always exact, by one sort. With
-    three raters, two dimensions are exact up to 11,000 items. For the weights (B, N) of resamples
-    the limit is 790 items. Larger inputs use random simplices. All resamples use the same
-    simplices.
+    One dimension is always exact, by one sort. With three raters, two dimensions are exact up to
+    11,000 items. For the weights (B, N) of resamples the limit is 790 items. Larger inputs use
+    random simplices, which are the same for all resamples.
     """
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
@@ -73,10 +72,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """Mean lengths of pairs.
-
-    They are always exact in one dimension. In more dimensions and with three raters, they are exact
-    up to 20,000 items.
+    """Mean lengths of pairs; exact in one dimension, and in more up to 20,000 items of three raters.
     """
     items, raters, dimensions = points.shape
     if dimensions == 1:
@@ -93,9 +89,9 @@ def mean_distances(points: Array, weights: Array) -> Volumes:
 def _means(
     points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
 ) -> Volumes:
-    """Means from the weighted sum that `exact` gives over all items and panels of raters.
+    """Means from the weighted sum of `exact` over all items and panels.
 
-    Without `exact`, the means come from random simplices.
+    Without `exact`, they come from random simplices.
     """
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):

@@ -9,33 +9,31 @@ nothing, however often they repeat it. Over several raters the coefficients are 
 counts by the disagreement that chance alone would leave.
 """
 
-from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import (
-    expected_disagreement,
-    observed_disagreement,
-    prevalence,
+from agreement_pipeline.measures._by_rater import (
+    ALWAYS_THE_SAME,
+    NO_TWO_ITEMS,
+    NO_VARIANCE,
+    Replicates,
+    complement,
+    in_numbers,
+    left_out,
+    own_alpha,
+    own_icc,
+    own_kappa,
+    own_kappa_by_category,
+    pooled,
+    weight_of_each,
 )
-from agreement_pipeline.measures._conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures._mean_squares import FEW_PAIRABLE_ITEMS
-from agreement_pipeline.measures._registry import USED, Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures._conditions import NO_REPLICATES
+from agreement_pipeline.measures._registry import USED, Coefficient, measure
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.measures.category import kappa_by_category
-from agreement_pipeline.measures.fleiss import fleiss_kappa
-from agreement_pipeline.measures.icc import DONNER, icc_1_1
-from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.patterns import Array, CategoryCounts
-from agreement_pipeline.replicate_values import ReplicateValues
+from agreement_pipeline.measures.icc import DONNER
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import LEVELS
-from agreement_pipeline.values import RatingValues
-
-Replicates = ReplicateCounts | ReplicateValues
-Cells = CategoryCounts | RatingValues
 
 STRATIFIED = (
     "raters as strata after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), "
@@ -43,107 +41,6 @@ STRATIFIED = (
     "each weighted by size times chance disagreement, not by size alone"
 )
 OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pooled value"
-
-
-def _each_rater(replicates: Replicates) -> Iterator[Cells]:
-    """The cells of each rater who met an item again, as a table of items and meetings."""
-    return (
-        replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
-    )
-
-
-def _always_the_same(replicates: Replicates) -> bool:
-    return all(ONE_PAIRABLE_CATEGORY.holds(cells) for cells in _each_rater(replicates))
-
-
-def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
-
-
-def _no_variance(replicates: Replicates) -> bool:
-    return all(
-        FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _each_rater(_in_numbers(replicates))
-    )
-
-
-ALWAYS_THE_SAME = Condition(
-    "every rater gave one and the same label to all items they met again, so chance alone would "
-    "give full agreement",
-    _always_the_same,
-)
-NO_TWO_ITEMS = Condition("no rater met two items again", _no_two_items)
-NO_VARIANCE = Condition(
-    "every rater who met two items again gave one and the same number to all of them", _no_variance
-)
-
-
-def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's coefficient in terms of disagreement, and its number of labels.
-
-    Ordinal disagreement comes in squared ranks among the rater's own labels. Divided by the squared
-    number of labels, it has the same unit for all raters.
-    """
-    found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
-    if cells.scale.level == "ordinal" and found.expected is not None:
-        found = Coefficient(
-            found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2)
-        )
-    return found, n
-
-
-def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
-    """One rater's kappa, its disagreement in spans of the scale, and its number of items."""
-    distances = weighting.distances(cells.scale)
-    d_o, d_e = (
-        observed_disagreement(cells, distances),
-        expected_disagreement(prevalence(cells), distances),
-    )
-    return Coefficient(
-        fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e
-    ), cells.weights.sum(-1)
-
-
-def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
-    return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
-
-
-def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
-    return icc_1_1(cells), cells.weights.sum(-1)
-
-
-def _weight_of_each(
-    replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]
-) -> Array:
-    """The weight of each rater in the pooled value; shape (R,).
-
-    The weight is 0 where the rater's own coefficient is undefined.
-    """
-    each = [own(cells) for cells in _each_rater(replicates)]
-    return np.array(
-        [
-            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum()
-            for found, n in each
-        ]
-    )
-
-
-def _complement(found: Coefficient) -> Coefficient:
-    """Agreement as disagreement, or disagreement as agreement."""
-    return Coefficient(
-        found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected)
-    )
-
-
-def _left_out(
-    replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
-) -> tuple[str, ...]:
-    """The raters of the round without a coefficient of their own."""
-    return tuple(
-        name
-        for name in replicates.round_raters
-        if not np.isfinite(own(replicates.of(name).cells())[0].value).any()
-    )
 
 
 @measure(
@@ -154,8 +51,8 @@ def _left_out(
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
-    raters_left_out=partial(_left_out, own=_own_alpha),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_alpha)),
+    raters_left_out=partial(left_out, own=own_alpha),
+    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_alpha)),
     convention=(
         f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}"
     ),
@@ -205,7 +102,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline import ReplicateValues, Scale
     >>> again = ReplicateValues(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],
@@ -217,7 +114,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_alpha(again).value), 4)
     0.9045
     """
-    return _pooled(replicates, _own_alpha)
+    return pooled(replicates, own_alpha)
 
 
 @measure(
@@ -227,8 +124,8 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     weightings={"test_retest_kappa": IDENTITY, **forms("test_retest_kappa")},
-    raters_left_out=partial(_left_out, own=_own_kappa),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa)),
+    raters_left_out=partial(left_out, own=own_kappa),
+    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_kappa)),
     convention=(
         "every item that a rater met again counts once for that rater, whatever the number of "
         f"meetings; {OWN_CHANCE}"
@@ -294,7 +191,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     >>> round(float(test_retest_kappa(again, IDENTITY).value), 4)
     0.6
     """
-    return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
+    return complement(pooled(replicates, partial(own_kappa, weighting=weighting)))
 
 
 @measure(
@@ -305,8 +202,8 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
-    raters_left_out=partial(_left_out, own=_own_kappa_by_category),
-    rests_on=USED._replace(by_rater=partial(_weight_of_each, own=_own_kappa_by_category)),
+    raters_left_out=partial(left_out, own=own_kappa_by_category),
+    rests_on=USED._replace(by_rater=partial(weight_of_each, own=own_kappa_by_category)),
     convention=(
         "every item that a rater met again counts once for that rater, whatever the number of "
         f"meetings; {OWN_CHANCE}"
@@ -352,7 +249,7 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     >>> test_retest_kappa_by_category(again).value.round(4).tolist()
     [1.0, 0.3333, -0.2]
     """
-    return _complement(_pooled(replicates, _own_kappa_by_category))
+    return complement(pooled(replicates, own_kappa_by_category))
 
 
 @measure(
@@ -363,9 +260,9 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: _left_out(_in_numbers(replicates), _own_icc),
+    raters_left_out=lambda replicates: left_out(in_numbers(replicates), own_icc),
     rests_on=USED._replace(
-        by_rater=lambda replicates, rows: _weight_of_each(_in_numbers(replicates), rows, _own_icc)
+        by_rater=lambda replicates, rows: weight_of_each(in_numbers(replicates), rows, own_icc)
     ),
     convention=(
         "every item that a rater met again counts; k is the mean number of meetings that Donner "
@@ -420,7 +317,7 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline import ReplicateValues, Scale
     >>> again = ReplicateValues(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],
@@ -432,37 +329,4 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_icc(again).value), 4)
     0.9221
     """
-    return _pooled(_in_numbers(replicates), _own_icc)
-
-
-def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
-    """The mean of the raters' own coefficients.
-
-    Each is weighted by the disagreement that chance alone would leave in the rater's labels.
-    """
-    each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
-    value, d_o, d_e = (
-        np.stack([getattr(found, part) for found, _ in each])
-        for part in ("value", "observed", "expected")
-    )
-    known = np.isfinite(value)
-    n = np.where(known, np.stack([size for _, size in each]), 0.0)
-    observed, expected = (
-        ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
-    )
-    chance = np.where(known, n * d_e, 0.0)
-    most = chance.max(0)
-    share = np.divide(chance, most, out=np.full(chance.shape, np.nan), where=most > 0)
-    return Coefficient(
-        ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
-        observed=observed,
-        expected=expected,
-    )
-
-
-def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return (
-        ReplicateValues.of_counts(replicates)
-        if isinstance(replicates, ReplicateCounts)
-        else replicates
-    )
+    return pooled(in_numbers(replicates), own_icc)

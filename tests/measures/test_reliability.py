@@ -8,7 +8,8 @@ import pytest
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import _guessing, random_choice
+from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import _guessing
 from agreement_pipeline.patterns import RatingPatterns
 from agreement_pipeline.replicates import ReplicateCounts
 from agreement_pipeline.scale import Scale
