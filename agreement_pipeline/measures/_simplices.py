@@ -72,8 +72,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """Mean lengths of pairs; exact in one dimension, and in more up to 20,000 items of three raters.
-    """
+    """Mean lengths of pairs: exact in one dimension, or up to 20,000 items of three raters."""
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)

@@ -1,7 +1,6 @@
 """Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable.
 
-The ratings of an item are a set of labels. Who gave which label does not matter. Two chances are
-compared:
+Only the labels of an item count. Who gave which label does not matter. Two chances are compared:
 
 - Observed agreement is the chance that two random ratings of one item are the same.
 - Expected agreement is the chance that two random ratings of any items are the same.
@@ -108,8 +107,10 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
 
     - :math:`p_o` is the mean share of agreeing pairs.
     - :math:`\pi_k` is the mean share of category k in an item's ratings.
-    - :math:`w_{kl}` is how much categories k and l agree. Without weights, different categories do
-      not agree at all, and :math:`p_e = \sum_k \pi_k^2`.
+    - :math:`w_{kl}` is how much categories k and l agree.
+
+    Without weights, different categories do not agree at all. Then :math:`p_e = \sum_k \pi_k^2`
+    holds.
 
     Parameters
     ----------
