@@ -101,7 +101,7 @@ def test_more_than_two_raters_are_refused_in_words(name):
     assert np.isnan(MEASURES[name](three).value)
     assert (
         MEASURES[name].why_undefined(three)
-        == "defined for two raters; shah_kappa_s or light_kappa for more"
+        == "there are not exactly two raters; use shah_kappa_s or light_kappa for more"
     )
 
 

@@ -228,7 +228,7 @@ MEANS_ALIKE = [[1, 3], [3, 1], [2, 2], [1, 3]]
         ([[1, 2], [NAN, NAN]], "icc_1_1", "fewer than two items have two ratings"),
         ([[1, NAN], [NAN, 2]], "icc_2_1", "no item was rated by every rater"),
         ([[1, 2], [3, NAN]], "icc_2_1", "fewer than two items were rated by every rater"),
-        ([[1], [2]], "icc_3_1", "there is one rater alone"),
+        ([[1], [2]], "icc_3_1", "there is only one rater"),
         ([[1, 2], [3, NAN]], "icc_1_1", "fewer than two items have two ratings"),
         ([[1, 2], [3, 5], [9, NAN]], "icc_1_1", None),
     ],

@@ -294,8 +294,8 @@ P, Q, S, U = (0.0, 0.0), (1.0, 0.0), (0.3, 0.9), (0.7, 0.1)
         ([[P, Q, S]], um_phi, None),
         ([[P, P, S], [P, Q, P]], um_phi, None),
         ([[P, Q], [Q, S]], um_phi, "there are fewer raters than a simplex has corners"),
-        ([[P], [Q]], berry_mielke_r, "there is one rater alone"),
-        ([[P], [Q]], janson_olsson_iota, "there is one rater alone"),
+        ([[P], [Q]], berry_mielke_r, "there is only one rater"),
+        ([[P], [Q]], janson_olsson_iota, "there is only one rater"),
         ([[P, (np.nan, np.nan), Q]], um_phi, "no item was rated by every rater"),
     ],
 )
