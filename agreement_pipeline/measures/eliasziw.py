@@ -1,4 +1,4 @@
-"""Inter- and intra-rater reliability of numbers in one balanced design, after Eliasziw et al."""
+"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others)."""
 
 from typing import NamedTuple
 
