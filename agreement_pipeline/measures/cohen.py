@@ -144,7 +144,7 @@ def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
         Condition("two of the raters have no item in common", _strangers),
         Condition(
             "two of the raters gave the same category to all items that they share, "
-            "so chance alone would always agree",
+            "so chance alone would agree always",
             _pair_of_one_category,
         ),
     ),

@@ -91,7 +91,7 @@ def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NOT_TWO_RATERS, NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, CONSTANT_RATER),
     levels={"nominal", "ordinal"},
-    cannot_hold="it measures association and not agreement: it is 1 if one of the two ways to "
+    cannot_hold="it sees association and not agreement: it is 1 if one of the two ways to "
     "disagree does not occur. Use krippendorff_alpha",
     convention=SHARED_ITEMS,
     source="Yule, G. U. (1912), doi:10.2307/2340126",

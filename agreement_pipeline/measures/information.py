@@ -19,7 +19,7 @@ from agreement_pipeline.measures.contingency import SHARED_ITEMS
 from agreement_pipeline.patterns import Array, RatingPatterns
 
 ASSOCIATION = (
-    "it measures dependence and not agreement: raters who always give opposite labels have 1. "
+    "it sees dependence and not agreement: raters who always give opposite labels have 1. "
     "Use krippendorff_alpha"
 )
 
