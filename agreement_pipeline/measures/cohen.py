@@ -145,7 +145,7 @@ def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
         Condition("two of the raters have no item in common", _strangers),
         Condition(
             "two of the raters gave the same category to all items that they share, "
-            "so chance alone would agree always",
+            "so chance alone would give full agreement",
             _pair_of_one_category,
         ),
     ),
