@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.release.withdrawal import withdraw
 from agreement_pipeline.store import Store
@@ -265,7 +265,7 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
         main(["measure", str(SEROLOGY), "--limit", limit])
     assert "a limit and a whole number are required, as rows=50000000" in capsys.readouterr().err
     assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
-    assert "limits: rows 0 found; a whole number from 1 is required" in capsys.readouterr().err
+    assert "limits: found rows 0; expected a whole number from 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -535,7 +535,7 @@ def test_one_of_several_rounds_of_a_table_is_chosen_by_name(tmp_path, capsys):
         "json",
     ]
     assert main(arguments) == 2
-    assert "2 rounds found, ['w1', 'w2']; one is required" in capsys.readouterr().err
+    assert "found 2 rounds, ['w1', 'w2']; expected one" in capsys.readouterr().err
     for name, agreed in (("w1", 40), ("w2", 37)):
         assert main([*arguments, "--of-round", name]) == 0
         assert json.loads(capsys.readouterr().out)[0]["value"] == agreed / 40
@@ -659,7 +659,7 @@ def stored(tmp_path, monkeypatch):
     """A store, in the place where projects have theirs, with a round that was admitted, released and withdrawn."""
     monkeypatch.chdir(tmp_path)
     store = Store(tmp_path / ".agreement/store/demo")
-    store.ingest("r1", read_ratings(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
+    store.ingest("r1", read(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
     release_round(store, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
     withdraw(store, "r1", ["a mistake in the guideline"])
     return store
