@@ -228,9 +228,9 @@ def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
     ):
         assert main([*command, "--limit", "rows=1000", "--limit", limit]) == 2
         said = capsys.readouterr().err
-        assert f"{found} " in said
+        assert f"found {found}" in said
         assert (
-            f"at most {most} are required. Check that the export is what it should be, or raise the limit {name}."
+            f"expected at most {most}. Check that the export is the right one, or raise the limit {name}."
             in said
         )
     assert main(["measure", path, "--n-resamples", "400", "--limit", "rows=31"]) == 0
@@ -252,7 +252,7 @@ def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
     ]
     assert main(command) == 2
     assert (
-        "at most 1000 are required. Check that the export is what it should be, or raise the limit categories."
+        "expected at most 1000. Check that the export is the right one, or raise the limit categories."
         in capsys.readouterr().err
     )
     assert main([*command, "--limit", "categories=1001"]) == 0

@@ -134,13 +134,13 @@ def test_a_wide_table_has_clusters_too(tmp_path):
     [
         (
             "i2,ben,no,",
-            r"export.csv: row 5, column 'doc': no cluster found, and others have one; one is required for every item, or for none. Fill it in",
+            r"export.csv: row 5, column 'doc': found no cluster, and others have one; expected one for every item, or for none. Fill it in",
         ),
-        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': no cluster found"),
-        ("i3,ben,,", r"export.csv: row 5, column 'doc': no cluster found"),
+        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': found no cluster"),
+        ("i3,ben,,", r"export.csv: row 5, column 'doc': found no cluster"),
         (
             "i2,ben,no,d9",
-            r"export.csv: rows \[4, 5\], column 'doc': item 'i2' in clusters \['d2', 'd9'\] found; one is required of each item. Correct",
+            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters \['d2', 'd9'\]; expected one of each item. Correct",
         ),
     ],
 )
@@ -543,7 +543,10 @@ def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
     )
     found = alternative_annotator_test(memory.panel_patterns(ratings(frame), "r3"))
     assert (found.winning_rate, found.comparisons) == (None, ())
-    assert found.undefined == "items come in clusters, and the test takes each as drawn by itself"
+    assert (
+        found.undefined
+        == "items come in clusters, but the test assumes that each is drawn independently"
+    )
 
 
 def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
