@@ -1,4 +1,4 @@
-"""Reading the YAML files that people write: policies, waivers, contracts and projects.
+"""Reading the YAML files that people write.
 
 Every value keeps its line, so that an error can name the line.
 """
@@ -52,7 +52,7 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True)
 class Place:
-    """Where plain data were read: a file, a path of keys in the file, and the line of each path.
+    """Where plain data were read: a file and a path of keys in it.
 
     >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
     >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")

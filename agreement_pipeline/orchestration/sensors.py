@@ -63,9 +63,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     return new_rounds
 
 
-def _runs(
-    project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]
-) -> dg.SensorResult:
+def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) -> dg.SensorResult:
     requests = [
         dg.RunRequest(
             run_key=_run_key(project, each),
