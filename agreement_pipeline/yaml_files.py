@@ -1,4 +1,4 @@
-"""Reading the YAML files that people write: policies, waivers, contracts and projects.
+"""Reading the YAML files that people write.
 
 Every value keeps its line, so that an error can name the line.
 """
@@ -52,7 +52,7 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True)
 class Place:
-    """Where plain data were read: a file, a path of keys in the file, and the line of each path.
+    """Where plain data were read: a file and a path of keys in it.
 
     >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
     >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
@@ -98,6 +98,8 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
         _refuse_hidden(text, path, error)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.load(text, Loader=yaml.SafeLoader)
+    except AgreementError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
         where = str(path) if mark is None else f"{path}:{mark.line + 1}"
