@@ -111,7 +111,7 @@ def difference(
     - If an expensive measure has too few resamples for the level, the limits are the smallest and
       the greatest possible difference.
     - Unseen items are drawn for each side, so sides that never differed may still differ. On one
-      the same statistic, read on as many items, everything is drawn once.
+      and the same statistic, read on as many items, everything is drawn once.
     - Unseen items have the same share on both sides: the share in the interval of the smaller side.
 
     Parameters
