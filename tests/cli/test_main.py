@@ -211,7 +211,7 @@ def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("limit", "found"),
     [
-        ("rows=29", "lines"),
+        ("rows=29", "31 lines"),
         ("columns=2", "3 columns"),
         ("name_length=3", "4 characters"),
         ("categories=1", "2 different labels"),
