@@ -3,7 +3,7 @@
 Every value keeps its line, so that an error can name the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -143,7 +143,7 @@ def _mistakes(
         yield f"{_at(place, path)}: {key}{words.removeprefix(key)}"
 
 
-def _path_in(data: object, details: "ErrorDetails") -> tuple[str | int, ...]:
+def _path_in(data: Any, details: "ErrorDetails") -> tuple[str | int, ...]:
     """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
@@ -197,8 +197,8 @@ def _keys_at(model: type["BaseModel"], path: tuple[str | int, ...]) -> list[str]
     """The keys that a model, or what stands at a path in it, can have."""
     kind: object = model
     for step in path:
-        if isinstance(step, str):
-            kind = _with_keys(get_type_hints(kind).get(step))
+        if isinstance(step, str) and step in _fields(kind):
+            kind = _with_keys(get_type_hints(kind)[step])
     return list(_fields(kind))
 
 
@@ -210,7 +210,7 @@ def _with_keys(annotation: object) -> object:
     return next((each for each in inner if each is not None), None)
 
 
-def _fields(kind: object) -> Iterable[str]:
+def _fields(kind: object) -> Collection[str]:
     known = getattr(kind, "model_fields", None)
     return known or (kind.__dataclass_fields__ if is_dataclass(kind) else ())
 

@@ -22,14 +22,13 @@ import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release
+from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release, readers
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline import readers
 from agreement_pipeline.readers import Columns, read_rounds
 from agreement_pipeline.readers.table import table_rows
 from agreement_pipeline.release import release_round

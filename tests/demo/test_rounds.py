@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from agreement_pipeline import readers
 from agreement_pipeline.demo.rounds import (
     CATEGORIES,
     CLASSIFIERS,
@@ -19,7 +20,6 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline import readers
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
