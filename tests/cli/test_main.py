@@ -11,8 +11,8 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.readers import Columns, read_ratings
 from agreement_pipeline.release import release_round
-from agreement_pipeline.release.withdrawal import withdraw
 from agreement_pipeline.store import Store
+from tests.releases import withdraw
 
 ROOT = Path(__file__).parents[2]
 SEROLOGY = ROOT / "configs/rounds/serology/williams-1976.csv"
@@ -481,8 +481,8 @@ def test_a_reader_who_goes_away_is_told_nothing_more():
 def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
     assert main(command) == 2
     assert (
-        "foo://bucket: Unsupported filesystem: 'foo'; a folder, or a URL such as s3://bucket/folder, is required"
-        in capsys.readouterr().err
+        "foo://bucket: found a URL that cannot be used (Unsupported filesystem: 'foo'); "
+        "expected a folder, or a URL such as s3://bucket/folder" in capsys.readouterr().err
     )
 
 
@@ -691,7 +691,7 @@ def test_history_of_an_edited_log_is_refused(stored, capsys):
     path.write_text(path.read_text().replace("mistake", "success"))
     assert main(["history"]) == 2
     said = capsys.readouterr()
-    assert "entry 4 is not the one that was written" in said.err
+    assert "found entry 4, which is not the one that was written" in said.err
     assert not said.out
 
 

@@ -27,11 +27,11 @@ from agreement_pipeline.orchestration import build_assets, project_definitions
 from agreement_pipeline.projects.settings import ColumnSettings
 from agreement_pipeline.release import judge_round, open_release
 from agreement_pipeline.release.contents import as_json
-from agreement_pipeline.release.lock import current_release
 from agreement_pipeline.store import files
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.events import record
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
+from tests.releases import current_release
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
 HELD = r"held: round bad: held, since krippendorff_alpha 0\.\d+, 95% interval 0\.5\d+ to 0\.7\d+ on 120 items: could be under 0\.667 and could be above"
@@ -340,7 +340,7 @@ def policy_in_run_config(line):
 
 @bypass(
     "edited release",
-    r"release_file_changed: .*: other bytes in \['data/train-00000-of-00001\.parquet'\] found",
+    r"release_file_changed: .*: found other bytes in \['data/train-00000-of-00001\.parquet'\]",
     remaining="",
 )
 def edited_release(line):
@@ -352,7 +352,7 @@ def edited_release(line):
 
 @bypass(
     "edited policy after release",
-    r"release_not_derived: .*: manifest\.json, policy_digest is .* and comes out as",
+    r"release_not_derived: .*: found that manifest\.json, policy_digest is .* and comes out as",
     remaining="",
 )
 def edited_policy(line):
@@ -365,7 +365,7 @@ def edited_policy(line):
 
 @bypass(
     "reworded release",
-    r"release_reworded: .*: README\.md is another text when worded again",
+    r"release_reworded: .*: found that README\.md is another text when worded again",
     remaining="",
 )
 def reworded_release(line):
@@ -380,7 +380,7 @@ def reworded_release(line):
 
 @bypass(
     "rows put beside the released ones",
-    r"release_file_extra: .*: files \['data/train-00001-of-00001\.parquet'\] found in the manifest",
+    r"release_file_extra: .*: found files \['data/train-00001-of-00001\.parquet'\] in the manifest",
     remaining="",
 )
 def added_rows(line):
@@ -395,7 +395,7 @@ def added_rows(line):
 
 @bypass(
     "removed notice of withdrawal",
-    "release_withdrawn: .*, for round good .*; a release in force is required",
+    "release_withdrawn: .*, for round good .*; expected a release in force",
     remaining="",
 )
 def removed_notice(line):
@@ -408,7 +408,7 @@ def removed_notice(line):
 
 @bypass(
     "copy of a withdrawn release",
-    "release_not_in_log: .*: no such release in force found in the log",
+    "release_not_in_log: .*: found no such release in force in the log",
     remaining="",
 )
 def copied_release(line):
@@ -461,7 +461,7 @@ def renamed_round(line):
 
 @bypass(
     "round named like a path",
-    r"store_refused: round '\.\./good': a name that could be a path found",
+    r"store_refused: round '\.\./good': found a name that could be a path",
 )
 def path_as_round(line):
     return line.run("../good", "training_data")
@@ -563,9 +563,9 @@ def forged_materialization_by_graphql(live: Live) -> str:
     return live.launch("training_data", "bad")
 
 
-PATH_REFUSED = r"store_refused: round '\.\./good': a name that could be a path found"
+PATH_REFUSED = r"store_refused: round '\.\./good': found a name that could be a path"
 NOT_DELIVERED = (
-    r"store_refused: .*/store/reviews: no round 'better' among \['bad', 'good', 'worse'\]"
+    r"store_refused: .*/store/reviews: found no round 'better' among \['bad', 'good', 'worse'\]"
 )
 RANGE = {ASSET_PARTITION_RANGE_START_TAG: "bad", ASSET_PARTITION_RANGE_END_TAG: "good"}
 

@@ -201,7 +201,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
 ):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni1,ben,yes\n")
     assert (
-        "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required"
+        "round.csv: column 'label': scale: found 1 category, ['yes']; expected at least two"
         in refusal(path)
     )
     assert read_ratings(path, scale=YES_NO).scale == YES_NO

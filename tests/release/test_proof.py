@@ -25,7 +25,8 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Assessment, decide
 from agreement_pipeline.ratings import parquet_bytes, parquet_table
 from agreement_pipeline.release import release_dataset
-from agreement_pipeline.release.contents import Member, as_json, contents
+from agreement_pipeline.release.contents import as_json, contents
+from agreement_pipeline.release.members import Member
 from agreement_pipeline.store import Store
 from agreement_pipeline.store.local import LocalStorage
 
@@ -111,7 +112,7 @@ def test_a_release_proves_itself_wherever_it_is_copied(copy, released):
 
 def test_a_folder_without_a_manifest_is_no_release(copy):
     (copy / "manifest.json").unlink()
-    refused(copy, "no manifest.json found; a release has one, written last")
+    refused(copy, "found no manifest.json; expected one, since it is written last")
 
 
 def test_a_withdrawn_release_says_why(copy):
@@ -120,7 +121,7 @@ def test_a_withdrawn_release_says_why(copy):
     )
     refused(copy, r"withdrawn on 2026-11-21, for round r1 \(the guideline was wrong\)")
     (copy / "WITHDRAWN.json").write_text("")
-    refused(copy, "WITHDRAWN.json: not readable as JSON")
+    refused(copy, "WITHDRAWN.json: found no readable JSON")
 
 
 @pytest.mark.parametrize(
@@ -138,20 +139,20 @@ def test_a_withdrawn_release_says_why(copy):
 def test_every_file_is_missed_and_every_changed_byte_seen(copy, name):
     data = (copy / name).read_bytes()
     (copy / name).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    refused(copy, rf"other bytes in \['{name}'\] found")
+    refused(copy, rf"found other bytes in \['{name}'\];")
     (copy / name).unlink()
-    refused(copy, rf"no file \['{name}'\] found; the manifest lists it")
+    refused(copy, rf"found no file \['{name}'\]; expected all files that the manifest lists")
 
 
 def test_extra_files_are_refused(copy):
     (copy / "data" / "train-00001-of-00001.parquet").write_bytes(b"more")
-    refused(copy, r"extra file \['data/train-00001-of-00001.parquet'\] found")
+    refused(copy, r"found extra file \['data/train-00001-of-00001.parquet'\];")
 
 
 def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (copy / "data" / "more").symlink_to(tmp_path / "elsewhere")
-    refused(copy, r"extra file \['data/more'\] found")
+    refused(copy, r"found extra file \['data/more'\];")
 
 
 @pytest.mark.parametrize("name", [TRAIN, "manifest.json"])
@@ -161,7 +162,7 @@ def test_a_link_to_a_file_is_none_of_a_release(copy, tmp_path, name):
     (copy / name).symlink_to(tmp_path / "elsewhere")
     refused(
         copy,
-        rf"links, or things of another kind, \['{name}'\] found; the files themselves are required",
+        rf"found links, or things of another kind, \['{name}'\]; expected the files themselves",
     )
 
 
@@ -171,7 +172,7 @@ def test_nobody_waits_for_a_pipe(copy, name):
     os.mkfifo(copy / name)
     refused(
         copy,
-        rf"links, or things of another kind, \['{name}'\] found; the files themselves are required",
+        rf"found links, or things of another kind, \['{name}'\]; expected the files themselves",
     )
 
 
@@ -202,7 +203,7 @@ def test_a_withdrawal_notice_cannot_write_lines_of_its_own(copy, capsys):
 def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, project, round_name):
     member = Member.assessed(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
     LocalStorage(tmp_path).keep_folder("forged", contents(project, [member], POLICY, CONTRACT))
-    refused(tmp_path / "forged", "a name that could be a path found")
+    refused(tmp_path / "forged", "found a name that could be a path")
     assert main(["verify", str(tmp_path / "forged")]) == 15
     assert len(capsys.readouterr().out.splitlines()) == 1
 
@@ -216,7 +217,7 @@ def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, pr
 )
 def test_numbers_that_nothing_can_be_computed_with_are_refused(copy, change):
     edit(copy, "policy.json", lambda said: change(said["policy"]))
-    refused(copy, "policy.json: not readable .* of more than 300 digits found")
+    refused(copy, "policy.json: found content that cannot be used .* of more than 300 digits found")
     assert main(["verify", str(copy)]) == 1
 
 
@@ -246,15 +247,15 @@ def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
                 table.column_names.index("label"), "label", [forged]
             ),
         )
-        refused(copy, f"rows of {TRAIN} found that the consensus of the annotations does not give")
+        refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
 
 
 def test_a_manifest_that_lists_too_little_or_is_none_is_refused(copy):
     edit(copy, "manifest.json", lambda manifest: manifest["files"].pop("decision.json"))
     (copy / "decision.json").unlink()
-    refused(copy, "no list of all files of a release found")
+    refused(copy, "found no list of all files of a release")
     (copy / "manifest.json").write_text("[]")
-    refused(copy, "manifest.json: list found; a JSON object is required")
+    refused(copy, "manifest.json: found list; expected a JSON object")
 
 
 def test_a_file_outside_the_folder_cannot_be_listed(copy):
@@ -263,7 +264,7 @@ def test_a_file_outside_the_folder_cannot_be_listed(copy):
         "manifest.json",
         lambda manifest: manifest["files"].update({"../../etc/passwd": {"sha256": "", "bytes": 0}}),
     )
-    refused(copy, r"no file \['../../etc/passwd'\] found")
+    refused(copy, r"found no file \['../../etc/passwd'\];")
 
 
 @pytest.mark.parametrize(
@@ -396,7 +397,7 @@ def test_a_file_that_no_release_has_is_refused_whatever_the_manifest_says(copy):
     forge(copy, "data/train-00001-of-00001.parquet", (copy / TRAIN).read_bytes())
     refused(
         copy,
-        r"files \['data/train-00001-of-00001.parquet'\] found in the manifest; only those that every release has are required",
+        r"found files \['data/train-00001-of-00001.parquet'\] in the manifest; expected only those that every release has",
     )
     assert main(["verify", str(copy)]) == 13
 
@@ -430,7 +431,8 @@ def test_a_key_that_stands_twice_is_refused_since_readers_take_either(copy, name
     replaced(copy, name, key, forged)
     refused(
         copy,
-        f"{name}: JSON found that is not written as releases write it, as with a key that stands in it twice",
+        f"{name}: found JSON that is not written as releases write it, "
+        "for example with a key that stands in it twice",
     )
 
 
@@ -550,15 +552,15 @@ def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
     [
         (
             lambda said: said.update(written_by="The Pope"),
-            "written_by 'The Pope' found; the versions of libraries by name are required",
+            "found written_by 'The Pope'; expected the versions of libraries by name",
         ),
         (
             lambda said: said["written_by"].update(numpy={"by": "the board"}),
-            "written_by .* found; the versions of libraries by name are required",
+            "found written_by .*; expected the versions of libraries by name",
         ),
         (
             lambda said: said.pop("written_by"),
-            "written_by None found; the versions of libraries by name are required",
+            "found written_by None; expected the versions of libraries by name",
         ),
         (
             lambda said: said["rounds"][0].update(original_digest={"a": 1}),
@@ -582,7 +584,7 @@ def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, 
     edit(copy, "manifest.json", lambda manifest: manifest["written_by"].update(numpy="1.0"))
     assert verify_release(copy).rounds == ("r1", "r2")
     with pytest.raises(
-        ReleaseInvalidError, match="no such release in force found in the log"
+        ReleaseInvalidError, match="found no such release in force in the log"
     ) as refusal:
         open_release(copy, store=store)
     assert refusal.value.code == "release_not_in_log"
@@ -607,9 +609,12 @@ def test_a_policy_that_was_relaxed_afterwards_does_not_give_the_decision(copy):
 
 def test_a_policy_contract_or_scale_that_is_none_is_refused(copy):
     edit(copy, "policy.json", lambda data: data["policy"].update(rules=[]))
-    refused(copy, "policy.json: not readable .*; a policy, a contract and a scale are required")
+    refused(
+        copy,
+        "policy.json: found content that cannot be used .*; expected a policy, a contract and a scale",
+    )
     edit(copy, "policy.json", lambda data: data.pop("scale"))
-    refused(copy, "policy.json: not readable")
+    refused(copy, "policy.json: found content that cannot be used")
 
 
 def test_edited_annotations_do_not_give_the_digest(copy):
@@ -637,7 +642,7 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
 
 def test_annotations_that_are_no_table_are_refused(copy):
     forge(copy, ANNOTATIONS, b"PAR1 not really")
-    refused(copy, "Parquet file: .*; a readable one is required")
+    refused(copy, "Parquet file: found one that cannot be read .*; expected a readable file")
 
 
 @pytest.mark.parametrize(
@@ -659,12 +664,12 @@ def test_annotations_that_are_no_table_are_refused(copy):
 )
 def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change):
     edit_table(copy, TRAIN, change)
-    refused(copy, f"rows of {TRAIN} found that the consensus of the annotations does not give")
+    refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
 
 
 def test_a_row_put_among_the_unresolved_is_refused(copy):
     forge(copy, "data/unresolved-00000-of-00001.parquet", (copy / TRAIN).read_bytes())
-    refused(copy, "rows of data/unresolved-00000-of-00001.parquet found")
+    refused(copy, "found rows of data/unresolved-00000-of-00001.parquet that the consensus")
 
 
 def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
@@ -673,14 +678,15 @@ def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
     LocalStorage(tmp_path).keep_folder("forged", contents("demo", [held], POLICY, CONTRACT))
     refused(
         tmp_path / "forged",
-        r"round r1 is not admitted \(krippendorff_alpha 0\.\d+.*an admitted one is required",
+        r"found round r1, which is not admitted \(krippendorff_alpha 0\.\d+.*expected an admitted round",
     )
 
 
 def test_a_stricter_policy_can_be_required(copy):
     assert open_release(copy, require=POLICY).policy == POLICY
     with pytest.raises(
-        ReleaseHeldError, match=r"round r1 held under policy strict version 1 \(krippendorff_alpha"
+        ReleaseHeldError,
+        match=r"found round r1 held under policy strict version 1 \(krippendorff_alpha",
     ):
         open_release(copy, require=STRICTER)
 

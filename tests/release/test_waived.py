@@ -13,18 +13,19 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, Waiver
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
     judge_round,
+    lock,
     open_release,
+    opening,
     release_dataset,
     release_round,
     verify_release,
 )
-from agreement_pipeline.release.lock import current_release
 from agreement_pipeline.store import Store
+from tests.releases import current_release
 
 POLICY = Policy(
     "standard",
@@ -70,7 +71,8 @@ ENOUGH = tuple(waiver(*each) for each in SCOPES)
 def today(monkeypatch):
     """The day on which waivers are read; a test may set another."""
     day = {"is": DAY}
-    monkeypatch.setattr(release, "_today", lambda: day["is"])
+    for module in (lock, opening):
+        monkeypatch.setattr(module, "today", lambda: day["is"])
     return day
 
 
@@ -134,7 +136,7 @@ def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, 
     today["is"] = DAY + timedelta(1)
     with pytest.raises(
         ReleaseInvalidError,
-        match=r"admitted under a waiver by Dana Okoye until 2027-01-31.*which has ended",
+        match=r"found a release admitted under a waiver by Dana Okoye until 2027-01-31.*which has ended",
     ) as refused:
         verify_release(found.path)
     assert refused.value.code == "release_waiver_ended"

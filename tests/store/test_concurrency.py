@@ -14,14 +14,18 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import contents as release_contents
-from agreement_pipeline.release import judge_round, release_dataset, release_round, verify_release
-from agreement_pipeline.release.lock import current_release
-from agreement_pipeline.release.withdrawal import withdraw
+from agreement_pipeline.release import (
+    deciding,
+    judge_round,
+    members,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.store import Store
+from tests.releases import current_release, withdraw
 
 CONTRACT = Contract.default()
 POLICIES = {
@@ -63,7 +67,7 @@ def assessed(monkeypatch):
         )
         for name, quality, policy in product(ROUNDS, DISAGREEMENTS, POLICIES.values())
     }
-    for module in (release, release_contents):
+    for module in (deciding, members):
         monkeypatch.setattr(
             module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest]
         )
