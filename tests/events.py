@@ -1,4 +1,4 @@
-"""Entries of a log that say all they must, for tests that look at some of it."""
+"""Complete log entries, for tests that look at some of their facts."""
 
 from agreement_pipeline.store import Store
 

@@ -33,7 +33,8 @@ from agreement_pipeline.ratings import Scale, category_text
         (
             (1, -2e150),
             "interval",
-            r"found category -2e\+150; expected finite numbers of at most 1e\+150 in size on the interval",
+            r"found category -2e\+150; expected finite numbers of at most 1e\+150 in size "
+            "on the interval level",
         ),
         (
             (1, -1),
@@ -94,7 +95,8 @@ def test_categories_read_off_labels_are_not_declared_and_so_make_another_scale(l
 def test_an_order_of_words_is_not_guessed(labels):
     with pytest.raises(
         RatingsError,
-        match=r"words have no order of their own. Name the categories from the lowest to the highest",
+        match=r"expected numbers, since words have no order of their own\. "
+        "Name the categories from the lowest to the highest",
     ):
         Scale.from_labels(labels, "ordinal")
 

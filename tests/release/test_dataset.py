@@ -27,7 +27,10 @@ def store(tmp_path):
 
 @pytest.fixture
 def ingest(store, tmp_path):
-    """Ingest a round of three raters who agree on items of which the even ones are yes, but for some, on which they split."""
+    """Ingest a round of three raters who agree on all items except those in `split`.
+
+    Even items are yes.
+    """
     (tmp_path / "export.csv").write_bytes(b"as delivered")
 
     def make(name, items, split=(), scale=SCALE, raters="abc", **more):
@@ -149,7 +152,8 @@ def test_columns_of_different_kinds_are_refused_and_go_together_as_text(store, i
     ingest("r2", range(60, 120), timestamp=other)
     with pytest.raises(
         ReleaseHeldError,
-        match=r"found columns of different kinds \(.*timestamp.*Ingest them again with that column as text in each",
+        match=r"found columns of different kinds \(.*timestamp"
+        ".*Ingest them again with that column as text in each",
     ):
         dataset(store, ["r1", "r2"])
     ingest("r1", range(60), timestamp=str(time))
@@ -203,13 +207,14 @@ def test_a_round_of_gold_items_alone_is_held_and_says_so(store, ingest):
     ingest("r1", range(60), gold=True)
     with pytest.raises(
         ReleaseHeldError,
-        match="round r1: held, since krippendorff_alpha: undefined, since no item has two ratings, gold items apart",
+        match="round r1: held, since krippendorff_alpha: undefined, "
+        "since no item has two ratings, gold items apart",
     ):
         dataset(store, ["r1"])
 
 
 def test_agreement_on_gold_items_lets_no_other_item_out(store, ingest):
-    """By all items alpha is 0.98; by the twenty that would be released, on which one rater says the opposite, under 0."""
+    """Alpha is 0.98 on all items, and under 0 on the twenty that would be released."""
     ingest("r1", range(320), split=range(20), gold=lambda item: item >= "i020")
     with pytest.raises(
         ReleaseHeldError, match=r"round r1: held, since krippendorff_alpha -0\.\d+, .* on 20 items"
@@ -224,7 +229,10 @@ def test_agreement_on_what_is_gold_in_another_round_lets_no_other_item_out(store
     ingest("r2", range(20, 400), gold=lambda item: item < "i320")
     assert len(dataset(store, ["r1"]).train) == 320
     assert len(dataset(store, ["r2"]).train) == 80
-    found = r"round r1: found it admitted by itself, and held without the items that are gold in another round \(krippendorff_alpha -0\.\d+, .* on 20 items"
+    found = (
+        "round r1: found it admitted by itself, and held without the items that are gold "
+        r"in another round \(krippendorff_alpha -0\.\d+, .* on 20 items"
+    )
     with pytest.raises(ReleaseHeldError, match=found):
         dataset(store, ["r1", "r2"])
     assert store.history("r1")[-1]["decision"] == "admitted"

@@ -62,7 +62,7 @@ def make_ratings(
     classifiers=(),
     **more,
 ):
-    """Three raters who agree on all items but the first few, where the last rater takes the next category."""
+    """Three raters who agree on all items but the first few. There the last one differs."""
     rows = [
         (
             f"{prefix}{item:03}",
@@ -232,8 +232,8 @@ def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
     assert "<b>" not in text
     verdict = found.decisions["r1"]["verdicts"][0]
     assert (
-        f"| {verdict['value']:.3f} | {verdict['low']:.3f} to {verdict['high']:.3f} | 90 | tentative |"
-        in text
+        f"| {verdict['value']:.3f} | {verdict['low']:.3f} to {verdict['high']:.3f} "
+        "| 90 | tentative |" in text
     )
     assert [
         config["config_name"] for config in yaml.safe_load(text.split("---")[1])["configs"]
@@ -247,7 +247,8 @@ def test_a_held_round_leaves_no_folder_and_names_every_reason(store, original):
     )
     with pytest.raises(
         ReleaseHeldError,
-        match=r"round r1: held, since krippendorff_alpha 0\.\d+.*; gwet_ac1 .* the policy asks for 1000; expected an admitted decision",
+        match=r"round r1: held, since krippendorff_alpha 0\.\d+.*; gwet_ac1 .* "
+        "the policy asks for 1000; expected an admitted decision",
     ):
         released(store, policy)
     assert not (store.root / "releases").exists()
@@ -309,7 +310,10 @@ def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
 
 
 def beside_a_model(n_items):
-    """Of the seven items the model labelled the panel agrees on one, on all others always: in many draws S has nothing to reach."""
+    """The panel agrees on one of the seven items that the model labelled.
+
+    In many resamples S has nothing to reach.
+    """
     rows = [
         (f"i{i:03}", rater, SCALE.names[(i + (place if i < 6 else 0)) % 3])
         for i in range(n_items)
@@ -454,7 +458,7 @@ FORGERIES = {
 def test_a_release_forged_in_its_place_is_never_entered_into_the_log(
     store, original, tmp_path, forge, before
 ):
-    """It verifies by itself, since nothing in it gives what was forged; the next to release the round must not let it out."""
+    """A forged release that verifies by itself must not be let out by the next run."""
     home = store if before else Store(tmp_path / "other", salt=b"a salt for tests")
     for each in {store, home}:
         each.ingest("r1", make_ratings(), original)
@@ -594,7 +598,7 @@ def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, original
         lambda store: released(store, STRICTER),
     ],
 )
-def test_a_stricter_policy_withdraws_the_release_of_a_former_version_although_the_present_one_is_admitted(
+def test_a_stricter_policy_withdraws_a_former_release_although_the_present_one_is_admitted(
     store, original, act
 ):
     store.ingest("r1", make_ratings(disagreements=3), original)

@@ -1,4 +1,7 @@
-"""Many processes on one store: whatever they do at once, the end is that of some order, one after the other, and the log is that order."""
+"""Many processes write to one store at once.
+
+The end is that of some serial order, and the log is that order.
+"""
 
 import json
 import os
@@ -149,7 +152,10 @@ def _forked(work, start, begin):
 
 
 class Serial:
-    """The state after each entry of a log, by a slow and obvious loop that knows nothing of the store, and refuses what could not have followed."""
+    """The state after each entry of a log, by a slow loop that knows nothing of the store.
+
+    The loop refuses an entry that could not have followed.
+    """
 
     def __init__(self, assessed):
         self.assessed, self.present, self.decided, self.in_force, self.withdrawn, self.due = (

@@ -1,4 +1,7 @@
-"""A process killed at any point of what it writes leaves the old state or the new one, and the next run mends the rest."""
+"""A process killed at any write leaves the old state or the new one.
+
+The next run completes the rest.
+"""
 
 import shutil
 from functools import cache, partial
@@ -53,7 +56,7 @@ def make_ratings(disagreements, prefix="i"):
 
 @pytest.fixture
 def remembered(monkeypatch):
-    """Assess equal ratings and prove equal bytes once: the children inherit what was found before they were forked."""
+    """Assess equal ratings and prove equal bytes once. Forked children inherit the results."""
     known = {}
 
     def once(work, key_of):
@@ -133,7 +136,10 @@ def standing(path):
 
 
 def seen_in(place):
-    """What everybody sees who reads a store: each round's version and decision, each release, the one that is current. And what the log says."""
+    """What a reader of a store sees, and the entries of its log.
+
+    A reader sees each round's version and decision, each release, and the current one.
+    """
     store = Store(place)
     decided = {
         entry["round"]: entry["decision"]

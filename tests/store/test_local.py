@@ -203,7 +203,10 @@ def test_a_forked_process_waits_for_its_parent_and_then_takes_the_lock(storage):
 
 def test_the_lock_dies_with_its_holder(tmp_path):
     store = Store(tmp_path / "store")
-    holder = "import sys, time; from agreement_pipeline.store.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
+    holder = (
+        "import sys, time; from agreement_pipeline.store import Store\n"
+        "with Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE
     ) as process:

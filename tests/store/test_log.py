@@ -254,7 +254,8 @@ def test_a_log_of_an_older_version_is_told_what_to_do(store):
     sealed(store, lambda entry: entry.pop("manifest_digest"))
     with pytest.raises(
         StoreError,
-        match=r"without facts \['manifest_digest'\].* If an older version of this package wrote it, start a new store, and ingest",
+        match=r"without facts \['manifest_digest'\].* If an older version of this package "
+        "wrote it, start a new store, and ingest",
     ):
         store.history()
 

@@ -1,4 +1,4 @@
-"""A bucket: conditional puts, leases that outlive a killed holder by their term, and the same store as in a folder."""
+"""A bucket: conditional puts, leases that end after their term, and a whole store."""
 
 import json
 import threading
@@ -305,7 +305,8 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
     ):
         with pytest.raises(
             StoreError,
-            match=f"{bucket}: found no answer .*{words}.*; expected a bucket that answers, and credentials for it",
+            match=f"{bucket}: found no answer .*{words}.*; "
+            "expected a bucket that answers, and credentials for it",
         ):
             asked()
 

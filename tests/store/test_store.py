@@ -131,7 +131,8 @@ def test_ratings_that_would_be_read_back_otherwise_are_refused_and_kept_as_text(
     frame = make_ratings().table.assign(timestamp=pd.Series(timestamps, dtype=object))
     with pytest.raises(
         (StoreError, RatingsError),
-        match=rf"found column 'timestamp' with {re.escape(kinds)}.*\. Write the column as text, which is kept as it stands\.",
+        match=rf"found column 'timestamp' with {re.escape(kinds)}.*\. "
+        r"Write the column as text, which is kept as it stands\.",
     ):
         store.ingest("r", Ratings.from_frame(frame, Scale(("no", "yes"))), original)
     assert store.rounds() == ()
