@@ -213,7 +213,7 @@ def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refus
         Columns(raters=("ana", "ben")),
         layout="wide",
     )
-    assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
+    assert words.startswith("wide.csv: the columns of raters: scale: found 1 category, ['x']")
 
 
 def test_words_on_the_ordinal_level_need_an_order(saved, refusal, tmp_path):

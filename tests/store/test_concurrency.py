@@ -41,6 +41,7 @@ DISAGREEMENTS = {"fine": 0, "fair": 4, "poor": 40}
 ROUNDS = [f"r{number}" for number in range(10)]
 PROCESSES, OPERATIONS = 8, 25
 SALT = b"a salt for tests"
+REFUSALS = ("no round", "held, since", "ingested meanwhile", "taken meanwhile", "made meanwhile")
 
 
 @cache
@@ -111,16 +112,7 @@ def operate(store, draw, folder):
         )
     except (StoreError, ReleaseHeldError) as refusal:
         said = str(refusal)
-        assert any(
-            known in said
-            for known in (
-                "no round",
-                "held, since",
-                "ingested meanwhile",
-                "taken meanwhile",
-                "made meanwhile",
-            )
-        ), said
+        assert any(known in said for known in REFUSALS), said
         return None
 
 

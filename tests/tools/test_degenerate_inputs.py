@@ -196,7 +196,7 @@ def test_every_measure_has_a_value_or_a_reason(each):
 
 REQUIRED = {
     "All labels missing": "at least one row with a label is required",
-    "A scale of one category": "at least two are required",
+    "A scale of one category": "expected at least two",
     "A label that the scale does not hold": "'maybe'",
     "+inf as a label, on a scale of numbers": "one of ['0', '1'] is required",
     "+inf as a label, where any number may occur": "a finite non-negative number is required",
