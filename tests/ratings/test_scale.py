@@ -11,7 +11,7 @@ from agreement_pipeline.ratings import Scale, category_text
 @pytest.mark.parametrize(
     ("categories", "level", "words"),
     [
-        (("yes",), "nominal", r"1 category found, \['yes'\]; at least two are required"),
+        (("yes",), "nominal", r"found 1 category, \['yes'\]; expected at least two"),
         ((), "nominal", "found 0 category"),
         (
             ("yes", "no", "yes"),

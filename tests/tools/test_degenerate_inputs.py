@@ -200,7 +200,7 @@ REQUIRED = {
     "A label that the scale does not hold": "'maybe'",
     "+inf as a label, on a scale of numbers": "one of ['0', '1'] is required",
     "+inf as a label, where any number may occur": "a finite non-negative number is required",
-    "+inf as a category of a scale of numbers": "requires finite numbers",
+    "+inf as a category of a scale of numbers": "expected finite numbers",
     "A negative number on a ratio scale": "a finite non-negative number is required",
     "Two labels of one rater for one meeting with an item": "one label for each (item, rater, occurrence) is required",
 }
