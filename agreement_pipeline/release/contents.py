@@ -24,7 +24,7 @@ from agreement_pipeline.release.card import card
 from agreement_pipeline.release.croissant import croissant
 from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.release.tables import labels_of, tables_of
-from agreement_pipeline.store import files
+from agreement_pipeline.store import digest_of
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-release/1"
@@ -57,9 +57,7 @@ def contents(
     _refuse_unlabelled(members, labels)
     tables = tables_of(members, labels, scale)
     data = {name: parquet_bytes(table) for name, table in tables.items()}
-    described = {
-        name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()
-    }
+    described = {name: (table.schema, digest_of(data[name])) for name, table in tables.items()}
     data |= documents(project, members, labels, policy, contract, scale, described)
     return {
         **data,
@@ -208,7 +206,7 @@ def _counts(ratings: Ratings) -> dict[str, int]:
 
 def _listed(data: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
     return {
-        name: {"sha256": files.digest_of(content), "bytes": len(content)}
+        name: {"sha256": digest_of(content), "bytes": len(content)}
         for name, content in sorted(data.items())
     }
 

@@ -21,7 +21,7 @@ from agreement_pipeline.release.contents import (
     as_json,
 )
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
-from agreement_pipeline.store import Folder, files, storage_at
+from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
@@ -176,7 +176,7 @@ def _refuse_changed_files(
     changed = [
         name
         for name, content in data.items()
-        if promised[name] != {"sha256": files.digest_of(content), "bytes": len(content)}
+        if promised[name] != {"sha256": digest_of(content), "bytes": len(content)}
     ]
     if changed:
         raise ReleaseInvalidError(

@@ -12,7 +12,7 @@ from typing import Any
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json
 from agreement_pipeline.release.members import Member
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.store import Store, digest_of
 
 
 def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
@@ -20,9 +20,7 @@ def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
 
     For several rounds, the first digest is that of their names and digests, in order.
     """
-    together = files.digest_of(
-        as_json([[member.round, member.ratings.digest] for member in members])
-    )
+    together = digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
     content = members[0].ratings.digest if name == members[0].round else together
     return f"{content[:12]}-{policy.digest[:12]}"
 

@@ -41,7 +41,7 @@ from agreement_pipeline.release.tables import (
     labels_of,
     tables_of,
 )
-from agreement_pipeline.store import Folder, check_round_name, files
+from agreement_pipeline.store import Folder, check_round_name, digest_of
 from agreement_pipeline.version import __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -134,7 +134,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     _refuse_other(path, DECISION, json_in(data, DECISION, path), decisions_of(members), WORDING)
     _refuse_held(path, members)
     tables = tables_of(members, labels, by.scale)
-    written = {name: (table.schema, files.digest_of(data[name])) for name, table in tables.items()}
+    written = {name: (table.schema, digest_of(data[name])) for name, table in tables.items()}
     derived = documents(project, members, labels, policy, contract, by.scale, written)
     _refuse_other(path, REPORT, json_in(data, REPORT, path), json.loads(derived[REPORT]), WORDING)
     _refuse_other(path, POLICY, json_in(data, POLICY, path), json.loads(derived[POLICY]))
@@ -152,7 +152,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
         train=resolved(labels),
         annotations=annotations.to_pandas(),
         ratings={member.round: member.ratings for member in members},
-        manifest_digest=files.digest_of(data[MANIFEST]),
+        manifest_digest=digest_of(data[MANIFEST]),
     )
 
 
