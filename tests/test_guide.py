@@ -74,7 +74,9 @@ def root(tmp_path_factory):
     """A folder as `make run` leaves it, with one round in the store."""
     folder = tmp_path_factory.mktemp("root")
     shutil.copytree(ROOT / "configs", folder / "configs")
-    shutil.copytree(ROOT / "agreement_pipeline/contract/default", folder / "configs/contracts/careful")
+    shutil.copytree(
+        ROOT / "agreement_pipeline/contract/default", folder / "configs/contracts/careful"
+    )
     (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
     project = Project(load_project(folder / "configs/projects/moderation.yaml"))
     write_moderation_rounds(project.inbox, 1)

@@ -53,7 +53,7 @@ def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_f
     line.deliver("w1", BAD)
     with pytest.raises(
         StoreError,
-        match=r"w1\.csv: other bytes found than when its ratings were read; a file at rest is required",
+        match=r"w1\.csv: found other bytes than when its ratings were read; expected a file that does not",
     ):
         line.project.keep(delivery, ratings)
     assert line.project.store.rounds() == ()

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.release.withdrawal import withdraw
 from tests.orchestration.conftest import POLICY, ratings_frame
+from tests.releases import withdraw
 
 
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:

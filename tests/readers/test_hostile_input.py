@@ -71,7 +71,7 @@ def refused(name, content, words, folder, **how):
     ],
 )
 def test_a_round_with_the_name_of_a_path_is_refused(name):
-    with pytest.raises(StoreError, match="a name that could be a path found"):
+    with pytest.raises(StoreError, match="found a name that could be a path"):
         check_round_name(name)
 
 

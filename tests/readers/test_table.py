@@ -200,7 +200,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
 ):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni1,ben,yes\n")
     assert (
-        "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required"
+        "round.csv: column 'label': scale: found 1 category, ['yes']; expected at least two"
         in refusal(path)
     )
     assert read(path, scale=YES_NO).scale == YES_NO
@@ -212,7 +212,7 @@ def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refus
         Columns(raters=("ana", "ben")),
         layout="wide",
     )
-    assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
+    assert words.startswith("wide.csv: the columns of raters: scale: found 1 category, ['x']")
 
 
 def test_words_on_the_ordinal_level_need_an_order(saved, refusal, tmp_path):
