@@ -8,7 +8,7 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.report import compared_by, standing_rows
+from agreement_pipeline.report.standing_in import compared_by, standing_rows
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)
@@ -52,18 +52,18 @@ def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
-        table = pd.DataFrame({"hers": patterns.codes[:, j], "weight": patterns.weights}).assign(
+        table = pd.DataFrame({"own": patterns.codes[:, j], "weight": patterns.weights}).assign(
             rest=rest
         )
         p_o = (
             sum(
                 w * sum(x == h for x in row) / len(row)
-                for h, row, w in zip(table["hers"], rest, table["weight"], strict=True)
+                for h, row, w in zip(table["own"], rest, table["weight"], strict=True)
             )
             / table["weight"].sum()
         )
         share = [
-            table.loc[table["hers"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
+            table.loc[table["own"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
         ]
         use = [
             sum(w * row.count(k) / len(row) for row, w in zip(rest, table["weight"], strict=True))
