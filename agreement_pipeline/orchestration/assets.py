@@ -73,7 +73,7 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
 
 
 def annotations(project: Project, round_name: str) -> Result:
-    """The round's ratings as delivered, checked, and stored under the digest of their content."""
+    """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
     findings = project.contract.check(ratings)
     version = project.keep(delivered, ratings)

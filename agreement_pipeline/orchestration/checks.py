@@ -56,7 +56,7 @@ def contract_results(
 def defined_specs(
     asset: dg.AssetKey, measures: Iterable[str], partitions: dg.PartitionsDefinition
 ) -> list[dg.AssetCheckSpec]:
-    """A check for each measure: does it have a value for this round?"""
+    """A check for each measure: does this round have a value?"""
     return [
         partitioned_check(
             f"{name}_defined",
@@ -71,7 +71,7 @@ def defined_specs(
 def defined_results(
     asset: dg.AssetKey, measures: Iterable[str], estimates: Sequence[Estimate]
 ) -> Iterator[dg.AssetCheckResult]:
-    """A warning for each measure without a value, with the reason."""
+    """A result for each measure: a warning with the reason if it has no value."""
     for name in measures:
         mine = [found for found in headlines(estimates) if found.measure == name]
         reasons = why_undefined(mine)
@@ -90,7 +90,7 @@ def defined_results(
 def policy_specs(
     asset: dg.AssetKey, policy: Policy, partitions: dg.PartitionsDefinition
 ) -> list[dg.AssetCheckSpec]:
-    """A check for each rule, and one that blocks: is the round admitted?"""
+    """A check for each rule, and a blocking one for the decision."""
     rules = [
         partitioned_check(
             rule_name(rule), asset=asset, description=_demand(rule), partitions=partitions
@@ -110,7 +110,7 @@ def policy_specs(
 def policy_results(
     asset: dg.AssetKey, policy: Policy, decision: Decision
 ) -> Iterator[dg.AssetCheckResult]:
-    """The decision, and a result for each rule."""
+    """A result for the decision and for each rule."""
     yield dg.AssetCheckResult(
         asset_key=asset,
         check_name=ADMITTED,
@@ -134,7 +134,7 @@ def policy_results(
 
 
 def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
-    """A check over all rounds: is any of them held, or not judged?"""
+    """A check over all rounds: is every round admitted?"""
     return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Every round is admitted.")
 
 
@@ -156,7 +156,7 @@ def rule_name(rule: Rule) -> str:
 
 
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """The value, limits and q of a rule with one verdict. The UI plots them."""
+    """What the UI plots of a rule with one verdict: its value, limits and q."""
     if len(verdicts) != 1:
         return {}
     said = verdicts[0].to_mapping()

@@ -1,4 +1,4 @@
-"""How the sections of a report look in the Dagster UI: numbers it can plot, and tables."""
+"""The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ MAX_ROWS = 100
 
 
 def rendered(section: Section) -> dict[str, Any]:
-    """A section as metadata, without the names that have no content."""
+    """A section as metadata. Names without content are left out."""
     return {name: _content(found) for name, found in section.items() if found is not None}
 
 
@@ -43,7 +43,7 @@ def plot(name: str, draw: Callable[[], str | None]) -> dict[str, Any]:
 
 
 def decision_metadata(decision: Decision) -> dict[str, Any]:
-    """The decision, its reasons, its verdicts, and the digests of what it was made on."""
+    """The decision with its reasons and verdicts, and the digests of its inputs."""
     reasons = "\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)
     waivers = "; ".join(map(str, decision.waived))
     return {
@@ -60,7 +60,7 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
 
 
 def finding_metadata(finding: Finding) -> dict[str, Any]:
-    """A finding of the contract, and the values that it observed."""
+    """A finding of the contract and the values that it observed."""
     observed = {
         name: number(value) if isinstance(value, float) else str(value)
         for name, value in finding.observed
@@ -86,7 +86,7 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
 
 
 def markdown_text(text: str) -> str:
-    """Text from the data, escaped so that Markdown takes nothing in it as markup."""
+    """Text from the data, escaped so that nothing in it is Markdown."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(
         f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped

@@ -30,7 +30,7 @@ def headline_numbers(estimates: Iterable[Estimate]) -> Section:
 
 
 def why_undefined(headlines: Iterable[Estimate]) -> tuple[str, ...]:
-    """Why one measure has no value, a reason for each scope; empty if it has all its values."""
+    """Why one measure has no value, by scope. Empty if every scope has a value."""
     found = tuple(headlines)
     if not found:
         return (NO_EVIDENCE,)

@@ -1,4 +1,7 @@
-"""Each item's share of all disagreement, as a loop over pairs of ratings, at every level, with and without categories."""
+"""Each item's share of all disagreement is that of a loop over pairs of ratings.
+
+This holds at every level, with and without categories.
+"""
 
 from itertools import permutations
 

@@ -1,4 +1,7 @@
-"""A model as good as the raters stands among them, a bad one below, one that never errs above; the test says which may stand in."""
+"""A model as good as the raters stands among them, and a perfect one above them.
+
+A bad model stands below them. The formal test says which of them may stand in.
+"""
 
 import pandas as pd
 import pytest

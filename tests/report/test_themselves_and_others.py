@@ -51,8 +51,8 @@ def test_a_careless_rater_and_one_with_a_reading_of_their_own_are_told_apart():
         careless=("dmitri",), split=("ben",), replicated=0.7, occurrences=2, accuracy=0.98
     )
     assert (
-        found["rater dmitri"]
-        == "agrees neither with themselves nor with the others: careless, or the items are ambiguous"
+        found["rater dmitri"] == "agrees neither with themselves nor with the others: "
+        "careless, or the items are ambiguous"
     )
     assert (
         found["rater ben"]
@@ -66,8 +66,8 @@ def test_a_careless_rater_and_one_with_a_reading_of_their_own_are_told_apart():
 def test_a_category_that_half_the_panel_reads_otherwise_is_held_to_and_not_shared():
     found = simulated(split=("ana", "ben", "chloe"), replicated=0.7, occurrences=2, accuracy=0.98)
     assert (
-        found["category offensive"]
-        == "each rater keeps to their own reading: the guideline leaves it open, or it is a matter of taste"
+        found["category offensive"] == "each rater keeps to their own reading: "
+        "the guideline leaves it open, or it is a matter of taste"
     )
     assert found["category hateful"] == "each rater keeps to one reading, and all to the same"
 
@@ -97,7 +97,8 @@ ANA = Scope("rater", "ana")
         (
             (0.6, 0.7),
             (0.6, 0.7),
-            "cannot tell: their agreement with themselves may lie on either side of 0.667; their agreement with the others may",
+            "cannot tell: their agreement with themselves may lie on either side of 0.667; "
+            "their agreement with the others may",
         ),
     ],
 )
@@ -147,7 +148,8 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
     assert rows["with themselves"].tolist() == rows["interval with themselves"].tolist() == ["", ""]
     assert rows["with the others"].tolist() == ["", "0.80000"]
     assert rows["reading"][0].startswith(
-        "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; schouten_kappa of the rater"
+        "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; "
+        "schouten_kappa of the rater"
     )
     assert "no category estimate of it exists" in rows["reading"][1]
 
