@@ -9,7 +9,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.settings import ColumnSettings
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import RatingPatterns
 from tools.pages import degenerate_page, measures_page, reproduction_page
@@ -69,7 +69,7 @@ def test_the_page_of_a_family_that_is_gone_must_go_too(tmp_path, capsys):
 
 def test_a_page_without_a_place_for_the_list_of_measures_is_refused(tmp_path):
     (tmp_path / "measures.md").write_text("# Measures")
-    with pytest.raises(ValueError, match="both are required around the list"):
+    with pytest.raises(ValueError, match="expected both around the list of measures"):
         measures_page.main([str(tmp_path / "measures.md")])
 
 
@@ -112,12 +112,12 @@ def test_the_guide_to_measures_names_measures_that_exist():
 
 
 def test_the_guide_names_every_measure_of_the_items_that_all_rated():
-    (line,) = re.findall(
-        r"^Some use only the items that every rater rated.*$",
+    (bullet,) = re.findall(
+        r"^- Some use only the items that every rater rated.*?(?=\n- |\n\n)",
         (DOCS / "measures.md").read_text(),
-        flags=re.MULTILINE,
+        flags=re.MULTILINE | re.DOTALL,
     )
-    assert set(re.findall(r"`(\w+)`", line)) == {
+    assert set(re.findall(r"`(\w+)`", bullet)) == {
         name for name, record in MEASURES.items() if record.crossed
     }
 
@@ -184,7 +184,7 @@ def test_every_measure_gives_its_formula_its_source_and_an_example(name):
 
 def test_every_key_of_a_project_is_in_the_guide():
     guide = (DOCS / "guide" / "project.md").read_text()
-    keys = set(ProjectSettings.model_fields) - {"root"} | set(ColumnSettings.model_fields) - {
+    keys = set(ProjectSettings.model_fields) - {"root"} | set(Columns.__dataclass_fields__) - {
         "raters"
     }
 

@@ -181,17 +181,8 @@ def _agreement(project: Project, round_name: str, name: str, question: Question)
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
-    found = list(
-        survey(
-            ratings,
-            measures,
-            judged={rule.scope for rule in policy.rules},
-            confidence_level=policy.confidence_level,
-            n_resamples=policy.n_resamples,
-            method=policy.interval_method,
-            always_valid_at=policy.always_valid_at,
-        )
-    )
+    judged = {rule.scope for rule in policy.rules}
+    found = list(survey(ratings, measures, policy.inference, judged=judged))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),

@@ -20,7 +20,7 @@ MOST_CATEGORIES = 64
 LARGEST = 1e150  # the squares of such numbers, and the sums of many of them, are finite still
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Category = str | float
+Category = str | int | float
 MISSING = -1  # the code of a missing rating, where codes are positions among the categories
 
 

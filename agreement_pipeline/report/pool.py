@@ -4,6 +4,7 @@ import pandas as pd
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import shrunken_self_agreement
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.tables import rater_rows
@@ -13,10 +14,6 @@ def towards_the_pool(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
     """A row for each rater who met an item twice; None if the scale lists no categories."""
     if ratings.scale.continuous:
         return None
-    found = shrunken_self_agreement(
-        memory.replicate_counts(ratings),
-        seed=int(ratings.digest[:16], 16),
-        confidence_level=policy.confidence_level,
-        n_resamples=policy.n_resamples,
-    )
-    return rater_rows(found)
+    seed = int(ratings.digest[:16], 16)
+    inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed)
+    return rater_rows(shrunken_self_agreement(memory.replicate_counts(ratings), inference))

@@ -12,6 +12,7 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
@@ -140,7 +141,7 @@ def test_all_three_are_loops_over_pairs_of_vectors(seed):
 
 
 @pytest.mark.parametrize("level", SCALES)
-def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
+def test_the_influence_of_a_rater_of_every_item_is_what_the_rater_adds(level):
     codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
     codes[:, -1] = np.abs(codes[:, -1])
     codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
@@ -162,7 +163,7 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
     found = {
         each.scope.name: each
         for each in measure_ratings(
-            ratings, ["alpha_influence"], scopes=("rater",), n_resamples=1000
+            ratings, ["alpha_influence"], Inference(n_resamples=1000), scopes=("rater",)
         )
     }
     assert found["D"].interval.high < 0
@@ -170,7 +171,10 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
     apart = {
         each.scope.name: each
         for each in measure_ratings(
-            ratings, ["krippendorff_alpha"], scopes=("round", "without"), n_resamples=1000
+            ratings,
+            ["krippendorff_alpha"],
+            Inference(n_resamples=1000),
+            scopes=("round", "without"),
         )
     }
     unpaired = (apart[""].interval.high - apart[""].interval.low) + (
@@ -181,11 +185,11 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
 
 def test_an_influence_without_a_value_says_why():
     alone = panel_of(np.array([[0, -1, 1], [-1, 1, 1]]))
-    assert INFLUENCE.why_undefined(alone) == "no item has two ratings of the others"
+    assert INFLUENCE.why_undefined(alone) == "no item has two ratings by the other raters"
     constant = panel_of(np.array([[0, 0, 1], [0, 0, 1]]))
     assert (
         INFLUENCE.why_undefined(constant)
-        == "the others' ratings that meet another are all of one category"
+        == "the other raters gave one single category to all items that two of them rated"
     )
     assert np.isnan(INFLUENCE(constant).value)
 
@@ -194,5 +198,7 @@ def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
     others = RatingPatterns(
         [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
     )
-    found = estimate("alpha_influence", PanelPatterns(others, [0, -1, -1], "c"), n_resamples=100)
+    found = estimate(
+        "alpha_influence", PanelPatterns(others, [0, -1, -1], "c"), Inference(n_resamples=100)
+    )
     assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale, estimate
 from agreement_pipeline.engines import memory
-from agreement_pipeline.intervals import resampled
+from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import _numbers
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -31,7 +31,7 @@ def numbers(table, level="interval", weights=None):
 
 
 def slow_alpha(items, difference):
-    """Over all ordered pairs of ratings, one by one; `items` is a list of lists of ratings."""
+    """Alpha as loops over all ordered pairs; `items` is a list of lists of ratings."""
     items = [ratings for ratings in items if len(ratings) >= 2]
     every = [rating for ratings in items for rating in ratings]
     observed = sum(
@@ -152,9 +152,12 @@ def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings()
         ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
         (
             [[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]],
-            "every rating that meets another gives one and the same label",
+            "every rating that can be compared with another gives one and the same label",
         ),
-        ([[0, 0], [0, 0]], "every rating that meets another gives one and the same label"),
+        (
+            [[0, 0], [0, 0]],
+            "every rating that can be compared with another gives one and the same label",
+        ),
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
@@ -194,7 +197,7 @@ def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_mega
     table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
     values = RatingValues(table, scale=Scale(None, level), raters=tuple("abcde"))
     tracemalloc.start()
-    found = estimate("krippendorff_alpha", values, n_resamples=40)
+    found = estimate("krippendorff_alpha", values, Inference(n_resamples=40))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.draws) == 40

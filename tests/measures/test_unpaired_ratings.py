@@ -1,9 +1,10 @@
-"""A rating that meets no other moves no interval of a measure that leaves it out."""
+"""A rating alone on its item does not change the interval of a measure that leaves it out."""
 
 import numpy as np
 import pytest
 
 from agreement_pipeline import CategoryCounts, RatingPatterns, RatingValues, Scale, estimate
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import PanelPatterns
 
 N = 200
@@ -20,7 +21,7 @@ def codes_of_three(seed=4):
 
 
 def limits(measure, statistic):
-    return tuple(estimate(measure, statistic, n_resamples=10_000).interval)
+    return tuple(estimate(measure, statistic, Inference(n_resamples=10_000)).interval)
 
 
 def counts_with(rows, far, level):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from agreement_pipeline import errors
-from agreement_pipeline.cli.main import REFUSED
+from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.policy import rules, simultaneous
 from agreement_pipeline.release import lock as release
 from agreement_pipeline.release import proof as release_proof

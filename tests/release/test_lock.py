@@ -11,6 +11,7 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
@@ -351,7 +352,9 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
         released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
     rounds = round_table(store)
     assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]
-    estimates = list(measure_ratings(ratings, ["shah_s"], scopes=("classifier",), n_resamples=1000))
+    estimates = list(
+        measure_ratings(ratings, ["shah_s"], Inference(n_resamples=1000), scopes=("classifier",))
+    )
     assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
     assert history_figure(rounds).startswith("data:image/png")
     assert interval_figure(estimates).startswith("data:image/png")
