@@ -8,8 +8,8 @@ DIGITS = 9
 SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
 """The forms of a number.
 
-- `SENTENCE`: a value or limit in a reason, in the history or on the card of a release.
-- `TABLE`: a value or limit in a table of estimates.
+- `SENTENCE`: in a reason, the history or the card of a release.
+- `TABLE`: in a table of estimates.
 - `PROBABILITY`: a probability or a rate.
 - `SIGNIFICANT`: a probability that can be very small.
 - `PERCENT`: a share.
