@@ -806,10 +806,10 @@ def test_the_command_line_takes_the_column_of_clusters(tmp_path, capsys):
     ]
     widths = []
     for more in ([], ["--cluster", "document"]):
-        assert cli.main([*asked, *more, "--format", "json"]) == 0
+        assert cli([*asked, *more, "--format", "json"]) == 0
         found = json.loads(capsys.readouterr().out)[0]
         widths.append((found["n_clusters"], found["high"] - found["low"]))
     assert [n for n, _ in widths] == [None, 30]
     assert widths[1][1] > 1.5 * widths[0][1]
-    assert cli.main([*asked, "--cluster", "document"]) == 0
+    assert cli([*asked, "--cluster", "document"]) == 0
     assert "clusters: 30" in capsys.readouterr().out
