@@ -22,7 +22,13 @@ import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    Rule,
+    Scale,
+    open_release,
+)
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions

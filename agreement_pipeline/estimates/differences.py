@@ -39,7 +39,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import Clusters, RatingPatterns
+from agreement_pipeline.statistics import Clusters
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 
@@ -279,11 +279,7 @@ def _reader(record: Measure, side: Side) -> Callable[[Any], Array]:
 
 def _basis(record: Measure, statistic: Any) -> Any:
     """The statistic with its raters forgotten, where the measure asks for that."""
-    return (
-        statistic.counts()
-        if record.needs == "counts" and isinstance(statistic, RatingPatterns)
-        else statistic
-    )
+    return statistic.unnamed() if record.needs == "counts" else statistic
 
 
 def _drawn(

@@ -7,7 +7,7 @@ import numpy as np
 from agreement_pipeline.estimates.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope
 from agreement_pipeline.intervals import OfDraws
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ReplicateCounts
+from agreement_pipeline.statistics import ReplicatedLabels
 
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
@@ -22,7 +22,7 @@ class _Cells(NamedTuple):
 
 
 def shrunken_self_agreement(
-    replicates: ReplicateCounts,
+    replicates: ReplicatedLabels,
     *,
     seed: int = 0,
     confidence_level: float = CONFIDENCE_LEVEL,
@@ -58,9 +58,9 @@ def shrunken_self_agreement(
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
-    >>> cells = ReplicateCounts([[2, 0]] * 10 + [[2, 0], [1, 1]], range(12), [0] * 10 + [1] * 2, first)
+    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> first = LabelsByRater([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> cells = ReplicatedLabels([[2, 0]] * 10 + [[2, 0], [1, 1]], range(12), [0] * 10 + [1] * 2, first)
     >>> [(str(found.scope), round(found.value, 3)) for found in shrunken_self_agreement(cells)]
     [('rater a', 0.99), ('rater b', 0.628)]
     """
@@ -100,7 +100,7 @@ def shrunken_self_agreement(
     return tuple(found)
 
 
-def _cells(replicates: ReplicateCounts, raters: Array) -> _Cells:
+def _cells(replicates: ReplicatedLabels, raters: Array) -> _Cells:
     c, m = replicates.counts, replicates.sizes
     of_rater = (replicates.rater[:, None] == raters).astype(float) * replicates.cell_weights[
         :, None
@@ -119,7 +119,7 @@ def _pool(cells: _Cells) -> tuple[float, float]:
 
 
 def _estimate(
-    replicates: ReplicateCounts,
+    replicates: ReplicatedLabels,
     rater: str,
     value: float,
     draws: Array,
@@ -142,7 +142,7 @@ def _estimate(
     )
 
 
-def _undefined(mine: ReplicateCounts, rater: str, confidence_level: float, why: str) -> Estimate:
+def _undefined(mine: ReplicatedLabels, rater: str, confidence_level: float, why: str) -> Estimate:
     return Estimate(
         MEASURE,
         Scope("rater", rater),

@@ -11,9 +11,9 @@ from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.intra import unreplicated
 from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array, Codes, Level
-from agreement_pipeline.statistics import ReplicateCounts, ReplicateValues
+from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
-Replicates = ReplicateCounts | ReplicateValues
+Replicates = ReplicatedLabels | ReplicatedNumbers
 NUMBERS: set[Level] = {"interval", "ratio"}
 ELIASZIW = "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), doi:10.1093/ptj/74.8.777"
 BALANCED = "the items that raters met again, each by every one of these raters and as often; raters without replicates are left out"
@@ -29,15 +29,7 @@ class _Variances(NamedTuple):
     unit: Array
 
 
-def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return (
-        ReplicateValues.of_counts(replicates)
-        if isinstance(replicates, ReplicateCounts)
-        else replicates
-    )
-
-
-def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
+def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
     """The numbers of the items seen that raters met again, shape (N, R, M), and which items they are; None unless each rater met each of them as often."""
     here = seen[values.item]
     items, raters, sizes = (
@@ -52,7 +44,7 @@ def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Co
 
 
 def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
-    return _design(_in_numbers(replicates), replicates.weights > 0)
+    return _design(replicates.in_numbers(), replicates.weights > 0)
 
 
 def _unbalanced(replicates: Replicates) -> bool:
@@ -125,7 +117,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_random(again).value), 4)
     0.8163
     """
@@ -175,7 +167,7 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_fixed(again).value), 4)
     0.8889
     """
@@ -225,7 +217,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_random(again).value), 4)
     0.8367
     """
@@ -274,7 +266,7 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_fixed(again).value), 4)
     0.8222
     """
@@ -287,7 +279,7 @@ def _variances(replicates: Replicates) -> _Variances:
 
     Which items there are may differ from draw to draw, and with them the design: draws of the same items are taken together.
     """
-    values = _in_numbers(replicates)
+    values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
     supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
     found = np.full((len(_Variances._fields), len(draws)), np.nan)

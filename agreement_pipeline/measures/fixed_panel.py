@@ -32,7 +32,7 @@ from agreement_pipeline.measures.registry import (
     ratio,
 )
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
 @measure(
@@ -46,7 +46,7 @@ from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
     convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic as Conger (1980), doi:10.1037/0033-2909.88.2.322",
 )
-def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement beyond chance in a fixed panel, chance read off each rater's own use of the categories.
 
     .. math:: \kappa_S = \frac{A_o - A_e}{1 - A_e}, \qquad
@@ -79,7 +79,7 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
@@ -95,7 +95,7 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     )
 
 
-def _nothing_to_reach(panel: PanelPatterns) -> bool:
+def _nothing_to_reach(panel: LabelsByRater) -> bool:
     _, expected, greatest = _shah_parts(panel)
     return bool(greatest - expected <= 1e-12)
 
@@ -118,7 +118,7 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
     convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
-def shah_s(panel: PanelPatterns) -> Coefficient:
+def shah_s(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a classifier with a fixed panel, as a share of the best it could have reached given the panel's own disagreement.
 
     .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
@@ -148,15 +148,15 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
-    >>> float(shah_s(PanelPatterns(panel, [0, 0, 1], "model")).value)
+    >>> panel = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> float(shah_s(panel.with_classifier([0, 0, 1], "model")).value)
     1.0
     """
     a_o, a_e, a_max = _shah_parts(panel)
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
-def _features(panel: PanelPatterns) -> Array:
+def _features(panel: LabelsByRater) -> Array:
     """What S adds up over the rows that the classifier labelled and two or more of the panel rated, 0 on the others; shape (P, 3 + K + R K).
 
     In turn: 1; how far the panel agrees on the classifier's category, and at most; 1 where the classifier gave a category, and where a rater did.
@@ -168,16 +168,16 @@ def _features(panel: PanelPatterns) -> Array:
     found = np.column_stack(
         [
             np.ones(len(m)),
-            (agreed * panel.indicators).sum(1),
+            (agreed * panel.label_indicators).sum(1),
             agreed.max(1),
-            panel.indicators,
+            panel.label_indicators,
             given,
         ]
     )
     return found * (panel.labelled & counts.pairable)[:, None]
 
 
-def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
+def _shah_parts(panel: LabelsByRater) -> tuple[Array, Array, Array]:
     k = len(panel.scale.names)
     sums = panel.weights @ panel.kept(_features)
     total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)

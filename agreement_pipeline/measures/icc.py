@@ -20,7 +20,7 @@ from agreement_pipeline.measures._mean_squares import (
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
 from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Level
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 SHROUT_FLEISS = "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; McGraw, K. O. & Wong, S. P. (1996), doi:10.1037/1082-989X.1.1.30"
 DONNER = SHROUT_FLEISS + "; unequal numbers of ratings after Donner, A. (1986), doi:10.2307/1403259"
@@ -47,7 +47,7 @@ def _without_variance(name: str) -> Condition:
     convention=ONE_WAY,
     source=DONNER,
 )
-def icc_1_1(values: RatingValues) -> Coefficient:
+def icc_1_1(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of one rating that lies between items, when every item has raters of its own.
 
     .. math:: \mathrm{ICC}(1,1) = \frac{BMS - WMS}{BMS + (k - 1) WMS}, \qquad
@@ -78,7 +78,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_1(values).value), 4)
     0.1657
     """
@@ -97,7 +97,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     convention=ONE_WAY,
     source=DONNER,
 )
-def icc_1_k(values: RatingValues) -> Coefficient:
+def icc_1_k(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of an item's mean rating that lies between items, when every item has raters of its own.
 
     .. math:: \mathrm{ICC}(1,k) = \frac{BMS - WMS}{BMS}
@@ -124,7 +124,7 @@ def icc_1_k(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_k(values).value), 4)
     0.4428
     """
@@ -143,7 +143,7 @@ def icc_1_k(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_2_1(values: RatingValues) -> Coefficient:
+def icc_2_1(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of one rating that lies between items, when the raters stand for a population of raters.
 
     .. math:: \mathrm{ICC}(2,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS + k (JMS - EMS) / n}
@@ -173,7 +173,7 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_1(values).value), 4)
     0.2898
     """
@@ -194,7 +194,7 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_2_k(values: RatingValues) -> Coefficient:
+def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of an item's mean rating that lies between items, when the raters stand for a population of raters.
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
@@ -222,7 +222,7 @@ def icc_2_k(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_k(values).value), 4)
     0.6201
     """
@@ -241,7 +241,7 @@ def icc_2_k(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_3_1(values: RatingValues) -> Coefficient:
+def icc_3_1(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of one rating that lies between items, apart from what each rater adds to all her ratings.
 
     .. math:: \mathrm{ICC}(3,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS}
@@ -270,7 +270,7 @@ def icc_3_1(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_1(values).value), 4)
     0.7148
     """
@@ -289,7 +289,7 @@ def icc_3_1(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_3_k(values: RatingValues) -> Coefficient:
+def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of the variance of an item's mean rating that lies between items, apart from what each rater adds to all her ratings.
 
     .. math:: \mathrm{ICC}(3,k) = \frac{BMS - EMS}{BMS}
@@ -316,7 +316,7 @@ def icc_3_k(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_k(values).value), 4)
     0.9093
     """

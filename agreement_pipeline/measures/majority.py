@@ -10,16 +10,16 @@ from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.ratings import MISSING, Array, Codes
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
-def strict_majority(panel: PanelPatterns) -> Codes:
+def strict_majority(panel: LabelsByRater) -> Codes:
     """The category that more than half of an item's raters give, shape (P,); -1 where there is none."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
-def items_without_majority(panel: PanelPatterns) -> Array:
+def items_without_majority(panel: LabelsByRater) -> Array:
     """How many of the items that the classifier labelled and the panel rated have no strict majority, shape (...).
 
     They are left out of `consensus_kappa`.
@@ -28,12 +28,12 @@ def items_without_majority(panel: PanelPatterns) -> Array:
     return np.asarray(panel.weights @ (rated & (strict_majority(panel) == MISSING)))
 
 
-def _with_majority(panel: PanelPatterns) -> RatingPatterns:
+def _with_majority(panel: LabelsByRater) -> LabelsByRater:
     """The majority and the classifier as two raters of the items that have both."""
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
-    return RatingPatterns(
-        codes, panel.weights, scale=panel.scale, raters=("majority", panel.classifier)
+    return LabelsByRater(
+        codes, panel.weights, scale=panel.scale, raters=("majority", str(panel.classifier))
     )
 
 
@@ -58,7 +58,7 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott (1986), doi:10.1097/00005650-198608000-00008",
 )
-def consensus_kappa(panel: PanelPatterns) -> Coefficient:
+def consensus_kappa(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a classifier beyond chance with the strict majority of the panel, as if the majority were one rater.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
@@ -86,9 +86,9 @@ def consensus_kappa(panel: PanelPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
-    >>> round(float(consensus_kappa(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
+    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> panel = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> round(float(consensus_kappa(panel.with_classifier([0, 1, 1], "model")).value), 4)
     0.4
     """
     return cohen_kappa(_with_majority(panel))

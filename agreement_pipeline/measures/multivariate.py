@@ -14,7 +14,7 @@ from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
 from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array, Level
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 FLAT = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
@@ -31,7 +31,7 @@ VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
     convention=TWO_WAY,
     source="Janson, H. & Olsson, U. (2001), doi:10.1177/00131640121971239",
 )
-def janson_olsson_iota(values: RatingValues) -> Coefficient:
+def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the squared distance between two raters' ratings.
 
     .. math:: \iota = 1 - \frac{d_o}{d_e}, \qquad
@@ -63,7 +63,7 @@ def janson_olsson_iota(values: RatingValues) -> Coefficient:
     >>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
     >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181]]
     >>> photos = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(photos, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> values = NumbersByRater(photos, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
     >>> round(float(janson_olsson_iota(values).value), 3)
     0.755
     """
@@ -89,7 +89,7 @@ def janson_olsson_iota(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source="Berry, K. J. & Mielke, P. W. (1988), doi:10.1177/0013164488484007",
 )
-def berry_mielke_r(values: RatingValues) -> Coefficient:
+def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the distance between two raters' ratings.
 
     .. math:: R = 1 - \frac{\delta}{\mu_\delta}, \qquad
@@ -124,7 +124,7 @@ def berry_mielke_r(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> corners = [[(0, 0), (3, 4)], [(3, 4), (0, 0)], [(0, 0), (0, 0)]]
-    >>> values = RatingValues(corners, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b"))
+    >>> values = NumbersByRater(corners, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b"))
     >>> round(float(berry_mielke_r(values).value), 4)
     -0.5
     """
@@ -135,11 +135,11 @@ def berry_mielke_r(values: RatingValues) -> Coefficient:
     )
 
 
-def _few_raters(values: RatingValues) -> bool:
+def _few_raters(values: NumbersByRater) -> bool:
     return values.n_raters < values.scale.dimensions + 1
 
 
-def _flat(values: RatingValues) -> bool:
+def _flat(values: NumbersByRater) -> bool:
     points, unit = _whitened(crossed_unit_free(values)[0])
     return unit == 0 or not some_volume(points)
 
@@ -167,7 +167,7 @@ def _flat(values: RatingValues) -> bool:
     convention=TWO_WAY,
     source="Um, Y. (2004). A new agreement measure for interval multivariate observations. J. Korean Data & Information Science Society 15(1), 263-271",
 )
-def um_phi(values: RatingValues) -> Coefficient:
+def um_phi(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the volume of the simplex that raters' ratings span.
     In c dimensions up to c - 1 raters may answer at random without lowering it if the others agree exactly, and one whole dimension may be
     noise. Read it beside `janson_olsson_iota`.
@@ -208,7 +208,7 @@ def um_phi(values: RatingValues) -> Coefficient:
     >>> weight = [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80], [66, 71, 73], [66, 70, 75]]
     >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181], [175, 179, 180], [175, 178, 180]]
     >>> men = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(men, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> values = NumbersByRater(men, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
     >>> round(float(um_phi(values).value), 3)
     0.645
     """

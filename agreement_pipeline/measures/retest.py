@@ -28,13 +28,13 @@ from agreement_pipeline.measures.registry import USED, Coefficient, Condition, m
 from agreement_pipeline.ratings import LEVELS, Array
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    RatingValues,
-    ReplicateCounts,
-    ReplicateValues,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
 )
 
-Replicates = ReplicateCounts | ReplicateValues
-Cells = CategoryCounts | RatingValues
+Replicates = ReplicatedLabels | ReplicatedNumbers
+Cells = CategoryCounts | NumbersByRater
 
 STRATIFIED = (
     "raters as strata after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), doi:10.1002/sim.4780100913, "
@@ -55,13 +55,13 @@ def _always_the_same(replicates: Replicates) -> bool:
 
 
 def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(_in_numbers(replicates)))
+    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in _each_rater(replicates.in_numbers()))
 
 
 def _no_variance(replicates: Replicates) -> bool:
     return all(
         FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _each_rater(_in_numbers(replicates))
+        for cells in _each_rater(replicates.in_numbers())
     )
 
 
@@ -104,7 +104,7 @@ def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
     return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
 
 
-def _own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
+def _own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
     return icc_1_1(cells), cells.weights.sum(-1)
 
 
@@ -182,7 +182,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> again = ReplicateValues([[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]], [0, 1, 2], [0, 0, 0], [1, 1, 1], scale=Scale(None, "interval"), raters=("a",))
+    >>> again = ReplicatedNumbers([[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]], [0, 1, 2], [0, 0, 0], [1, 1, 1], scale=Scale(None, "interval"), raters=("a",))
     >>> round(float(test_retest_alpha(again).value), 4)
     0.9045
     """
@@ -201,7 +201,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), doi:10.1007/BF02296208; {STRATIFIED}",
 )
-def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coefficient:
+def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coefficient:
     r"""Agreement of a rater with herself beyond chance: the intraclass κ of the labels she gave to items she met again.
 
     .. math:: \kappa = \frac{\sum_i N_i (1 - p_e^i) \kappa_i}{\sum_i N_i (1 - p_e^i)} = \frac{\sum_i N_i (p_o^i - p_e^i)}{\sum_i N_i (1 - p_e^i)}
@@ -238,9 +238,9 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0], [1], [0]], [4, 4, 2], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(test_retest_kappa(ReplicateCounts([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first), IDENTITY).value), 4)
+    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=Scale(("no", "yes")), raters=("a",))
+    >>> round(float(test_retest_kappa(ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first), IDENTITY).value), 4)
     0.6
     """
     return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
@@ -259,7 +259,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     convention=f"every item that a rater met again counts once for that rater, whatever the number of meetings; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
-def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
+def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement of a rater with herself on one category against the rest, beyond chance.
 
     .. math:: \kappa_j = \frac{\sum_i N_i (1 - p_{e,j}^i) \kappa_j^i}{\sum_i N_i (1 - p_{e,j}^i)}
@@ -286,9 +286,9 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
-    >>> again = ReplicateCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
+    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> first = LabelsByRater([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
+    >>> again = ReplicatedLabels([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
     >>> test_retest_kappa_by_category(again).value.round(4).tolist()
     [1.0, 0.3333, -0.2]
     """
@@ -303,9 +303,9 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: _left_out(_in_numbers(replicates), _own_icc),
+    raters_left_out=lambda replicates: _left_out(replicates.in_numbers(), _own_icc),
     rests_on=USED._replace(
-        by_rater=lambda replicates, rows: _weight_of_each(_in_numbers(replicates), rows, _own_icc)
+        by_rater=lambda replicates, rows: _weight_of_each(replicates.in_numbers(), rows, _own_icc)
     ),
     convention=f"every item that a rater met again counts; k is the mean number of meetings that Donner (1986) calls n_0; {OWN_CHANCE}",
     source=f"{DONNER}; {STRATIFIED}",
@@ -345,11 +345,11 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> again = ReplicateValues([[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]], [0, 1, 2], [0, 0, 0], [1, 1, 1], scale=Scale(None, "interval"), raters=("a",))
+    >>> again = ReplicatedNumbers([[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]], [0, 1, 2], [0, 0, 0], [1, 1, 1], scale=Scale(None, "interval"), raters=("a",))
     >>> round(float(test_retest_icc(again).value), 4)
     0.9221
     """
-    return _pooled(_in_numbers(replicates), _own_icc)
+    return _pooled(replicates.in_numbers(), _own_icc)
 
 
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
@@ -371,12 +371,4 @@ def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]
         ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
         observed=observed,
         expected=expected,
-    )
-
-
-def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return (
-        ReplicateValues.of_counts(replicates)
-        if isinstance(replicates, ReplicateCounts)
-        else replicates
     )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError, MissingExtraError
 from agreement_pipeline.estimates import (
     DETAIL_RESAMPLES,
@@ -191,16 +191,17 @@ def _without_ratings(classifiers: Iterable[str], ratings: Ratings) -> dict[str, 
 def rating_patterns(project: Project, round_name: str) -> Result:
     """Reduce the round to its distinct rows."""
     ratings = project.store.ratings(round_name)
-    patterns, counts = memory.rating_patterns(ratings), memory.category_counts(ratings)
+    engine = engine_for(ratings)
+    labels, counts = engine.labels(ratings), engine.counts(ratings)
     shown = pd.DataFrame(counts.counts.astype(int), columns=list(counts.scale.names)).assign(
         items=counts.weights.astype(int)
     )
     return dg.MaterializeResult(
         metadata={
-            "items": len(ratings.without_gold.current["item"].unique()),
+            "items": len(engine.items(ratings)),
             "pairable_items": int(counts.weights[counts.pairable].sum()),
-            "ratings": patterns.n_ratings,
-            "patterns_by_rater": len(patterns.codes),
+            "ratings": labels.n_ratings,
+            "patterns_by_rater": len(labels.codes),
             "patterns_by_category": len(counts.counts),
             "most_common": frame_table(shown.sort_values("items", ascending=False)),
         }
@@ -249,7 +250,7 @@ def towards_the_pool(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     """The raters' agreement with themselves, drawn towards that of all, as metadata; nothing where a scale lists no categories."""
     if ratings.scale.continuous:
         return {}
-    replicates, seed = memory.replicate_counts(ratings), int(ratings.digest[:16], 16)
+    replicates, seed = engine_for(ratings).replicated_labels(ratings), int(ratings.digest[:16], 16)
     found = shrunken_self_agreement(
         replicates,
         seed=seed,
@@ -290,7 +291,7 @@ def standing_in(ratings: Ratings, policy: Policy) -> dict[str, Any]:
         n_resamples=draws,
     )
     tests = {
-        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        name: alternative_annotator_test(engine_for(ratings).labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return {"standing_in": frame_table(standing_rows(found, measure, tests))}

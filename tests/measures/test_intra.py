@@ -12,7 +12,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 TABLE = """
 A B
@@ -52,13 +52,13 @@ def test_one_raters_own_value_rests_on_her_cells_alone(replicates):
 
 def test_the_unbiased_form_is_right_on_average_where_the_plug_in_form_is_too_high():
     # Three labels of shares (0.7, 0.3), whose true self-agreement is 0.58: one item for each number of first labels, weighed by its chance.
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0]] * 4,
         [0.3**3, 3 * 0.7 * 0.3**2, 3 * 0.7**2 * 0.3, 0.7**3],
         scale=Scale(("no", "yes")),
         raters=("a",),
     )
-    every_draw = ReplicateCounts([[c, 3 - c] for c in range(4)], range(4), [0] * 4, first)
+    every_draw = ReplicatedLabels([[c, 3 - c] for c in range(4)], range(4), [0] * 4, first)
     assert MEASURES["self_agreement_unbiased"](every_draw).value == pytest.approx(0.58, abs=1e-12)
     assert MEASURES["self_agreement"](every_draw).value == pytest.approx(0.58 + 0.42 / 3, abs=1e-12)
 

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    LabelsByRater,
+    Scale,
+    estimate,
+)
 
 NO_YES = Scale(("no", "yes"))
 KAPPAS = (
@@ -20,7 +25,7 @@ BY_DESIGN = {"gwet_ac1": 1.0, "bennett_s": 1.0}
 
 
 def statistic(name, codes, weights=None):
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         codes, weights, scale=NO_YES, raters=tuple("abc")[: np.shape(codes)[1]]
     )
     return patterns if MEASURES[name].needs == "patterns" else patterns.counts()
@@ -69,7 +74,7 @@ def test_lights_kappa_asks_it_of_the_items_that_a_pair_of_raters_shares():
 
 
 def test_of_a_category_that_all_pairs_hold_there_is_no_kappa_and_of_one_that_single_ratings_alone_hold_neither():
-    counts = RatingPatterns(
+    counts = LabelsByRater(
         [[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")
     ).counts()
     assert np.isnan(MEASURES["kappa_by_category"](counts).value).tolist() == [False, False, True]

@@ -80,7 +80,7 @@ def test_splits_by_category_go_from_all_of_one_to_all_of_the_other():
 
 @pytest.mark.parametrize(("size", "n_raters"), [(2, 2), (2, 3), (3, 8), (3, 50)])
 def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_each(size, n_raters):
-    rows = rater_splits(size, (0, 1), n_raters)
+    rows = rater_splits(size, (0, 1), n_raters, MAX_TURNS)
     turns = min(n_raters, MAX_TURNS)
     assert rows.shape == ((size + 1) * turns, n_raters)
     assert (rows == 0).sum(1).tolist() == [n for n in range(size, -1, -1) for _ in range(turns)]

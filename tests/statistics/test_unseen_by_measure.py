@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import CategoryCounts, Scale, estimate
+from agreement_pipeline import (
+    CategoryCounts,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.estimates import estimate_each
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
@@ -49,7 +53,7 @@ def test_the_measures_that_count_in_spans_of_the_scale_are_all_here():
 
 @pytest.mark.parametrize("name", SPANS)
 @pytest.mark.parametrize(
-    "of", [lambda rows, weights: RatingPatterns(rows, weights, scale=FIVE, raters="ab"), None]
+    "of", [lambda rows, weights: LabelsByRater(rows, weights, scale=FIVE, raters="ab"), None]
 )
 def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(
     name, of
@@ -67,7 +71,7 @@ def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what
 
 
 def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
-    patterns = RatingPatterns([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
+    patterns = LabelsByRater([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
     for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
         assert not difference(
             Side("one", name, patterns), Side("other", name, patterns), shared=90
