@@ -1,4 +1,7 @@
-"""Krippendorff's alpha of distinct numbers: CPU seconds and peak memory above the input, beside the package krippendorff where that survives.
+"""Measure the time and memory of Krippendorff's alpha on distinct numbers.
+
+The script prints CPU seconds and peak memory above the input.
+For sizes that the package krippendorff survives, its figures stand beside ours.
 
 `python benchmarks/alpha_of_numbers.py [--quick]`
 """
@@ -26,7 +29,7 @@ def made(items: int, raters: int) -> np.ndarray:
 
 
 def ours(table: np.ndarray, level: str) -> Callable[[], float]:
-    """Each time from a statistic of its own: what it remembers of the numbers is part of the cost."""
+    """Alpha from a new statistic each time, because sorting its numbers is part of the cost."""
     raters = range(table.shape[1])
     return lambda: float(
         MEASURES["krippendorff_alpha"](
@@ -41,7 +44,7 @@ def theirs(table: np.ndarray, level: str) -> Callable[[], float]:
 
 
 def costs(function: Callable[[], float]) -> tuple[float, float, float]:
-    """CPU seconds, peak megabytes that were not there before, and the value."""
+    """CPU seconds, additional peak megabytes, and the value."""
     start = time.process_time()
     value = function()
     seconds = time.process_time() - start
@@ -54,7 +57,8 @@ def costs(function: Callable[[], float]) -> tuple[float, float, float]:
 
 def beside_the_peer(sizes: list[tuple[int, int]]) -> None:
     print(
-        "items, raters, level: ours CPU s, peak MB; krippendorff CPU s, peak MB; difference of the values"
+        "items, raters, level: ours CPU s, peak MB; krippendorff CPU s, peak MB; "
+        "difference of the values"
     )
     for items, raters in sizes:
         for level in LEVELS:
@@ -64,13 +68,15 @@ def beside_the_peer(sizes: list[tuple[int, int]]) -> None:
                 costs(theirs(table, level)),
             )
             print(
-                f"  {items:7d} {raters}  {level:9s} {s:8.4f} {mb:9.3f}   {peer_s:8.3f} {peer_mb:9.1f}   {abs(value - peer_value):.0e}"
+                f"  {items:7d} {raters}  {level:9s} {s:8.4f} {mb:9.3f}   "
+                f"{peer_s:8.3f} {peer_mb:9.1f}   {abs(value - peer_value):.0e}"
             )
 
 
 def alone(items: int, raters: int) -> None:
     print(
-        f"\n{items} items by {raters} raters, an input of {items * raters * 8 / 1e6:.0f} MB: CPU s, peak MB above it"
+        f"\n{items} items by {raters} raters, an input of {items * raters * 8 / 1e6:.0f} MB: "
+        "CPU s, peak MB above it"
     )
     for level in LEVELS:
         s, mb, _ = costs(ours(made(items, raters), level))

@@ -1,9 +1,12 @@
-"""How often intervals hold the truth where items come in clusters: drawn one by one, and as whole clusters.
+"""Measure how often intervals hold the truth if items come in clusters.
+
+Items are resampled one by one, and as whole clusters.
 
     python benchmarks/clusters.py [rounds]
 
-Four raters label the sentences of documents, yes or no. In a hard document, three in ten, every label is a guess; elsewhere all labels are right. Then
-Krippendorff's α of the population is the share of documents that are not hard.
+Four raters label the sentences of documents with yes or no. Three documents in ten are hard.
+Every label in a hard document is a guess. All labels in other documents are right.
+So Krippendorff's α of the population is the share of documents that are not hard.
 """
 
 import sys
@@ -21,7 +24,7 @@ N_RESAMPLES = 1_000
 
 
 def drawn(rng, documents, sentences):
-    """The ratings of a round, one row a sentence, and the document of each."""
+    """The ratings of a round, one row a sentence, and the document of each row."""
     hard = np.repeat(rng.random(documents) < HARD, sentences)[:, None]
     right, guessed = (
         rng.integers(2, size=(len(hard), 1)),
@@ -33,7 +36,10 @@ def drawn(rng, documents, sentences):
 
 
 def held(documents, sentences, rounds):
-    """The shares of rounds whose 95 % interval, and whose lower limit, hold the truth: sentences one by one, and whole documents."""
+    """The shares of rounds in which the 95 % interval, and its lower limit, hold the truth.
+
+    The first row is for sentences one by one, the second for whole documents.
+    """
     rng = np.random.default_rng([documents, sentences])
     found = np.zeros((2, 2))
     for number in range(rounds):
@@ -47,9 +53,10 @@ def held(documents, sentences, rounds):
 
 
 def main(rounds=1_000):
-    """Print the table of docs/intervals.md."""
+    """Print the table of docs/coverage.md."""
     print(
-        "| documents | sentences in each | one by one: 95 % interval | its lower limit | whole documents: 95 % interval | its lower limit |"
+        "| documents | sentences in each | one by one: 95 % interval | its lower limit "
+        "| whole documents: 95 % interval | its lower limit |"
     )
     print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     for documents, sentences in DESIGNS:

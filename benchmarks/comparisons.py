@@ -1,7 +1,9 @@
-"""How often the interval of a difference misses it.
+"""Measure how often the interval of a difference misses the true difference.
 
-`python benchmarks/comparisons.py` prints a line a pair of sides: in how many of the simulated pairs the interval lay above the true difference, and in
-how many under it. Of a 95 % interval 2.5 % each may. The error is one standard error.
+`python benchmarks/comparisons.py` prints one line for each kind of pair.
+The line shows the share of simulated pairs whose interval lay above the true difference.
+It also shows the share whose interval lay under it. Of 95 % intervals, 2.5 % may miss on each side.
+The figure after ± is one standard error.
 """
 
 import argparse
@@ -28,7 +30,7 @@ def of(population: Population, n: int, rng: np.random.Generator) -> Sample:
 def rounds(
     one: Population, n: int, other: Population, m: int
 ) -> Callable[[np.random.Generator], Drawn]:
-    """Two rounds of other items."""
+    """Two rounds that share no item."""
     return lambda rng: (
         Side("one", ALPHA, of(one, n, rng).counts("nominal")),
         Side("other", ALPHA, of(other, m, rng).counts("nominal")),
@@ -37,7 +39,7 @@ def rounds(
 
 
 def labelled_anew(n: int) -> Callable[[np.random.Generator], Drawn]:
-    """The same items labelled by three raters and by three others."""
+    """One set of items, labelled by three raters and by three other raters."""
 
     def drawn(rng: np.random.Generator) -> Drawn:
         everybody = of(replace(EVEN, raters=6), n, rng).patterns()
@@ -64,7 +66,7 @@ def raters(n: int, missing: float) -> Callable[[np.random.Generator], Drawn]:
 
 
 def measures(population: Population, n: int) -> Callable[[np.random.Generator], Drawn]:
-    """Alpha less percent agreement of one round."""
+    """Alpha minus percent agreement of one round."""
 
     def drawn(rng: np.random.Generator) -> Drawn:
         counts = of(population, n, rng).counts("nominal")
@@ -74,7 +76,7 @@ def measures(population: Population, n: int) -> Callable[[np.random.Generator], 
 
 
 def less_agreement(population: Population) -> float:
-    """The true alpha less the true percent agreement."""
+    """The true alpha minus the true percent agreement."""
     share, given = population.classes
     return population.truth - float(share @ (given**2).sum(1))
 
@@ -97,7 +99,7 @@ PAIRS: dict[str, tuple[Callable[[np.random.Generator], Drawn], float]] = {
 def missed(
     drawn: Callable[[np.random.Generator], Drawn], truth: float, *, pairs: int, draws: int
 ) -> tuple[float, float]:
-    """The share of pairs whose interval lies above the true difference, and under it."""
+    """The shares of pairs whose interval lies above and under the true difference."""
     above = under = 0
     for number in range(pairs):
         one, other, shared = drawn(np.random.default_rng([0, number]))
@@ -121,7 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for share in missed(drawn, truth, **vars(options))
         )
         print(
-            f"{name:48s} above the truth {above}; under it {under}  ({time.process_time() - start:.0f} s)",
+            f"{name:48s} above the truth {above}; under it {under}  "
+            f"({time.process_time() - start:.0f} s)",
             flush=True,
         )
 

@@ -1,6 +1,7 @@
-"""Writes what the coverage table says into docs/intervals.md, and the two pictures beside it.
+"""Write the results of the coverage study into docs/coverage.md, and draw two pictures.
 
-`python benchmarks/coverage_report.py` first sums the passes of benchmarks/coverage.csv, so that the table stays small.
+`python benchmarks/coverage_report.py` first sums the passes in benchmarks/coverage.csv.
+This keeps the file small.
 """
 
 import os
@@ -24,7 +25,7 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
 from agreement_pipeline.policy import RELIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PLOT, PICTURE = DOCS / "intervals.md", DOCS / "coverage.png", DOCS / "held-round.png"
+PAGE, PLOT, PICTURE = DOCS / "coverage.md", DOCS / "coverage.png", DOCS / "held-round.png"
 START, END = (
     "<!-- coverage: written by benchmarks/coverage_report.py -->",
     "<!-- end of coverage -->",
@@ -38,7 +39,7 @@ INK, BAD, LINE = "#23395b", "#b3392f", "#8d99ae"
 
 
 def compact(table: Path) -> list[Row]:
-    """The table with its passes summed, written anew and put in its place at once."""
+    """Sum the passes of the table and replace its file in one step."""
     rows, fresh = summed(rows_in(table)), table.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     append(fresh, rows)
@@ -47,7 +48,10 @@ def compact(table: Path) -> list[Row]:
 
 
 def coverages(rows: list[Row]) -> pd.DataFrame:
-    """Of each cell, measure and method how often the limit did not pass the truth; an undefined value gives no limit and admits nothing."""
+    """How often the limit held, for each cell, measure and method.
+
+    An undefined value has no limit and admits nothing, so it counts as held.
+    """
     frame = pd.DataFrame(rows, columns=Row._fields)
     frame["slack"] = frame["mean_lower_limit"] * frame["defined"]
     sums = frame.groupby(["measure", "method", "cell"], as_index=False)[
@@ -66,18 +70,21 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
 
 
 def failing(cells: pd.DataFrame, held: str) -> pd.DataFrame:
-    """The cells whose coverage is under the nominal one less 1.5 points, beyond the simulation's error (Holm over all cells of the method)."""
+    """The cells whose coverage is more than 1.5 points under the nominal one, beyond chance.
+
+    The test is Holm's over all the given cells.
+    """
     miss = 1 - NOMINAL[held] + ALLOWED
-    p = binom.sf(
-        cells[f"missed_{held}"] - 1, cells["populations"], miss
-    )  # of so many misses or more
+    p = binom.sf(cells[f"missed_{held}"] - 1, cells["populations"], miss)
     order = np.argsort(p)
     rejected = np.cumprod(p[order] <= SURE / np.arange(len(p), 0, -1)).astype(bool)
     return cells.iloc[order[rejected]]
 
 
 HEAD = (
-    "| | cells | populations a cell | 95 %: mean | tenth | worst | failing | 97.5 %: mean | tenth | worst | failing | slack (default's) |",
+    "| | cells | populations a cell "
+    "| at 95 %: mean | 10th percentile | worst | failing "
+    "| at 97.5 %: mean | 10th percentile | worst | failing | slack (default's) |",
     "| --- |" + " ---: |" * 11,
 )
 
@@ -110,7 +117,7 @@ def line(name: str, cells: pd.DataFrame, usual: pd.DataFrame) -> str:
 
 
 def tables(found: pd.DataFrame) -> str:
-    """The three tables, and the cells in which a method that may decide fails."""
+    """The three tables, and the failing cells of the methods that may decide."""
     alike, differing = (
         found[found["spread"] > 0 if at_large else found["spread"] == 0]
         for at_large in (False, True)
@@ -151,37 +158,41 @@ def tables(found: pd.DataFrame) -> str:
 
 
 def named(cells: pd.DataFrame, method: str) -> str:
-    """The cells in which a method fails, in words."""
+    """A sentence or list that names the failing cells of a method."""
     bad = pd.concat([failing(cells, held).assign(held=held) for held in NOMINAL])
     if bad.empty:
-        return f"`{method}` fails in no cell, as far as so many populations can show."
+        return f"`{method}` fails in no cell."
     return "\n".join(
         [f"Cells in which `{method}` fails:", "", *(_named(row) for row in bad.to_dict("records"))]
     )
 
 
 def of_defined(cells: pd.DataFrame) -> str:
-    """What is left of the default's coverage when values that are undefined do not count as held."""
+    """Sentences on the default's coverage if undefined values do not count as held."""
     defined = cells[cells["defined"] > 0].assign(populations=cells["defined"])
     bad = len(failing(defined, "held_975"))
     enough = defined[defined["defined"] >= FEWEST_DEFINED]
     worst = (1 - enough["missed_held_975"] / enough["defined"]).min()
     return (
-        f"Counted over defined values alone, `{DEFAULT_METHOD}` fails in {bad} cells at 97.5 %; of the cells with {FEWEST_DEFINED} defined values or more "
-        f"({len(enough)} of {len(cells)}) the worst has {share(worst)} %."
+        f"If only defined values count, `{DEFAULT_METHOD}` fails in {bad} cells at 97.5 %.\n"
+        f"{len(enough)} of {len(cells)} cells have at least {FEWEST_DEFINED} defined values. "
+        f"Of these, the worst has {share(worst)} %."
     )
 
 
 def _named(row: dict[str, Any]) -> str:
     commonest = (
-        "all as common"
+        "all equally common"
         if pd.isna(row["commonest"])
         else f"the commonest {100 * row['commonest']:g} %"
     )
     spread = f", spread of raters {row['spread']:g}" if row["spread"] else ""
-    where = f"{row['n']} items, {row['raters']} raters, {row['categories']} categories, {commonest}, {row['model']}{spread}, {100 * row['missing']:g} % missing"
+    where = (
+        f"{row['n']} items, {row['raters']} raters, {row['categories']} categories, {commonest}, "
+        f"{row['model']}{spread}, {100 * row['missing']:g} % missing, true α {row['truth']:g}"
+    )
     level, coverage = 100 * NOMINAL[row["held"]], share(row[f"coverage_{row['held']}"])
-    return f"- `{row['measure']}` at {level:g} %: {where}, true α {row['truth']:g}: {coverage} % of {row['populations']}"
+    return f"- `{row['measure']}` at {level:g} %: {where}: {coverage} % of {row['populations']}"
 
 
 def plot(found: pd.DataFrame) -> None:
@@ -213,7 +224,7 @@ def plot(found: pd.DataFrame) -> None:
 
 
 def picture() -> None:
-    """A round with α 0.82, and one of ten times the items: what the true value may be."""
+    """Draw where the true α may lie, for a round with α 0.82 and one of 20 times the items."""
     rows, weights = HELD_ROUND
     figure = Figure(figsize=(7.2, 3), layout="constrained")
     axes = figure.subplots()

@@ -1,8 +1,12 @@
-"""How often the true value lies at or above the lower limit, method by method, on populations whose true values are known.
+"""Measure how often the true value lies at or above the lower limit, for each interval method.
 
-`python benchmarks/coverage_study.py [--passes N] [--share I/N] [--short]` adds rows to the table, one for each pass, cell, measure and method; what is
-there already is skipped, so that a run can be stopped and taken up again, and several processes can share the work.
-`python benchmarks/coverage_report.py` writes what the table says into docs/intervals.md.
+The true values of the simulated populations are known exactly.
+
+`python benchmarks/coverage_study.py [--passes N] [--share I/N] [--short]` adds rows to a table.
+There is one row for each pass, cell, measure and method. Rows that are already there are skipped.
+So you can stop a run and continue it later. Several processes can share the work.
+
+`python benchmarks/coverage_report.py` writes the results into docs/coverage.md.
 """
 
 import argparse
@@ -33,13 +37,19 @@ AT_LARGE = (
     *(name for name, method in METHODS.items() if method.population == "raters at large"),
     DEFAULT_METHOD,
 )
-"""The methods that are studied where raters differ; the default among them, to show what it does not speak of."""
+"""The methods that are studied if raters differ.
+
+The default is among them, to show what it does not speak of.
+"""
 SOURCES = {
     name: name if name in (DEFAULT_METHOD, "bayesian_bootstrap") else "bca_bootstrap"
     for name in STUDIED
 }
 SOURCES |= dict.fromkeys(AT_LARGE[:-1], AT_LARGE[0])
-"""The method whose evidence each rests on: one that looks at draws and at values with items left out serves all that look at either."""
+"""For each method, the method whose evidence it uses.
+
+Evidence with resamples and with items left out serves every method that uses one of them.
+"""
 LEVELS = (0.90, 0.95)
 ALPHA = "krippendorff_alpha"
 GROUPS = {
@@ -53,13 +63,14 @@ GROUPS = {
         for name in ("self_agreement", "self_agreement_unbiased", "campagner_cabitza_rho")
     },
 }
-"""The statistics, and the measures taken of each under the names of the table."""
+"""For each statistic, its measures: their names in the table and in the registry."""
 
 
 class Row(NamedTuple):
-    """What one method did for one measure on one cell: how many populations gave a value, and in how many of those the limit held.
+    """The results of one method for one measure on one cell.
 
-    It sums `passes` passes over the cell, from the pass `first` on.
+    A row sums `passes` passes over the cell, from the pass `first` on. It says how many populations
+    had a defined value, and in how many of those the limit held.
     """
 
     cell: int
@@ -77,7 +88,7 @@ class Row(NamedTuple):
 
 
 def statistic_of(sample: Sample, group: str) -> object:
-    """The statistic; where raters differ, one that names them."""
+    """The statistic of a group. If raters differ, it names the raters."""
     if sample.population.spread:
         return sample.patterns()
     return (
@@ -98,7 +109,10 @@ def evidence_of(
 def limits(
     sample: Sample, group: str, methods: Sequence[str], draws: int, seed: int
 ) -> dict[tuple[str, str], list[Interval]]:
-    """The intervals of each measure and method at both levels, from the same evidence; of a measure that is undefined there are none."""
+    """The intervals of each measure and method at both levels, from one set of evidence.
+
+    Undefined measures are left out.
+    """
     found = evidence_of(sample, group, SOURCES[methods[0]], draws, seed)
     return {
         (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
@@ -116,7 +130,7 @@ def rows_of(
     samples: Sequence[Sample],
     draws: int,
 ) -> Iterator[Row]:
-    """The rows of methods that share their evidence, in one pass over one cell."""
+    """The rows of one pass over one cell, for methods that share their evidence."""
     for group, measures in GROUPS.items():
         names = {
             name: registered for name, registered in measures.items() if name in population.truths
@@ -187,7 +201,7 @@ def rows_in(table: Path) -> list[Row]:
 
 
 def done(table: Path) -> set[tuple[int, int, str]]:
-    """The passes over cells that are in the table, by method."""
+    """The passes that are in the table, as (pass, cell, method)."""
     return {
         (number, row.cell, row.method)
         for row in rows_in(table)
@@ -196,7 +210,7 @@ def done(table: Path) -> set[tuple[int, int, str]]:
 
 
 def summed(rows: Sequence[Row]) -> list[Row]:
-    """One row for each cell, measure and method, while passes follow each other without a gap."""
+    """Merge the rows of consecutive passes over one cell, measure and method."""
     found: list[Row] = []
     for row in sorted(rows):
         last = found[-1] if found else None
@@ -220,7 +234,7 @@ def summed(rows: Sequence[Row]) -> list[Row]:
 
 
 def append(table: Path, rows: Sequence[Row]) -> None:
-    """Add rows in one write, so that what several processes add is never mixed."""
+    """Add rows in one write, so that rows of several processes never mix."""
     if not table.exists():
         table.write_text(",".join(Row._fields) + "\n")
     text = "".join(",".join(str(value) for value in row) + "\n" for row in rows)
@@ -241,7 +255,7 @@ def study(
     methods: Sequence[str],
     share: tuple[int, int] = (0, 1),
 ) -> None:
-    """Every pass over those of the cells that are of this share, methods side by side on the same samples."""
+    """Run every pass over the cells of this share. All methods see the same samples."""
     every = design(CELLS + CELLS_AT_LARGE)
     for number in passes:
         there = done(table)
@@ -270,7 +284,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--passes",
         type=int,
         default=40,
-        help="how many passes over all cells there are to be in the table",
+        help="how many passes over all cells the table must have in the end",
     )
     parser.add_argument("--populations", type=int, default=50, help="populations a cell and pass")
     parser.add_argument("--draws", type=int, default=400)

@@ -1,8 +1,11 @@
-"""10,000 draws of all headline measures, a classifier's included, for a million items of five raters and five categories: wall and CPU seconds.
+"""Measure the time of 10,000 resamples of all headline measures, for a million items.
 
-`python benchmarks/draws.py [--items N] [--missing SHARE]`, in one process. A measure that asks who said what has fewer draws where its rows are
-many. Beside them, in the same run: a bootstrap of alpha that draws items one by one, from the counts of each item, timed over a few draws and
-scaled up.
+There are five raters, a classifier and five categories. The script prints wall and CPU seconds.
+
+`python benchmarks/draws.py [--items N] [--missing SHARE]` runs in one process.
+A measure that needs to know who gave which rating has many rows, and then fewer resamples.
+For comparison, the script times a bootstrap of alpha that resamples items one by one,
+from the counts of each item. It times a few such resamples and scales the time up.
 """
 
 import argparse
@@ -31,7 +34,10 @@ ONE_BY_ONE = 5
 
 
 def codes(items: int, missing: float) -> np.ndarray:
-    """Five raters and a classifier, the last column: items are plain to all, or guessed; some ratings are missing."""
+    """The codes of five raters and a classifier, which is the last column.
+
+    All raters know a clear item and guess the others. Some ratings of the raters are missing.
+    """
     rng = np.random.default_rng(0)
     truth = rng.integers(CATEGORIES, size=(items, 1))
     given = np.where(
@@ -43,14 +49,14 @@ def codes(items: int, missing: float) -> np.ndarray:
 
 
 def timed(function: Callable[[], object]) -> tuple[np.ndarray, object]:
-    """Wall and CPU seconds, and what came of it."""
+    """Wall and CPU seconds, and the result."""
     start = np.array([time.perf_counter(), time.process_time()])
     found = function()
     return np.array([time.perf_counter(), time.process_time()]) - start, found
 
 
 def one_by_one(counts: CategoryCounts) -> np.ndarray:
-    """Seconds for as many draws of alpha, items drawn one by one."""
+    """Seconds for `N_RESAMPLES` resamples of alpha that draw items one by one."""
     rng, items = (
         np.random.default_rng(1),
         np.repeat(counts.counts, counts.weights.astype(int), axis=0),
@@ -97,7 +103,8 @@ def main() -> None:
         print(f"{rows:6d} rows  {len(found[0].draws):6d} draws  {shown(seconds)}: {values}")
     print(f"all headline measures: {shown(total)}")
     print(
-        f"alpha alone, items drawn one by one: {shown(one_by_one(statistics['counts']))} ({ONE_BY_ONE} draws, scaled up)"
+        f"alpha alone, items drawn one by one: {shown(one_by_one(statistics['counts']))} "
+        f"({ONE_BY_ONE} draws, scaled up)"
     )
 
 

@@ -1,7 +1,14 @@
-"""How often a lower limit is ever above the true value, when a round is judged every night while it fills.
+"""Measure how often a lower limit fails if a growing round is judged every night.
 
-`python benchmarks/looking.py` prints a line a population: in how many of the simulated rounds the limit was above the truth on the last night, on any
-night when each is judged as if it were the only one, and on any night when the limits are always valid. The error is one standard error.
+A lower limit fails if it lies above the true value.
+`python benchmarks/looking.py` prints one line for each population. The line shows the share of
+simulated rounds in which the limit failed:
+
+- on the last night;
+- on any night, if each night is judged as if it were the only one;
+- on any night, if the limits are always valid.
+
+The figure after ± is one standard error.
 """
 
 import argparse
@@ -44,7 +51,7 @@ POPULATIONS = {
 
 
 class Missed(NamedTuple):
-    """In how many rounds the lower limit was above the true value."""
+    """The number of rounds in which the lower limit was above the true value."""
 
     rounds: int
     last_night: int
@@ -74,7 +81,10 @@ def looked_at(
 def _above(
     sample: Sample, draws: int, confidence_level: float, seed: int
 ) -> Iterator[tuple[bool, bool]]:
-    """Night by night, whether the lower limit is above the truth: if judged once, and if always valid."""
+    """Night by night: True if the lower limit is above the truth.
+
+    The first flag is for a round that is judged once, the second for always valid limits.
+    """
     record, method, tail = MEASURES[MEASURE], METHODS[DEFAULT_METHOD], (1 - confidence_level) / 2
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
@@ -102,14 +112,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=20_000)
     options = parser.parse_args(arguments)
     print(
-        f"judged at {NIGHTS[0]}, {NIGHTS[1]}, … {NIGHTS[-1]} items; true α {TRUTH}; a {100 * CONFIDENCE_LEVEL:g} % interval; tightest at {TIGHTEST} items"
+        f"judged at {NIGHTS[0]}, {NIGHTS[1]}, … {NIGHTS[-1]} items; true α {TRUTH}; "
+        f"a {100 * CONFIDENCE_LEVEL:g} % interval; tightest at {TIGHTEST} items"
     )
     for name, population in POPULATIONS.items():
         start = time.process_time()
         found = looked_at(population, rounds=options.rounds, draws=options.draws)
         last, every, always = (_share(count, found.rounds) for count in found[1:])
         print(
-            f"{name:40s} last night {last}; any night {every}; always valid {always}  ({time.process_time() - start:.0f} s)",
+            f"{name:40s} last night {last}; any night {every}; always valid {always}  "
+            f"({time.process_time() - start:.0f} s)",
             flush=True,
         )
 

@@ -1,6 +1,7 @@
-"""Populations of items whose true agreement is known exactly, a space-filling design of them, and samples drawn from them.
+"""Populations whose true agreement is known exactly, a design of them, and samples from them.
 
-An item belongs to a latent class, and given the class its ratings are independent: so every expectation below is a finite sum.
+Every item belongs to a latent class. Given the class, its ratings are independent.
+So every expectation below is a finite sum.
 """
 
 import math
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -29,20 +30,25 @@ MISSING = (0.0, 0.2)
 TRUTHS = (0.5, 0.95)
 FACTORS = (ITEMS, RATERS, CATEGORIES, COMMONEST, MODELS, MISSING)
 FACTORS_AT_LARGE = ((60, 250, 2000), (3, 5, 10), (2, 4), (None, 0.8), (0.25, 0.5, 1.0))
-"""For raters at large: items, raters, categories, the share of the commonest, the spread of the raters."""
+"""For raters at large: items, raters, categories, share of the commonest, spread of the raters."""
 CELLS, CELLS_AT_LARGE = 300, 60
 MOST_REPLICATED = 100
 
 
 @dataclass(frozen=True)
 class Population:
-    """Items without end, and the raters who rate them.
+    """An infinite population of items, and the raters who rate them.
 
-    Either an item is plain to everybody with probability `truth`, and otherwise everybody guesses; or each rater knows each item with
-    probability √truth, and otherwise guesses. Guesses follow the prevalence, so that alpha, Fleiss' κ and κ_S are `truth` at every level.
+    There are two models:
 
-    Where `spread` is not 0 the raters of a round are drawn too: each knows items with a probability of her own, of a beta distribution with
-    mean √truth and a standard deviation of `spread` times 1 - √truth. The true values are then those of all raters there might have been.
+    - hard items: Everybody knows an item with probability `truth`. Otherwise everybody guesses.
+    - careless raters: Each rater knows each item with probability √truth. Otherwise they guess.
+
+    Guesses follow the prevalence. So alpha, Fleiss' κ and κ_S are `truth` at every level.
+
+    If `spread` is not 0, the raters of a round are drawn too. Each rater has their own probability
+    of knowing an item. It comes from a beta distribution with mean √truth and a standard deviation
+    of `spread` times 1 - √truth. The true values are then those of all possible raters.
     """
 
     n: int
@@ -65,7 +71,7 @@ class Population:
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """How frequent each latent class is, shape (T,), and what a rating of its items is, shape (T, K)."""
+        """The share of each latent class, shape (T,), and its label probabilities (T, K)."""
         p, known = self.prevalence, np.eye(self.categories)
         if self.model == "hard items":
             return np.append(self.truth * p, 1 - self.truth), np.vstack([known, p])
@@ -74,7 +80,10 @@ class Population:
 
     @property
     def occurrences(self) -> int:
-        """How often a rater meets a replicated item: as often as there are categories, where that is feasible."""
+        """How often a rater meets a replicated item.
+
+        With up to four categories, as often as there are categories. With more, twice.
+        """
         return self.categories if self.categories <= 4 else 2
 
     @property
@@ -114,7 +123,12 @@ class Population:
         return found
 
     def _greatest(self, together: int) -> float:
-        """The mean over items with `together` ratings or more of the greatest share, over categories, of sets of so many that all name it."""
+        """The greatest agreement that a label can reach with sets of `together` ratings.
+
+        A set agrees if all its ratings name the label. For each item, take the label with which
+        the largest share of its sets agrees. The result is the mean of these shares over items
+        with `together` ratings or more.
+        """
         sizes = np.arange(together, self.raters + 1)
         weight = np.array(
             [
@@ -136,7 +150,7 @@ class Population:
         return float(probability @ random_choice(counts / self.occurrences, self.prevalence))
 
     def _counts(self, m: int) -> tuple[np.ndarray, np.ndarray]:
-        """Every way in which m ratings of an item fall on the categories, shape (V, K), and its probability."""
+        """All counts by category of m ratings, shape (V, K), and their probabilities."""
         share, given = self.classes
         bars = np.array(list(combinations(range(m + self.categories - 1), self.categories - 1)))
         edges = np.hstack(
@@ -157,7 +171,7 @@ class Population:
 
 @dataclass(frozen=True)
 class Sample:
-    """A round of a population: first ratings, a classifier's labels, and what raters said of the items they met again."""
+    """A round of a population: first ratings, labels of a classifier, and replicates."""
 
     population: Population
     codes: np.ndarray
@@ -200,7 +214,7 @@ class Sample:
         )
 
     def replicates(self) -> ReplicatedLabels:
-        """What was said of the items that every rater met again, and the first ratings of those items."""
+        """The labels of the items that every rater met again, and their first ratings."""
         met, raters = self.population.replicated, self.population.raters
         return ReplicatedLabels(
             self.again,
@@ -217,7 +231,7 @@ class Sample:
 
 
 def _by_skill(population: Population, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Ratings by raters who differ: each knows an item's category with a probability of her own, and otherwise guesses."""
+    """Ratings by raters who differ: each knows an item with their own probability, or guesses."""
     mean, shape = math.sqrt(population.truth), (population.n, population.raters)
     size = mean * (1 - mean) / (population.spread * (1 - mean)) ** 2 - 1
     skill = rng.beta(mean * size, (1 - mean) * size, size=population.raters)
@@ -226,7 +240,10 @@ def _by_skill(population: Population, truth: np.ndarray, rng: np.random.Generato
 
 
 def _spread_evenly(cells: int, dimensions: int) -> np.ndarray:
-    """Points of the unit cube, any first part of them spread evenly too: an additive recurrence (Roberts 2018)."""
+    """Points that are spread evenly over the unit cube, and so are the first points of them.
+
+    Source: the additive recurrence of Roberts (2018).
+    """
     root = 1.5
     for _ in range(100):
         root = (1 + root) ** (1 / (dimensions + 1))
@@ -236,7 +253,7 @@ def _spread_evenly(cells: int, dimensions: int) -> np.ndarray:
 
 @lru_cache
 def design(cells: int = CELLS) -> tuple[Population, ...]:
-    """Populations of these raters, spread evenly over the factors; after all of them those of raters at large."""
+    """Populations spread evenly over the factors: first these raters, then raters at large."""
     alike = [
         Population(
             *(_level(share, levels) for share, levels in zip(point, FACTORS, strict=False)),

@@ -1,4 +1,7 @@
-"""Um's φ and Berry and Mielke's R: CPU seconds and peak memory, beside the definition spelled out.
+"""Measure the time and memory of Um's φ and of Berry and Mielke's R.
+
+The script prints CPU seconds and peak memory.
+The time of a brute-force computation of the definition stands beside them.
 
 `python benchmarks/um_phi.py [--quick]`
 """
@@ -33,7 +36,7 @@ def made(items: int, raters: int, dimensions: int) -> NumbersByRater:
 
 
 def brute_areas(values: NumbersByRater) -> float:
-    """Expected disagreement of φ in two dimensions: every triangle, one apex at a time."""
+    """The expected disagreement of φ in two dimensions, over all triangles, apex by apex."""
     table = values.values
     total, count = 0.0, 0
     for panel in combinations(range(table.shape[1]), 3):
@@ -45,7 +48,7 @@ def brute_areas(values: NumbersByRater) -> float:
 
 
 def brute_distances(values: NumbersByRater) -> float:
-    """Expected disagreement of R: every pair of points, one at a time."""
+    """The expected disagreement of R, over all pairs of points, point by point."""
     table = values.values
     pairs = list(combinations(range(table.shape[1]), 2))
     return (
@@ -77,14 +80,16 @@ def against_brute_force(
     name: str, brute: Callable[[NumbersByRater], float], sizes: list[int]
 ) -> None:
     print(
-        f"\n{name}, two dimensions, three raters: CPU s, brute force CPU s, ratio, relative difference of the expected disagreement"
+        f"\n{name}, two dimensions, three raters: CPU s, brute force CPU s, ratio, "
+        "relative difference of the expected disagreement"
     )
     for items in sizes:
         values = made(items, 3, 2)
         ours, found = timed(lambda values=values: MEASURES[name](values))
         theirs, expected = timed(lambda values=values: brute(values))
         print(
-            f"  n = {items:6d}  {ours:9.4f}  {theirs:9.3f}  {theirs / ours:8.1f}  {abs(found.expected / expected - 1):.1e}"
+            f"  n = {items:6d}  {ours:9.4f}  {theirs:9.3f}  {theirs / ours:8.1f}  "
+            f"{abs(found.expected / expected - 1):.1e}"
         )
 
 
@@ -104,7 +109,8 @@ def points(name: str, shapes: list[tuple[int, int, int]]) -> None:
 
 def intervals(shapes: list[tuple[int, int, int]]) -> None:
     print(
-        "\nestimates with intervals: CPU s of um_phi and berry_mielke_r (200 draws) and krippendorff_alpha (10,000 draws)"
+        "\nestimates with intervals: CPU s of um_phi and berry_mielke_r (400 draws) "
+        "and krippendorff_alpha (10,000 draws)"
     )
     for shape in shapes:
         values = made(*shape)

@@ -69,7 +69,7 @@ def test_the_page_of_a_family_that_is_gone_must_go_too(tmp_path, capsys):
 
 def test_a_page_without_a_place_for_the_list_of_measures_is_refused(tmp_path):
     (tmp_path / "measures.md").write_text("# Measures")
-    with pytest.raises(ValueError, match="both are required around the list"):
+    with pytest.raises(ValueError, match="expected both around the list of measures"):
         measures_page.main([str(tmp_path / "measures.md")])
 
 
@@ -112,12 +112,12 @@ def test_the_guide_to_measures_names_measures_that_exist():
 
 
 def test_the_guide_names_every_measure_of_the_items_that_all_rated():
-    (line,) = re.findall(
-        r"^Some use only the items that every rater rated.*$",
+    (bullet,) = re.findall(
+        r"^- Some use only the items that every rater rated.*?(?=\n- |\n\n)",
         (DOCS / "measures.md").read_text(),
-        flags=re.MULTILINE,
+        flags=re.MULTILINE | re.DOTALL,
     )
-    assert set(re.findall(r"`(\w+)`", line)) == {
+    assert set(re.findall(r"`(\w+)`", bullet)) == {
         name for name, record in MEASURES.items() if record.crossed
     }
 
@@ -183,7 +183,7 @@ def test_every_measure_gives_its_formula_its_source_and_an_example(name):
 
 
 def test_every_key_of_a_project_is_in_the_guide():
-    guide = (DOCS / "guide.md").read_text()
+    guide = (DOCS / "guide" / "project.md").read_text()
     keys = set(ProjectSettings.model_fields) - {"root"} | set(ColumnSettings.model_fields) - {
         "raters"
     }
@@ -192,9 +192,17 @@ def test_every_key_of_a_project_is_in_the_guide():
 
 
 def test_every_key_of_a_rule_is_in_the_guide():
+    guide = (DOCS / "guide" / "policy.md").read_text()
+
+    assert {field for field in Rule.__dataclass_fields__ if f"`{field}`" not in guide} == set()
+
+
+def test_the_guide_leads_to_each_of_its_pages():
     guide = (DOCS / "guide.md").read_text()
 
-    assert {field for field in Rule.__dataclass_fields__ if field not in guide} <= {"min_raters"}
+    assert {page.name for page in (DOCS / "guide").glob("*.md")} == set(
+        re.findall(r"\]\(guide/([^)]+)\)", guide)
+    )
 
 
 def test_the_tree_of_exceptions_is_drawn_in_full():

@@ -1,44 +1,19 @@
 """A folder of this machine: written beside its place, flushed, and then given its name in one step."""
 
-import fcntl
 import os
 import shutil
-import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from filelock import FileLock
+
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import files
 
 LOCK, PARTIAL = ".lock", ".partial"
-
-
-class Lock:
-    """A lock on a file, which threads of this process and other processes of this machine honour; it dies with its holder."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._threads = threading.RLock()
-        self._depth = 0
-
-    @contextmanager
-    def held(self) -> Iterator[bool]:
-        """Wait for the lock and hold it. Is it taken anew, and not once more by the thread that holds it?"""
-        with self._threads:
-            if self._depth:
-                yield False
-                return
-            _make(self._path.parent)
-            with self._path.open("ab") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                self._depth = 1
-                try:
-                    yield True
-                finally:
-                    self._depth = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +24,10 @@ class LocalStorage:
     """
 
     root: Path
-    _lock: Lock = field(init=False, repr=False)
+    _lock: FileLock = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_lock", Lock(self.root / LOCK))
+        object.__setattr__(self, "_lock", FileLock(self.root / LOCK, fallback_to_soft=False))
 
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name; None where there are none."""
@@ -96,8 +71,9 @@ class LocalStorage:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep every other writer waiting."""
-        with self._lock.held() as anew:
-            if anew:
+        _make(self.root)
+        with self._lock:
+            if self._lock.lock_counter == 1:
                 remove(self.root / PARTIAL)
             yield
 

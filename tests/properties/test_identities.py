@@ -13,10 +13,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.measures.gwet import gwet_ac2
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import (
-    LabelsByRater,
-    ReplicatedLabels,
-)
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 K = 3
 NOMINAL, ORDINAL, SCORES = (

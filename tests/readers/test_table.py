@@ -292,7 +292,7 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
         Ratings.from_frame(frame, YES_NO)
 
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "files-and-columns.md"
 
 
 def annotation(who, choices, *, skipped=False, question="sentiment"):

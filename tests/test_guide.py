@@ -1,0 +1,165 @@
+"""Every example of the guide runs and prints what its page shows."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.demo.rounds import write_moderation_rounds
+from agreement_pipeline.policy import load_policy, load_waiver
+from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.release import release_round
+from agreement_pipeline.report.themselves_and_others import READINGS
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
+LOADERS = {
+    "policies": load_policy,
+    "projects": load_project,
+    "waivers": load_waiver,
+    "contracts": lambda path: Contract.load(path.parent),
+}
+
+
+def blocks(page, language):
+    """The code blocks of a page in a language, without the indent of a list."""
+    found = re.findall(
+        rf"^( *)```{language}\n(.*?)^ *```$", page.read_text(), re.DOTALL | re.MULTILINE
+    )
+    return [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in found]
+
+
+def commands(page):
+    """Each command after a `$`, and the lines printed below it."""
+    return [
+        (command, printed)
+        for block in blocks(page, "console")
+        for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+    ]
+
+
+def files(page):
+    """Each configuration file of a page: its place, whether it is only added to, and its text."""
+    return [
+        (re.search(r"\S+\.yaml", text.splitlines()[0])[0], text.startswith("# added to"), text)
+        for text in blocks(page, "yaml")
+    ]
+
+
+def scripts(page):
+    """The scripts of a page; tests/readers/test_table.py runs the one that reads an export."""
+    return [text for text in blocks(page, "python") if not text.startswith("import json\n")]
+
+
+OF_COMMANDS = [(page, *command) for page in PAGES for command in commands(page)]
+OF_FILES = [(page, *file) for page in PAGES for file in files(page)]
+OF_SCRIPTS = [(page, text) for page in PAGES for text in scripts(page)]
+
+
+def stems(examples):
+    return [page.stem for page, *_ in examples]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder as `make run` leaves it, with one round in the store."""
+    folder = tmp_path_factory.mktemp("root")
+    shutil.copytree(ROOT / "configs", folder / "configs")
+    shutil.copytree(ROOT / "agreement_pipeline/contracts", folder / "configs/contracts/careful")
+    (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
+    project = Project(load_project(folder / "configs/projects/moderation.yaml"))
+    write_moderation_rounds(project.inbox, 1)
+    _release(project, "2026-W01")
+    return folder
+
+
+def _release(project, name):
+    settings = project.settings
+    ratings = read_ratings(
+        project.inbox / f"{name}.csv",
+        Columns(**settings.columns.model_dump()),
+        scale=Scale(tuple(settings.scale.categories), settings.scale.level),
+        classifiers=tuple(settings.classifiers),
+    )
+    project.store.ingest(name, ratings, project.inbox / f"{name}.csv")
+    release_round(project.store, name, project.policy, project.contract, project=project.name)
+
+
+def run(folder, *arguments):
+    return subprocess.run(
+        arguments,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_page_has_an_example_that_runs():
+    assert {*stems(OF_COMMANDS), *stems(OF_FILES), *stems(OF_SCRIPTS)} == {
+        page.stem for page in PAGES
+    }
+
+
+@pytest.mark.parametrize(("page", "command", "printed"), OF_COMMANDS, ids=stems(OF_COMMANDS))
+def test_a_command_prints_what_the_page_shows(root, page, command, printed):
+    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
+    found = run(root, "bash", "-c", program + command)
+
+    assert found.stderr == ""
+    assert found.returncode in (0, 1)
+    assert found.stdout == printed or not printed
+
+
+@pytest.mark.parametrize(("page", "place", "added", "text"), OF_FILES, ids=stems(OF_FILES))
+def test_a_file_is_one_that_loads(root, page, place, added, text):
+    folder, kind, *_ = place.split("/")
+    if folder == "defs":
+        ProjectSettings.model_validate(yaml.safe_load(text)["attributes"])
+        return
+    path = root / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text((path.read_text() if added else "") + text)
+    LOADERS[kind](path)
+
+
+@pytest.mark.parametrize(("page", "text"), OF_SCRIPTS, ids=stems(OF_SCRIPTS))
+def test_a_script_runs(root, page, text):
+    found = run(root, sys.executable, "-W", "error::SyntaxWarning", "-c", text)
+
+    assert found.returncode == 0, found.stderr
+
+
+def test_the_waiver_holds_for_the_round_of_its_page(root):
+    """On its last day it turns the verdict that holds the round."""
+    project = Project(load_project(root / "configs/projects/serology.yaml"))
+    ((_, _, text),) = files(ROOT / "docs/guide/waivers.md")
+    path = root / "williams-1976.yaml"
+    path.write_text(text)
+    _, ratings = project.delivered("williams-1976")
+
+    assert load_waiver(path).refusal(project.policy, ratings.digest, date(2027, 1, 31)) is None
+
+
+def test_the_readings_in_the_guide_are_those_of_the_code():
+    page = (ROOT / "docs/guide/replicates.md").read_text()
+    shown = re.findall(r"^\| (rater|category) \w+ \|.*\| (.+) \|$", page, re.MULTILINE)
+
+    assert len(shown) == 5
+    assert [
+        reading
+        for kind, reading in shown
+        if reading not in READINGS[kind].values()
+        and reading != "cannot tell: her agreement with herself may lie on either side of 0.667"
+    ] == []
