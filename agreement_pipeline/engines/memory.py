@@ -26,28 +26,28 @@ class Memory(Engine):
     """Counts ratings in memory."""
 
     def panel(self, ratings: Ratings) -> Names:
-        """The panel's raters who rated in the round itself, in the order that ratings fix."""
+        """The panel's raters who rated in the round itself. Their ratings fix the order."""
         return _present(ratings, _panel(ratings))
 
     def classifiers(self, ratings: Ratings) -> Names:
-        """The classifiers that rated in the round itself, in the order that ratings fix."""
+        """The classifiers that rated in the round itself. Their ratings fix the order."""
         order = ratings.without_gold.rater_order
         return _present(ratings, tuple(name for name in order if name in ratings.classifiers))
 
     def items(self, ratings: Ratings) -> Names:
-        """The names of the items rated in the round itself, in order."""
+        """The sorted names of the items rated in the round itself."""
         return tuple(sorted(ratings.without_gold.current["item"].unique()))
 
     def counts(self, ratings: Ratings) -> CategoryCounts:
-        """Count the panel's first labels by category, equal rows made one."""
+        """Count the panel's first labels by category. Equal rows are made one."""
         return _item_labels(ratings, self.panel(ratings)).counts().merged()
 
     def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
-        """Put the panel's first labels into columns, then those of some classifiers."""
+        """Put first labels into columns: those of the panel and then of some classifiers."""
         return _item_labels(ratings, (*self.panel(ratings), *classifiers)).merged()
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
-        """Put the panel's first labels into columns, with the confidence of each."""
+        """Put the panel's first labels into columns with the confidence of each."""
         raters = self.panel(ratings)
         labels, current = _item_labels(ratings, raters), _first_ratings(ratings, raters)
         confidence = np.full(labels.codes.shape, np.nan)
@@ -58,7 +58,7 @@ class Memory(Engine):
         return labels.with_confidence(confidence).merged()
 
     def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
-        """Put the panel's first ratings into columns as numbers, then those of some classifiers."""
+        """Put first ratings into columns as numbers: the panel's and then some classifiers'."""
         if not ratings.scale.continuous:
             return self.labels(ratings, classifiers).in_numbers()
         raters, dimensions = (*self.panel(ratings), *classifiers), ratings.scale.dimensions
@@ -71,7 +71,7 @@ class Memory(Engine):
         return NumbersByRater(values, scale=ratings.scale, raters=raters, clusters=clusters)
 
     def replicated_labels(self, ratings: Ratings) -> ReplicatedLabels:
-        """Count the labels of the panel for items they met again, earlier rounds included.
+        """Count the labels of the panel for items they met again. Earlier rounds count.
 
         Items met again keep a row each. Of the others only first labels count: equal rows are made
         one.
@@ -90,7 +90,7 @@ class Memory(Engine):
         return ReplicatedLabels(counts[again], place, cells[again] % len(raters), first)
 
     def replicated_numbers(self, ratings: Ratings) -> ReplicatedNumbers:
-        """Gather the numbers of the panel for items they met again, earlier rounds included."""
+        """Gather the numbers of the panel for items they met again. Earlier rounds count."""
         if not ratings.scale.continuous:
             return self.replicated_labels(ratings).in_numbers()
         raters, dimensions = _panel(ratings), ratings.scale.dimensions
@@ -115,7 +115,7 @@ class Memory(Engine):
         )
 
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
-        """The items that the panel rated, and what it said of each, one row an item."""
+        """The items that the panel rated and what it said of each. One row an item."""
         raters = self.panel(ratings)
         items = _items(ratings, raters)
         if ratings.scale.continuous:
@@ -123,7 +123,7 @@ class Memory(Engine):
         return items, _item_labels(ratings, raters).counts()
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
-        """Put the panels' first labels of two rounds on the same items, row by row."""
+        """Put the panels' first labels of two rounds on the same items row by row."""
         rounds = (one, other)
         items = tuple(sorted({*self.items(one), *self.items(other)}))
         panels = [self.panel(each) for each in rounds]
@@ -139,7 +139,7 @@ class Memory(Engine):
         return first, second
 
     def said(self, ratings: Ratings) -> pd.DataFrame:
-        """The panel's first labels as they were given, by item and rater."""
+        """The panel's first labels as they were given by item and rater."""
         current = _first_ratings(ratings, ratings.raters)
         return current.pivot(index="item", columns="rater", values="label")
 
@@ -148,7 +148,7 @@ ENGINES["memory"] = Memory()
 
 
 def _rows_first(labels: LabelsByRater, rows: Codes) -> LabelsByRater:
-    """Some rows as they are, then the others with equal rows made one."""
+    """Some rows as they are and then the others. Equal rows of the others are made one."""
     others = np.setdiff1d(np.arange(len(labels.codes)), rows)
     clusters = labels.clusters
     of_others = clusters and Clusters(clusters.places[others], clusters.times)
@@ -166,14 +166,14 @@ def _rows_first(labels: LabelsByRater, rows: Codes) -> LabelsByRater:
 
 
 def _clusters_of_both(one: Ratings, other: Ratings, items: Names) -> Clusters | None:
-    """The clusters of the items of two rounds, in the order of their first items.
+    """The clusters of the items of two rounds in the order of their first items.
 
     One name is one cluster in both rounds.
 
     Raises
     ------
     RatingsError
-        One round has clusters and the other none, or they put an item into different ones.
+        One round has clusters and the other none. Or they put an item into different ones.
     """
     said = [
         ratings.contents["cluster"] for ratings in (one, other) if "cluster" in ratings.contents
@@ -196,13 +196,13 @@ def _clusters_of_both(one: Ratings, other: Ratings, items: Names) -> Clusters | 
 
 
 def _clusters(ratings: Ratings, items: Iterable[str]) -> Clusters | None:
-    """The cluster of each item, if items come in clusters."""
+    """The cluster of each item. None if items do not come in clusters."""
     known = ratings.cluster_of
     return None if known is None else Clusters.named(known.loc[list(items)])
 
 
 def _panel(ratings: Ratings) -> Names:
-    """The raters of the panel, those of earlier rounds included, in the order that ratings fix."""
+    """The raters of the panel with those of earlier rounds. Their ratings fix the order."""
     order = ratings.without_gold.rater_order
     return tuple(name for name in order if name not in ratings.classifiers)
 
@@ -214,14 +214,14 @@ def _present(ratings: Ratings, raters: Names) -> Names:
 
 
 def _item_labels(ratings: Ratings, raters: Names, items: Names | None = None) -> LabelsByRater:
-    """One row an item, equal rows not yet made one."""
+    """One row an item. Equal rows are not yet made one."""
     items = _items(ratings, raters) if items is None else items
     codes, clusters = _item_codes(ratings, raters, items), _clusters(ratings, items)
     return LabelsByRater(codes, scale=ratings.scale, raters=raters, clusters=clusters)
 
 
 def _item_codes(ratings: Ratings, raters: Names, items: Names) -> Codes:
-    """What each rater gave each item, shape (N, R)."""
+    """What each rater gave each item. Shape (N, R)."""
     current = _first_ratings(ratings, raters)
     codes = np.full((len(items), len(raters)), MISSING)
     places = _positions(current["item"], items), _positions(current["rater"], raters)
@@ -230,7 +230,7 @@ def _item_codes(ratings: Ratings, raters: Names, items: Names) -> Codes:
 
 
 def _items(ratings: Ratings, raters: Names) -> Names:
-    """The items that some raters rated in the round itself, by name."""
+    """The sorted names of the items that some raters rated in the round itself."""
     return tuple(sorted(_first_ratings(ratings, raters)["item"].unique()))
 
 
@@ -241,7 +241,7 @@ def _first_ratings(ratings: Ratings, raters: Names) -> pd.DataFrame:
 
 
 def _all_ratings(ratings: Ratings, raters: Names) -> pd.DataFrame:
-    """All ratings by some raters of what is not gold, replicates and earlier rounds included."""
+    """All ratings by some raters of what is not gold. Replicates and earlier rounds count."""
     table = ratings.without_gold.table
     return table[table["rater"].isin(raters)]
 
@@ -256,7 +256,7 @@ def _codes(labels: pd.Series, ratings: Ratings) -> Codes:
 
 
 def _vectors(labels: pd.Series, dimensions: int) -> np.ndarray:
-    """Labels as vectors of numbers, shape (n, D)."""
+    """Labels as vectors of numbers. Shape (n, D)."""
     return np.array(labels.tolist(), dtype=float).reshape(len(labels), dimensions)
 
 

@@ -20,37 +20,37 @@ from agreement_pipeline.statistics import (
 class Engine(Protocol):
     """How statistics are made of ratings.
 
-    The panel are the raters who are no classifiers. Gold items are in no statistic: they are not
-    released, and raters who know them agree on them more easily than on others. If items come in
+    The panel are the raters who are no classifiers. Gold items are in no statistic. They are not
+    released. Raters who know them agree on them more easily than on others. If items come in
     clusters, each statistic holds the cluster of each row.
     """
 
     def panel(self, ratings: Ratings) -> tuple[str, ...]:
-        """The panel's raters who rated in the round itself, in the order that ratings fix."""
+        """The panel's raters who rated in the round itself. Their ratings fix the order."""
 
     def classifiers(self, ratings: Ratings) -> tuple[str, ...]:
-        """The classifiers that rated in the round itself, in the order that ratings fix."""
+        """The classifiers that rated in the round itself. Their ratings fix the order."""
 
     def items(self, ratings: Ratings) -> tuple[str, ...]:
-        """The names of the items rated in the round itself, in order."""
+        """The sorted names of the items rated in the round itself."""
 
     def counts(self, ratings: Ratings) -> CategoryCounts:
-        """Count the panel's first labels by category, equal rows made one."""
+        """Count the panel's first labels by category. Equal rows are made one."""
 
     def labels(self, ratings: Ratings, classifiers: tuple[str, ...] = ()) -> LabelsByRater:
-        """Put the panel's first labels into columns, then those of some classifiers.
+        """Put first labels into columns: those of the panel and then of some classifiers.
 
         Equal rows are made one.
         """
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
-        """Put the panel's first labels into columns, with the confidence of each.
+        """Put the panel's first labels into columns with the confidence of each.
 
         Equal rows are made one.
         """
 
     def numbers(self, ratings: Ratings, classifiers: tuple[str, ...] = ()) -> NumbersByRater:
-        """Put the panel's first ratings into columns as numbers, then those of some classifiers.
+        """Put first ratings into columns as numbers: the panel's and then some classifiers'.
 
         Equal rows are made one if the scale has categories.
         """
@@ -58,36 +58,36 @@ class Engine(Protocol):
     def by_rater(
         self, ratings: Ratings, classifiers: tuple[str, ...] = ()
     ) -> LabelsByRater | NumbersByRater:
-        """Put first ratings into columns: labels, or numbers if the scale has no categories."""
+        """Put first ratings into columns: labels or numbers if the scale has no categories."""
         made = self.numbers if ratings.scale.continuous else self.labels
         return made(ratings, classifiers)
 
     def replicated_labels(self, ratings: Ratings) -> ReplicatedLabels:
-        """Count the labels of the panel for items they met again, earlier rounds included."""
+        """Count the labels of the panel for items they met again. Earlier rounds count."""
 
     def replicated_numbers(self, ratings: Ratings) -> ReplicatedNumbers:
-        """Gather the numbers of the panel for items they met again, earlier rounds included."""
+        """Gather the numbers of the panel for items they met again. Earlier rounds count."""
 
     def replicates(self, ratings: Ratings) -> ReplicatedLabels | ReplicatedNumbers:
-        """Gather ratings met again: labels, or numbers if the scale has no categories."""
+        """Gather ratings met again: labels or numbers if the scale has no categories."""
         if ratings.scale.continuous:
             return self.replicated_numbers(ratings)
         return self.replicated_labels(ratings)
 
     def by_item(self, ratings: Ratings) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
-        """The items that the panel rated, and what it said of each, one row an item.
+        """The items that the panel rated and what it said of each. One row an item.
 
-        These are counts, or numbers on a scale without categories.
+        These are counts. They are numbers on a scale without categories.
         """
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
-        """Put the panels' first labels of two rounds on the same items, row by row.
+        """Put the panels' first labels of two rounds on the same items row by row.
 
         An item that a round lacks is a row without labels there.
         """
 
     def said(self, ratings: Ratings) -> pd.DataFrame:
-        """The panel's first labels as they were given, by item and rater."""
+        """The panel's first labels as they were given by item and rater."""
 
 
 ENGINES: dict[str, Engine] = {}

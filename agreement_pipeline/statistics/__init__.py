@@ -1,10 +1,11 @@
-"""The sufficient statistics: counts, labels by rater, numbers by rater, and replicates."""
+"""The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.numbers import NumbersByRater
-from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
+from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
+from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effective_raters
 

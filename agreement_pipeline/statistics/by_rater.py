@@ -1,4 +1,4 @@
-"""What labels by rater and numbers by rater share: a column for each rater, and raters apart."""
+"""What labels by rater and numbers by rater share: columns of raters and raters apart."""
 
 from collections.abc import Iterator, Sequence
 from typing import Self
@@ -14,8 +14,8 @@ from agreement_pipeline.statistics.weighted import RowMemory, changed, total
 class ByRater(RowMemory):
     """Rows with a column for each rater; some raters may stand apart from the panel.
 
-    A class that builds on this one says which cells are `given`, which of them are `rated` by the
-    panel and count, which rows are `labelled` by those who stand apart, and if any do.
+    A class that builds on this one says which ratings are `given`. It says which of these are
+    `rated` by the panel and count. It says which rows are `labelled` by those who stand apart.
     """
 
     weights: Array
@@ -23,26 +23,26 @@ class ByRater(RowMemory):
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns, shape (P, R)."""
+        """True for each rating in the columns. Shape (P, R)."""
         raise NotImplementedError
 
     @property
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts, a column for each of the panel."""
+        """True for each rating of the panel that counts. One column for each of the panel."""
         raise NotImplementedError
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from those who stand apart, shape (P,)."""
+        """True for rows with a label from those who stand apart. Shape (P,)."""
         raise NotImplementedError
 
     @property
     def some_apart(self) -> bool:
-        """True if a classifier, or a group of them, stands apart from the panel."""
+        """True if a classifier or a group of them stands apart from the panel."""
         raise NotImplementedError
 
     def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters, in this order."""
+        """Keep the columns of some raters in this order."""
         raise NotImplementedError
 
     @property
@@ -59,8 +59,8 @@ class ByRater(RowMemory):
     def readable(self) -> NDArray[np.bool_]:
         """True for rows that show agreement, shape (P,).
 
-        These are rows with two ratings that count. If some raters stand apart, they are rows
-        with a label from them and a rating from the panel.
+        These are rows with two ratings that count. If some raters stand apart, these are rows with
+        a label from them and a rating from the panel.
         """
         if self.some_apart:
             return np.asarray(self.labelled & self.rated.any(1))
@@ -68,7 +68,7 @@ class ByRater(RowMemory):
 
     @property
     def n_items(self) -> int:
-        """Items with a rating; if some raters stand apart, with one from them and the panel."""
+        """Items with a rating. If some raters stand apart, one from them and one from the panel."""
         rows = self.readable if self.some_apart else self.given.any(1)
         return total(self.weights[..., rows])
 
@@ -101,7 +101,7 @@ class ByRater(RowMemory):
     def without_each_rater(self) -> Iterator[Self]:
         """Leave out each rater of the panel in turn.
 
-        One table is made at a time: with many raters, each is nearly as large as the whole.
+        One table is made at a time. With many raters each is nearly as large as the whole.
         """
         return (self.without(rater) for rater in self.first)
 

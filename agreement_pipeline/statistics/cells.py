@@ -1,4 +1,12 @@
-"""What replicated labels and replicated numbers share: cells, each one rater on one item."""
+"""What replicated labels and replicated numbers share: cells of items that raters met again.
+
+One *cell* is one rater on one item with what they said at each meeting. Weights belong to items.
+Resampling then keeps together all that was said of one item.
+
+Replicated labels and replicated numbers are two statistics because their unseen items differ in
+kind. Unseen labels are split between two categories that are the same for all raters. Unseen
+numbers are split between two values of each rater's own.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
@@ -15,8 +23,8 @@ from agreement_pipeline.text import listed
 class Cells(RowMemory):
     """Cells of items that raters met again; weights belong to the items.
 
-    A class that builds on this one holds the `weights` of the items, the names of all `raters`, and
-    the `sizes` of the cells.
+    A class that builds on this one holds the `weights` of the items and the `sizes` of the cells.
+    It holds the names of all `raters`.
     """
 
     item: Codes
@@ -26,22 +34,22 @@ class Cells(RowMemory):
 
         @property
         def weights(self) -> Array:
-            """How many items stand behind each item, shape (..., P)."""
+            """How many items stand behind each item. Shape (..., P)."""
 
         @property
         def raters(self) -> tuple[str, ...]:
-            """All rater names, with replicates or without."""
+            """All rater names with replicates or without."""
 
         @property
         def sizes(self) -> Array:
-            """Ratings a cell, shape (C,)."""
+            """Ratings a cell. Shape (C,)."""
 
     def of_cells(self, kept: NDArray[np.bool_]) -> Self:
         """Keep some of the cells; items and raters stay."""
         raise NotImplementedError
 
     def without_rater(self, rater: int) -> Self:
-        """Leave out one rater, by position, with all they said."""
+        """Leave out the rater at a position and all they said."""
         raise NotImplementedError
 
     @property
@@ -51,7 +59,7 @@ class Cells(RowMemory):
 
     @OfRows
     def readable(self) -> NDArray[np.bool_]:
-        """True for items that some rater met again, shape (P,)."""
+        """True for items that some rater met again. Shape (P,)."""
         return np.isin(np.arange(self.weights.shape[-1]), self.item)
 
     @property
@@ -78,7 +86,7 @@ class Cells(RowMemory):
         return self
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater with replicates in turn, one table at a time."""
+        """Leave out each rater with replicates in turn. One table is made at a time."""
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
@@ -94,12 +102,12 @@ def moved_up(raters: Codes, gone: int) -> Codes:
 
 
 def positions_among(raters: tuple[str, ...], cells: Cells) -> Codes:
-    """The raters of cells, by their positions among `raters`."""
+    """The raters of cells by their positions among `raters`."""
     return np.array([raters.index(name) for name in cells.raters], dtype=np.int64)[cells.rater]
 
 
 def widened(values: Array, meetings: int) -> Array:
-    """The values with a place for each of `meetings`, nan where there was none."""
+    """The values with a place for each of `meetings`. It is nan if there was none."""
     wide = np.full((len(values), meetings, values.shape[2]), np.nan)
     wide[:, : values.shape[1]] = values
     return wide
@@ -151,7 +159,7 @@ def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
 
 
 def _refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
-    """Refuse two cells of one item and rater: one cell holds all that a rater said of an item."""
+    """Refuse two cells of one item and rater. One cell holds all that a rater said of an item."""
     raters = 1 + int(rater.max(initial=0))
     cells, times = np.unique(item * raters + rater, return_counts=True)
     if (times > 1).any():

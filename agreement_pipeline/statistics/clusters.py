@@ -71,7 +71,8 @@ class Clusters:
         if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
             found = f"{clusters.places.size} clusters of {clusters.n} names found"
             raise PolicyError(
-                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is required."
+                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is "
+                "required."
             )
         return clusters
 
@@ -86,11 +87,11 @@ class Clusters:
         return Clusters(places.astype(np.int64), self.times[kept])
 
     def sizes(self, weights: Array) -> Array:
-        """How many items of each row one cluster holds, from the rows' weights, shape (P,)."""
+        """How many items of each row one cluster holds, from the rows' weights. Shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
     def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some of the rows each cluster holds, shape (C,)."""
+        """How many items of some of the rows each cluster holds. Shape (C,)."""
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,

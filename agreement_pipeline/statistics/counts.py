@@ -34,7 +34,7 @@ class CategoryCounts(RowMemory):
     Parameters
     ----------
     counts
-        Shape (P, K): how often each category was given, row by row. Whole and non-negative.
+        Shape (P, K): how often each category was given in each row. Whole and non-negative.
     weights
         Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
     scale
@@ -44,8 +44,8 @@ class CategoryCounts(RowMemory):
     clusters
         The cluster of each row, if items come in clusters.
     split
-        The two categories between which an unseen item is split. If omitted, the category used
-        most, and the one in use that is farthest from it.
+        The two categories between which an unseen item is split. By default the category used
+        most and the one in use that is farthest from it.
 
     Examples
     --------
@@ -93,12 +93,12 @@ class CategoryCounts(RowMemory):
 
     @OfRows
     def sizes(self) -> Array:
-        """Ratings a row, shape (P,)."""
+        """Ratings a row. Shape (P,)."""
         return np.asarray(self.counts.sum(1))
 
     @OfRows
     def pairable(self) -> NDArray[np.bool_]:
-        """True for rows with two ratings or more, shape (P,)."""
+        """True for rows with two ratings or more. Shape (P,)."""
         return np.asarray(self.sizes >= 2)
 
     @property
@@ -135,15 +135,15 @@ class CategoryCounts(RowMemory):
 
     @property
     def meeting(self) -> Array:
-        """How often each category was given where ratings meet, shape (K,).
+        """How often each category was given in rows where ratings meet. Shape (K,).
 
-        If no ratings meet, how often each was given at all.
+        If no ratings meet, all rows are counted.
         """
         paired = np.where(self.pairable, self.weights, 0.0)
         return np.asarray((paired if paired.any() else self.weights) @ self.counts)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, `mass` in all.
+        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
 
         The two categories are read off the ratings that meet another.
         """
@@ -157,7 +157,7 @@ class CategoryCounts(RowMemory):
         )
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Refuse, since counts do not say which rater gave which label.
+        """Refuse because counts do not say which rater gave which label.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class CategoryCounts(RowMemory):
         )
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """Refuse, as `without_each_rater` does."""
+        """Refuse as `without_each_rater` does."""
         raise PolicyError(
             f"{WHAT}: items by rater asked for; a statistic that names its raters is required. "
             "Give labels by rater."
@@ -181,7 +181,7 @@ class CategoryCounts(RowMemory):
         return self
 
     def merged(self) -> "CategoryCounts":
-        """Make equal rows of a cluster one row, in a fixed order."""
+        """Make equal rows of a cluster one row. The order is fixed."""
         rows, weights, clusters = distinct_in(
             self.counts.astype(np.int64), self.weights, self.clusters
         )

@@ -1,4 +1,4 @@
-"""Labels by rater: distinct item rows of codes, with raters who keep their names."""
+"""Labels by rater: distinct item rows of codes under the names of their raters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,13 @@ from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.numbers import NumbersByRater
-from agreement_pipeline.statistics.sums import WHAT, refuse_other_parts, stacked
+from agreement_pipeline.statistics.parts import (
+    WHAT,
+    checked_beside,
+    checked_second,
+    refuse_other_parts,
+)
+from agreement_pipeline.statistics.sums import stacked
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     mean_confidence,
@@ -33,7 +39,6 @@ from agreement_pipeline.statistics.weighted import (
     extended,
     joint_raters,
 )
-from agreement_pipeline.text import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +47,14 @@ class LabelsByRater(ByRater):
 
     Three methods say more of the raters:
 
-    - `with_classifier` sets one classifier (or one isolated rater) apart, beside the columns;
-    - `in_groups` makes some of the columns a second group of raters, such as all classifiers;
-    - `with_confidence` adds how confident the raters were, and only such ratings then count.
+    - `with_classifier` sets one classifier (or one isolated rater) apart beside the columns;
+    - `in_groups` makes some of the columns a second group of raters such as all classifiers;
+    - `with_confidence` adds how confident the raters were. Only such ratings then count.
 
     Parameters
     ----------
     codes
-        Shape (P, R): the position of each rater's label on the scale, -1 if missing.
+        Shape (P, R): the position of each rater's label on the scale. -1 if missing.
     weights
         Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
     scale, raters
@@ -60,16 +65,16 @@ class LabelsByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        The name of the one who stands apart, None if nobody does; and the codes of their labels,
-        shape (P,), -1 if missing.
+        The name of the one who stands apart and the codes of their labels (P,). The name is None
+        if nobody stands apart. A missing label is -1.
     second
-        The names of the second group, None if there are no groups. All others are the first.
+        The names of the second group. All others are the first. None if there are no groups.
     confidence
-        Shape (P, R): from 0 (a guess) to 1 (no guess), nan if none was stated. None if
+        Shape (P, R): from 0 (a guess) to 1 (no guess). It is nan if none was stated. None if
         confidence does not count.
     named
         True if a column stands for a rater. False if it stands for a place among an item's
-        ratings, whoever gave them.
+        ratings.
 
     Examples
     --------
@@ -77,8 +82,6 @@ class LabelsByRater(ByRater):
     >>> labels = LabelsByRater([[0, 0], [1, -1]], [4, 2], scale=scale, raters=("ana", "ben"))
     >>> labels.n_items, labels.n_used, labels.n_ratings
     (6, 4, 10)
-    >>> labels.with_classifier([0, 1], "model").n_ratings
-    10
     >>> codes = [[0, 0, 1], [1, -1, -1]]
     >>> three = LabelsByRater(codes, [4, 2], scale=scale, raters=("ana", "ben", "model"))
     >>> groups = three.in_groups(("model",))
@@ -129,37 +132,21 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        """Set one classifier, or one isolated rater, apart: `labels` are their codes, (P,)."""
-        codes = checked_codes(f"{WHAT}: classifier's labels", labels, len(self.scale.names))
-        if codes.shape != self.codes.shape[:1]:
-            raise RatingsError(
-                f"{WHAT}: classifier's labels of shape {codes.shape} found; "
-                f"{self.codes.shape[:1]} is required. Give one label a row."
-            )
-        if classifier in self.raters:
-            raise RatingsError(
-                f"{WHAT}: {classifier!r} found as classifier and in the panel; a name of its own "
-                "is required. Name them apart."
-            )
+        """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
+        codes = checked_beside(self, labels, classifier)
         return changed(self, labels=codes, classifier=classifier)
 
     def against(self, rater: str) -> "LabelsByRater":
-        """Set one of the raters apart from the others, as a classifier is from its panel."""
+        """Set one of the raters apart from the others as a classifier is from its panel."""
         codes = self.codes[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(codes, rater)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
         """Make some of the raters the second of two groups."""
-        names = tuple(second)
-        if set(names) - set(self.raters) or len(set(names)) != len(names):
-            raise RatingsError(
-                f"{WHAT}: second group {listed(sorted(names), 12)} found; raters of the columns, "
-                "each once, are required. Correct the names."
-            )
-        return changed(self, second=names)
+        return changed(self, second=checked_second(second, self.raters))
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
-        """Say how confident the raters were, shape (P, R); only such ratings then count."""
+        """Say how confident the raters were (P, R). Only such ratings then count."""
         stated = checked_confidence(WHAT, confidence, self.codes.shape)
         return changed(self, confidence=np.where(self.given, stated, np.nan))
 
@@ -170,22 +157,21 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns, shape (P, R)."""
+        """True for each rating in the columns. Shape (P, R)."""
         return np.asarray(self.codes >= 0)
 
     @OfRows
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts, a column for each of the panel."""
+        """True for each rating of the panel that counts. One column for each of the panel."""
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
         return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier or the second group, shape (P,)."""
-        if self.second is None:
-            return np.asarray(self.labels >= 0)
-        return np.asarray(self.given[:, self._in_second].any(1))
+        """True for rows with a label from the classifier or the second group. Shape (P,)."""
+        of_group = self.given[:, self._in_second].any(1)
+        return np.asarray(self.labels >= 0 if self.second is None else of_group)
 
     @property
     def some_apart(self) -> bool:
@@ -203,45 +189,45 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def indicators(self) -> Array:
-        """1 if a rater gave a category, else 0, shape (P, R, K)."""
+        """1 if a rater gave a category, else 0. Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def label_indicators(self) -> Array:
-        """1 if the classifier gave a category, else 0, shape (P, K)."""
+        """1 if the classifier gave a category, else 0. Shape (P, K)."""
         return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
-        """How often each of two groups gave each category, row by row, shapes (P, K)."""
+        """How often each of two groups gave each category, row by row. Each (P, K)."""
         given, second = self.indicators, self._in_second
         return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
 
     @property
     def sure(self) -> Array:
-        """The confidence of each rating, nan if none was stated, shape (P, R)."""
+        """The confidence of each rating. It is nan if none was stated. Shape (P, R)."""
         return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
 
     @property
     def used(self) -> Array:
-        """How often each category was given in the columns, shape (..., K)."""
+        """How often each category was given in the columns. Shape (..., K)."""
         return np.asarray(self.weights @ self.indicators.sum(1))
 
     def counts(self) -> CategoryCounts:
-        """Forget the raters, row by row."""
+        """Forget the raters row by row."""
         return self.kept(_row_counts).reweighted(self.weights)
 
     @property
     def panel(self) -> "LabelsByRater":
-        """The panel without the classifier, row by row."""
+        """The panel without the classifier."""
         return self.kept(_plain).reweighted(self.weights)
 
     def joined(self) -> "LabelsByRater":
-        """The panel with the classifier as one more column, the last."""
+        """The panel with the classifier as the last column."""
         return self.kept(_joined).reweighted(self.weights)
 
     def in_numbers(self) -> NumbersByRater:
-        """The numbers that the codes of an interval or ratio scale stand for, row by row."""
+        """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
         return NumbersByRater(
             numbers[self.codes],
@@ -254,15 +240,15 @@ class LabelsByRater(ByRater):
     def unnamed(self) -> Any:
         """Forget row by row who gave which label.
 
-        Labels become counts. Beside a classifier, an item's codes lose their raters' names. Labels
-        in groups, or with confidence, stay as they are.
+        Labels become counts. Codes beside a classifier lose the names of their raters. Labels in
+        groups or with confidence stay as they are.
         """
         if self.classifier is not None:
             return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def merged(self) -> "LabelsByRater":
-        """Make equal rows of a cluster one row, in a fixed order."""
+        """Make equal rows of a cluster one row. The order is fixed."""
         columns = [self.codes]
         if self.classifier is not None:
             columns.append(self.labels[:, None])
@@ -279,7 +265,7 @@ class LabelsByRater(ByRater):
         return changed(same, labels=labels, confidence=sure)
 
     def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters, in this order."""
+        """Keep the columns of some raters in this order."""
         columns = [self.raters.index(rater) for rater in raters]
         return changed(
             self,
@@ -289,12 +275,12 @@ class LabelsByRater(ByRater):
         )
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories, `mass` in all.
+        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
 
         Each split is turned through all columns. The two categories are read off the ratings that
-        meet another; if confidence counts, off all ratings, and unseen ratings have the mean
-        confidence of their rater. If a classifier stands apart, each row is there once with the
-        classifier on either category.
+        meet another. If confidence counts, they are read off all ratings. Unseen ratings have the
+        mean confidence of their rater. Each row is there twice if a classifier stands apart: once
+        with the classifier on each category.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass, category)
@@ -304,18 +290,16 @@ class LabelsByRater(ByRater):
         return self.with_rows(rows, np.full(len(rows), MISSING), mass)
 
     def _with_unseen_beside_classifier(self, mass: float, category: int | None) -> Self:
-        """Only what the classifier met says how unseen rows look, and who rates them.
-
-        Neither items nor raters that it never met say how well it is known.
-        """
-        split = split_between(self._used_beside_classifier(), self.scale, category)
+        """Only what the classifier met says how unseen rows look and who rates them."""
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
+        split = split_between(met if met.any() else self.used, self.scale, category)
         rows = splits_met(
             self.given, self.labelled, self.weights, split, MAX_TURNS if self.named else 1
         )
         return self.with_rows(np.vstack([rows, rows]), np.repeat(split, len(rows)), mass)
 
     def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
-        """The rows and some unseen ones, `mass` in all."""
+        """Add unseen rows that weigh `mass` in all."""
         sure = self.confidence
         return changed(
             self,
@@ -325,14 +309,6 @@ class LabelsByRater(ByRater):
             labels=np.concatenate([self.labels, labels]),
             confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
         )
-
-    def _used_beside_classifier(self) -> Array:
-        """How often the panel gave each category to what the classifier labelled, shape (K,).
-
-        Every such rating meets the classifier's, even if it meets no other.
-        """
-        used = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
-        return np.asarray(used) if used.any() else self.used
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
         refuse_other_parts(self, other)

@@ -1,7 +1,7 @@
-"""Numbers by rater: item rows of numbers, or vectors of numbers, by rater.
+"""Numbers by rater: item rows of numbers or vectors of numbers.
 
-On a scale where any number may occur, no two items need be alike. So the rows are the items
-themselves, each of weight 1.
+No two items need be alike on a scale where any number may occur. So the rows are the items
+themselves.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, Array, Scale
 from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
-from agreement_pipeline.statistics.sums import placed, refuse_other_classifier
+from agreement_pipeline.statistics.parts import refuse_other_classifier
+from agreement_pipeline.statistics.sums import placed
 from agreement_pipeline.statistics.unseen import number_splits, turned, two_values, typical_size
 from agreement_pipeline.statistics.weighted import (
     OfRows,
@@ -35,7 +36,7 @@ WHAT = "numbers by rater"
 
 @dataclass(frozen=True, eq=False)
 class NumbersByRater(ByRater):
-    """Item rows of numbers, or vectors of numbers, by rater; raters keep their names.
+    """Item rows of numbers or vectors of numbers by rater; raters keep their names.
 
     The method `with_classifier` sets one classifier (or one isolated rater) apart.
 
@@ -56,8 +57,8 @@ class NumbersByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        The name of the one who stands apart, None if nobody does; and what they gave each item,
-        shape (N, D), nan if missing.
+        The name of the one who stands apart and what they gave each item (N, D). The name is None
+        if nobody stands apart. A missing label is nan.
 
     Examples
     --------
@@ -106,7 +107,7 @@ class NumbersByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
-        """Set one classifier, or one isolated rater, apart: `labels` are what they gave, (N, D)."""
+        """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
         expected = (len(self.values), self.scale.dimensions)
         if np.shape(labels) != expected:
             raise RatingsError(
@@ -118,7 +119,7 @@ class NumbersByRater(ByRater):
         return beside
 
     def against(self, rater: str) -> "NumbersByRater":
-        """Set one of the raters apart from the others, as a classifier is from its panel."""
+        """Set one of the raters apart from the others as a classifier is from its panel."""
         values = self.values[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(values, rater)
 
@@ -129,17 +130,17 @@ class NumbersByRater(ByRater):
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns, shape (N, R)."""
+        """True for each rating in the columns. Shape (N, R)."""
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
     @property
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel, shape (N, R)."""
+        """True for each rating of the panel. Shape (N, R)."""
         return self.given
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier, shape (N,)."""
+        """True for rows with a label from the classifier. Shape (N,)."""
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
     @property
@@ -149,26 +150,26 @@ class NumbersByRater(ByRater):
 
     @OfRows
     def sizes(self) -> Array:
-        """Ratings a row, shape (N,)."""
+        """Ratings a row. Shape (N,)."""
         return np.asarray(self.rated.sum(1), dtype=float)
 
     @OfRows
     def pairable(self) -> NDArray[np.bool_]:
-        """True for rows with two ratings or more, shape (N,)."""
+        """True for rows with two ratings or more. Shape (N,)."""
         return np.asarray(self.sizes >= 2)
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
-        """True for rows with weight in some resample, shape (N,)."""
+        """True for rows with weight in some resample. Shape (N,)."""
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     @property
     def panel(self) -> "NumbersByRater":
-        """The panel without the classifier, row by row."""
+        """The panel without the classifier."""
         return self.kept(_alone).reweighted(self.weights)
 
     def joined(self) -> "NumbersByRater":
-        """The panel with the classifier as one more column, the last."""
+        """The panel with the classifier as the last column."""
         return self.kept(_joined).reweighted(self.weights)
 
     def unnamed(self) -> "NumbersByRater":
@@ -176,13 +177,12 @@ class NumbersByRater(ByRater):
         return self
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item over two values, `mass` in all.
+        """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
-        Each split is turned through the raters. In each dimension the two values are those of the
-        two-valued rating with the mean, the variance and the skewness of all ratings that meet
-        another. On ratings of 0 and 1, they are 0 and 1; if a few ratings hold most of the
-        variance, they are far apart. In the next dimension a split is turned by one rater more, so
-        that the ratings do not lie on one line.
+        Each split is turned through the raters. The two values of a dimension have the mean, the
+        variance and the skewness of all ratings there that meet another. On ratings of 0 and 1 they
+        are 0 and 1. They are far apart if a few ratings hold most of the variance. In the next
+        dimension a split is turned by one rater more. So the ratings do not lie on one line.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass)
@@ -193,7 +193,7 @@ class NumbersByRater(ByRater):
         return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
 
     def _with_unseen_beside_classifier(self, mass: float) -> Self:
-        """Add the panel's unseen rows with the classifier on the lower, then the higher value.
+        """Add the panel's unseen rows with the classifier on the lower and on the higher value.
 
         Only what the classifier met says how they look. Items that it never met do not say how
         well it is known.
@@ -204,7 +204,7 @@ class NumbersByRater(ByRater):
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
-        """The rows and some unseen ones, `mass` in all."""
+        """Add unseen rows that weigh `mass` in all."""
         return changed(
             self,
             values=np.concatenate([self.values, rows]),
@@ -219,7 +219,7 @@ class NumbersByRater(ByRater):
         return self.at(met) if met.any() else self
 
     def crossed(self) -> "NumbersByRater":
-        """Keep the items that every rater rated, and count those left out."""
+        """Keep the items that every rater rated and count those left out."""
         complete = np.asarray(self.given.all(1))
         if complete.all():
             return self
@@ -236,7 +236,7 @@ class NumbersByRater(ByRater):
         return last.numbers.reweighted(self.weights[..., rows])
 
     def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters, in this order."""
+        """Keep the columns of some raters in this order."""
         columns = [self.raters.index(rater) for rater in raters]
         names = checked_raters(WHAT, raters)
         return changed(self, values=self.values[:, columns], raters=names)

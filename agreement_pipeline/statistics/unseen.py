@@ -1,7 +1,7 @@
 """Unseen items: items that nobody rated but that could occur.
 
-They are of a typical size, and split between two categories, or two values, in every way. A round
-in which everybody agreed does not prove that everybody always will. A little weight on such items
+They are of a typical size and split between two categories or two values in every way. A round in
+which everybody agreed does not prove that everybody always will. A little weight on such items
 keeps an interval from claiming so.
 """
 
@@ -16,8 +16,8 @@ MAX_TURNS = 8
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
     """The two categories between which an unseen item is split.
 
-    The first is the category used most, or `category`. The second is the one in use that is
-    farthest from the first. On the nominal level all are equally far, and the most used is taken.
+    The first is `category` or the category used most. The second is the one in use that is
+    farthest from the first. All are equally far on the nominal level: the most used is taken.
     On the other levels a split between neighbours would say that raters may differ a little.
     Categories that are farther apart are needed for the lower limit to hold what it promises.
     """
@@ -26,7 +26,7 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
 
 
 def farthest(used: Array, distances: Array, first: int) -> int:
-    """The other category in use at the largest distance from the first; of several, the most used.
+    """The other category in use that is farthest from the first. Of several the most used.
 
     If no other is in use, all others are considered.
     """
@@ -36,7 +36,7 @@ def farthest(used: Array, distances: Array, first: int) -> int:
 
 
 def _distances(used: Array, scale: Scale, first: int) -> Array:
-    """How far each category is from the first one, on the scale's level."""
+    """How far each category is from the first one on the scale's level."""
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
@@ -56,18 +56,18 @@ def typical_size(sizes: Array | Codes, weights: Array) -> int:
 
 
 def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
-    """Every split of an item of `size` ratings, as counts by category, shape (size + 1, K)."""
+    """Every split of an item of `size` ratings as counts by category. Shape (size + 1, K)."""
     rows = np.zeros((size + 1, n_categories))
     rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
     return rows
 
 
 def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
-    """Every split of an item that raters meet again, in cells of `sizes`, shape (size + 1, C, K).
+    """Every split of an item that raters meet again in cells of `sizes` (size + 1, C, K).
 
-    A cell with both categories, and with twice as many labels as categories in use, holds each
-    other category once. A rater who chooses at random names them all in so many labels, and a cell
-    without one of them would say that they never do.
+    Some cells hold each other category once: cells with both categories and with twice as many
+    labels as categories in use. A rater who chooses at random names all categories in so many
+    labels. A cell without one of them would say that the rater never does.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
@@ -82,9 +82,9 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
 
 
 def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int) -> Codes:
-    """Every split of an item as codes by rater, each turned so that raters stand in every place.
+    """Every split of an item as codes by rater. Each is turned through the places of raters.
 
-    In a large panel, raters stand in some evenly spread places.
+    In a large panel each is turned through some evenly spread places.
     """
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
@@ -97,7 +97,7 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
 def splits_like(
     given: NDArray[np.bool_], weights: Array, pair: tuple[int, int], most_turns: int
 ) -> Codes:
-    """Every split of an item that is typical of the ratings given, as codes by rater."""
+    """Every split of an item that is typical of the ratings given. Codes by rater."""
     n_raters = given.shape[1]
     size = min(typical_size(given.sum(1), weights), n_raters)
     return rater_splits(size, pair, n_raters, most_turns)
@@ -110,10 +110,10 @@ def splits_met(
     pair: tuple[int, int],
     most_turns: int,
 ) -> Codes:
-    """Every split of an item that is typical of what a classifier met, among those it met.
+    """Every split of an item that is typical of what a classifier met. Codes by rater.
 
-    If the classifier labelled items with two ratings or more, only these count. If it met none, all
-    items and raters count.
+    Only items with two ratings or more count if the classifier labelled some. All items and raters
+    count if it met none.
     """
     met = labelled & (weights > 0) & given.any(1)
     if not met.any():
@@ -128,7 +128,7 @@ def splits_met(
 
 
 def mean_confidence(confidence: Array, rows: Codes) -> Array:
-    """For unseen rows of codes, the mean confidence that each rater stated."""
+    """The mean confidence that each rater stated for unseen rows of codes."""
     stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
     nobody = np.full(total.shape, np.nan)
     mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))
@@ -138,8 +138,8 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
     """The raters who meet an unseen item again: as many as meet a typical item again.
 
-    They are turned through all raters who met an item again. If all of them met each unseen item,
-    these items would weigh too much where few raters meet each item again.
+    They are turned through all raters who met an item again. Unseen items met by all of these would
+    weigh too much if few raters meet each item again.
     """
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
@@ -155,9 +155,9 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
 
 
 def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
-    """The two nodes of the Gauss quadrature over all ratings, dimension by dimension.
+    """The two nodes of the Gauss quadrature over all ratings in each dimension.
 
-    They never lie outside the ratings, rounding included. Shapes (D,), from values (N, R, D).
+    They never lie outside the ratings. Shapes (D,) from values (N, R, D).
     """
     numbers = values[~np.isnan(values[:, :, 0])]
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
@@ -172,9 +172,9 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def number_splits(size: int, places: int, low: Array, high: Array) -> Array:
-    """Rows of `size` numbers with k high ones, k from all to none, (size + 1, places, D).
+    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
 
-    The numbers stand in the first places, with k high ones in each dimension.
+    The numbers stand in the first places. There are k high ones in each dimension.
     """
     place = np.arange(size)[:, None] + np.arange(len(low))
     rows = np.full((size + 1, places, len(low)), np.nan)
@@ -184,7 +184,7 @@ def number_splits(size: int, places: int, low: Array, high: Array) -> Array:
 
 
 def turned(rows: Array) -> Array:
-    """Each row turned so that raters stand in every place; in a large panel, in some of them."""
+    """Each row turned through the places of raters: all of them or some in a large panel."""
     n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate(

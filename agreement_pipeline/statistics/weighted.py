@@ -1,9 +1,9 @@
 """What all statistics do with their rows and weights.
 
 A statistic is rows of data with weights of shape `(..., P)`. With weights of shape `(P,)` a measure
-returns its point value. With `(B, P)`, one resample of weights a row, it returns B values.
-Two rounds' statistics add. If items come in clusters, rows of different clusters stay apart, and
-the statistic holds the cluster of each row.
+returns its point value. With `(B, P)` it returns B values: each row is one resample of weights. Two
+rounds' statistics add. If items come in clusters, rows of different clusters stay apart. The
+statistic then holds the cluster of each row.
 
 A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` rows, `B`
 resamples, `D` dimensions.
@@ -29,7 +29,7 @@ class Statistic(Protocol):
 
     @property
     def weights(self) -> Array:
-        """How many items show each row, shape (..., P)."""
+        """How many items show each row. Shape (..., P)."""
 
     @property
     def scale(self) -> Scale:
@@ -45,7 +45,7 @@ class Statistic(Protocol):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement, shape (P,)."""
+        """True for rows that show agreement. Shape (P,)."""
 
     @property
     def n_items(self) -> int:
@@ -66,26 +66,26 @@ class Statistic(Protocol):
         """Put each row into its cluster."""
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add rows that nobody saw but that could occur, with total weight `mass`.
+        """Add rows that nobody saw but that could occur. Their total weight is `mass`.
 
-        With `category`, add the rows for the value of that category.
+        With `category` they are the rows for the value of that category.
         """
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn, one table at a time."""
+        """Leave out each rater of the panel in turn. One table is made at a time."""
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater rated, in the order of `without_each_rater`."""
+        """How many items of some rows each rater of `without_each_rater` rated."""
 
     def unnamed(self) -> Any:
-        """Forget row by row who gave which label; the statistic itself if it has no such form."""
+        """Forget row by row who gave which label, if the statistic has such a form."""
 
 
 class RowMemory:
     """A statistic that remembers what was read off its rows."""
 
     def kept(self, read: Callable[[Self], T]) -> T:
-        """Read something off the rows once, for this statistic and all its reweighted copies.
+        """Read something off the rows once for this statistic and all its reweighted copies.
 
         What `read` returns must not depend on the weights.
         """
@@ -94,7 +94,7 @@ class RowMemory:
         return self._kept[read]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
-        """Change other fields than the rows, and share what was read off the rows."""
+        """Change other fields than the rows and share what was read off the rows."""
         copy = changed(self, **changes)
         vars(copy)["_kept"] = self._kept
         return copy
@@ -105,7 +105,7 @@ class RowMemory:
 
 
 class OfRows(Generic[T]):
-    """A property that depends on the rows alone, and is read once for all reweighted copies."""
+    """A property of the rows alone. It is read once for all reweighted copies."""
 
     def __init__(self, read: Callable[[Any], T]) -> None:
         self.read = read
@@ -122,9 +122,9 @@ class OfRows(Generic[T]):
 
 
 def effective_raters(items: Array) -> float:
-    """How many raters of equally many items say as much, by Kish's (1965) formula.
+    """How many raters of equally many items say as much by Kish's (1965) formula.
 
-    `items` are the items of each rater, shape (R,). The result is 0 if nobody rated an item.
+    `items` are the items of each rater (R,). The result is 0 if nobody rated an item.
     """
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
@@ -135,7 +135,7 @@ def total(weights: Array) -> int:
 
 
 def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
-    """Distinct rows in lexicographic order, and their summed weights."""
+    """Distinct rows in lexicographic order and their summed weights."""
     if rows.shape[0] == 0 or rows.shape[1] == 0:
         return rows, weights
     low = int(rows.min())
@@ -151,7 +151,7 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    """Distinct rows of each cluster, their summed weights, and their clusters."""
+    """Distinct rows of each cluster with their summed weights and clusters."""
     if clusters is None:
         return *distinct(rows, weights), None
     apart, summed = distinct(np.column_stack([clusters.places, rows]), weights)
@@ -159,7 +159,7 @@ def distinct_in(
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:
-    """Append the weights of some more rows, `mass` in all."""
+    """Append the weights of some more rows. They sum to `mass`."""
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 
@@ -178,12 +178,12 @@ def born(statistic: object, **fields: object) -> None:
 
 
 def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...]:
-    """The raters of one statistic, then those that only the other has."""
+    """The raters of one statistic and then those that only the other has."""
     return (*one, *(name for name in other if name not in one))
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    """Finite, non-negative weights of shape (..., rows); 1 each if omitted."""
+    """Finite and non-negative weights of shape (..., rows). 1 each if omitted."""
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
@@ -193,7 +193,7 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
 
 
 def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
-    """The raters' names, each once."""
+    """The names of raters. Each stands there once."""
     if len(set(raters)) != len(raters):
         raise RatingsError(
             f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. "
@@ -203,7 +203,7 @@ def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
 
 
 def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
-    """Positions on a scale of some categories, -1 if missing."""
+    """Positions on a scale of some categories. -1 if missing."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
@@ -220,7 +220,7 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
 
 
 def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """A confidence from 0 to 1 for each rating, nan if none was stated."""
+    """A confidence from 0 to 1 for each rating. It is nan if none was stated."""
     stated = np.asarray(values, dtype=float)
     if stated.shape != shape:
         raise RatingsError(
@@ -244,7 +244,7 @@ def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
 
 
 def whole(what: str, values: ArrayLike) -> Array:
-    """Whole, non-negative numbers."""
+    """Whole and non-negative numbers."""
     array = finite(what, values)
     if (array % 1).any():
         raise RatingsError(
@@ -255,7 +255,7 @@ def whole(what: str, values: ArrayLike) -> Array:
 
 
 def finite(what: str, values: ArrayLike) -> Array:
-    """Finite, non-negative numbers."""
+    """Finite and non-negative numbers."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(

@@ -1,4 +1,4 @@
-"""From ratings to statistics in memory: who is of the panel, what counts, and what a continuous scale becomes."""
+"""From ratings to statistics in memory: who is of the panel, and what counts."""
 
 import numpy as np
 import pandas as pd

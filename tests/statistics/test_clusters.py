@@ -1,4 +1,7 @@
-"""Items in clusters: from the column of an export to the interval, the reason and the release, and never left out of account on the way."""
+"""Items in clusters, from the column of an export to the interval, the reason and the release.
+
+No step on the way ignores the clusters.
+"""
 
 import hashlib
 import json
@@ -57,7 +60,10 @@ BARE = Contract.from_mapping(
 
 
 def documents(seed=0, *, n=30, sentences=8, hard=0.3, alike=True):
-    """Ratings of the sentences of documents, where every rater guesses in a hard document (or, unless `alike`, at a hard sentence)."""
+    """Ratings of the sentences of documents.
+
+    Every rater guesses in a hard document. Unless `alike`, raters guess at hard sentences.
+    """
     rng = np.random.default_rng(seed)
     rows = []
     for document in range(n):
@@ -132,13 +138,15 @@ def test_a_wide_table_has_clusters_too(tmp_path):
     [
         (
             "i2,ben,no,",
-            r"export.csv: row 5, column 'doc': no cluster found, and others have one; one is required for every item, or for none. Fill it in",
+            r"export.csv: row 5, column 'doc': no cluster found, and others have one; "
+            "one is required for every item, or for none. Fill it in",
         ),
         ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': no cluster found"),
         ("i3,ben,,", r"export.csv: row 5, column 'doc': no cluster found"),
         (
             "i2,ben,no,d9",
-            r"export.csv: rows \[4, 5\], column 'doc': item 'i2' in clusters \['d2', 'd9'\] found; one is required of each item. Correct",
+            r"export.csv: rows \[4, 5\], column 'doc': item 'i2' in clusters \['d2', 'd9'\] found; "
+            "one is required of each item. Correct",
         ),
     ],
 )
@@ -157,7 +165,8 @@ def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
     frame.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(
         RatingsError,
-        match=r"labels\.csv: .*column 'cluster'.*: clusters .* found, which print alike; names that do not are required",
+        match=r"labels\.csv: .*column 'cluster'.*: clusters .* found, which print alike; "
+        "names that do not are required",
     ):
         read_ratings(tmp_path / "labels.csv", Columns(), scale=TWO)
 
@@ -282,7 +291,7 @@ def test_every_estimate_counts_its_clusters_and_has_the_value_of_the_items_one_b
     assert min(ratios) > 0.85
 
 
-def test_what_belongs_together_makes_an_interval_hardly_wider_where_items_are_unlike_and_clusters_are_many():
+def test_clusters_hardly_widen_an_interval_where_items_are_unlike_and_clusters_are_many():
     """With few, what was not seen is as large as three clusters, and not as three items."""
     wider = []
     for n in (60, 500):
@@ -495,7 +504,7 @@ def test_a_few_large_clusters_are_not_taken_for_many():
 
 @pytest.mark.slow
 def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
-    """One of 1,000 items and 99 of 5: a fifth of the clusters are guessed throughout, and the true α is 0.8."""
+    """One of 1,000 items and 99 of 5: a fifth of them are guessed throughout. True α: 0.8."""
     rng, sizes, above = np.random.default_rng(3), np.array([1000] + [5] * 99), 0
     places = np.repeat(np.arange(100), sizes)
     for number in range(150):
@@ -612,7 +621,8 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(
         RatingsError,
-        match=r"items \['000-0'\] in different clusters of the two rounds found; one is required of each item",
+        match=r"items \['000-0'\] in different clusters of the two rounds found; "
+        "one is required of each item",
     ):
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
     with pytest.raises(

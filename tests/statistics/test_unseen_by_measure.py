@@ -1,4 +1,7 @@
-"""Items that were not seen are as unlike as the measure can tell, so that few items near each other do not look like agreement."""
+"""Unseen items are as unlike as the measure can tell.
+
+So a few items near each other do not look like agreement.
+"""
 
 import numpy as np
 import pytest
@@ -55,7 +58,7 @@ def test_the_measures_that_count_in_spans_of_the_scale_are_all_here():
 @pytest.mark.parametrize(
     "of", [lambda rows, weights: LabelsByRater(rows, weights, scale=FIVE, raters="ab"), None]
 )
-def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(
+def test_a_round_of_few_items_near_each_other_differs_from_a_large_one_as_its_interval_says(
     name, of
 ):
     rows, large = [(2, 2), (2, 3)], np.array([1e7, 1e7])

@@ -1,4 +1,4 @@
-"""What raters say in numbers of items they meet again: refused at birth, counted, added, and widened by what was not seen."""
+"""Numbers said again of an item: refused at birth, counted, added, widened by unseen rows."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,8 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
         ),
         (
             lambda: values([[1.0, 2.0]], raters="xyx"),
-            r"replicated numbers: raters \['x', 'x', 'y'\] found; each name is required once. Name the raters apart",
+            r"replicated numbers: raters \['x', 'x', 'y'\] found; each name is required once. "
+            "Name the raters apart",
         ),
         (
             lambda: values([[1.0, 2.0]], weights=[-1.0]),

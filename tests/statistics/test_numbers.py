@@ -157,7 +157,8 @@ def test_codes_become_the_numbers_they_stand_for():
         (
             [[1.0, 2.0], [1.0, np.inf]],
             INTERVAL,
-            r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); finite numbers up to 1e\+150 in size",
+            r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); "
+            r"finite numbers up to 1e\+150 in size",
         ),
         ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': \[-1.1e\+150\] found"),
         (
@@ -192,7 +193,8 @@ def test_crossed_leaves_out_incomplete_items_and_counts_them():
 def test_two_raters_of_one_name_are_refused():
     with pytest.raises(
         RatingsError,
-        match=r"numbers by rater: raters \['a', 'a'\] found; each name is required once. Name the raters apart",
+        match=r"numbers by rater: raters \['a', 'a'\] found; each name is required once. "
+        "Name the raters apart",
     ):
         NumbersByRater([[1, 2]], scale=INTERVAL, raters=("a", "a"))
 

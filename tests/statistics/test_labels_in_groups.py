@@ -20,7 +20,8 @@ def patterns(codes, weights=None, raters="abmn", scale=TWO):
 def test_a_second_group_of_others_or_of_one_rater_twice_is_refused(second):
     with pytest.raises(
         RatingsError,
-        match=r"labels by rater: second group \['m', '[mx]'\] found; raters of the columns, each once, are required",
+        match=r"labels by rater: second group \['m', '[mx]'\] found; "
+        "raters of the columns, each once, are required",
     ):
         patterns([[0, 0, 0, 0]]).in_groups(second)
 

@@ -1,4 +1,4 @@
-"""What raters say of items they meet again: refused at birth, counted, added, and widened by what was not seen."""
+"""Labels said again of an item: refused at birth, counted, added, widened by unseen rows."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The panel with a classifier apart: refused at birth, counted, and widened by what was not seen."""
+"""A panel with a classifier apart: refused at birth, counted, widened by unseen rows."""
 
 from collections import Counter
 
@@ -126,7 +126,10 @@ LEVELS = {
 
 
 def drawn(name, seed, raters=6, items=90):
-    """A panel of which each item meets about half, two of whom the classifier never met; and a classifier that left some items out."""
+    """A panel, and a classifier that left some items out.
+
+    Each item meets about half of the panel. The classifier never met two of them.
+    """
     rng = np.random.default_rng(seed)
     level = next(level for level in LEVELS if level in MEASURES[name].levels)
     truth = rng.integers(3, size=(items, 1))
@@ -231,7 +234,7 @@ def test_the_limits_are_those_of_draws_of_named_rows(name):
     assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
 
 
-def test_who_said_what_is_forgotten_where_it_is_not_asked_and_rows_of_different_clusters_stay_apart():
+def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_stay_apart():
     panel = drawn("shah_s", 4)
     records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
     places = np.arange(len(panel.labels)) % 9

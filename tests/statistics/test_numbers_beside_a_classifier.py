@@ -1,4 +1,4 @@
-"""The panel with a classifier apart, in numbers: refused at birth, counted, added, and widened by what was not seen."""
+"""A panel and a classifier in numbers: refused at birth, counted, added, widened."""
 
 import numpy as np
 import pandas as pd
@@ -76,7 +76,7 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_values():
     assert set(map(tuple, rows.tolist())) == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
-def test_each_rater_and_each_classifier_of_a_scale_without_categories_has_an_influence_with_an_interval():
+def test_each_rater_and_each_classifier_in_numbers_has_an_influence_with_an_interval():
     rng = np.random.default_rng(8)
     truth = rng.normal(0, 5, size=80)
     noise = {"ana": 1.0, "ben": 1.0, "eve": 6.0, "model": 0.5}
