@@ -73,7 +73,10 @@ def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it
 
 def test_a_panel_of_one_category_leaves_no_gain_but_an_alpha():
     panel = panel_of(np.array([[0, 0, 0], [0, 0, 1]]))
-    assert GAIN.why_undefined(panel).startswith("the panel's ratings that meet another")
+    assert GAIN.why_undefined(panel) == (
+        "on the items that the classifier labelled, "
+        "all ratings of the panel that can be compared are of one category"
+    )
     assert WITH.why_undefined(panel) is None
     assert np.isnan(GAIN(panel).value)
     assert np.isfinite(WITH(panel).value)
