@@ -19,7 +19,7 @@ from agreement_pipeline.errors import (
     WaiverError,
 )
 from agreement_pipeline.estimates import Estimate, Scope, estimate
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict, Waiver, decide
 from agreement_pipeline.ratings import Ratings, Scale
@@ -51,6 +51,7 @@ __all__ = [
     "ContractError",
     "Decision",
     "Estimate",
+    "Inference",
     "Interval",
     "LabelsByRater",
     "Measure",

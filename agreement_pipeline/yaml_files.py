@@ -1,21 +1,58 @@
-"""Reading the YAML files that people write: policies, waivers, contracts, projects. Every value keeps its line, so that errors can name it."""
+"""Reading the YAML files that people write.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+Every value keeps its line, so that an error can name the line.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import yaml
 
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
 
 LARGEST = 1_000_000
 DEEPEST = 50
+LONGEST = 60
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+TEXT, NUMBER, WHOLE, MAPPING = "text", "a number", "a whole number", "a mapping of keys and values"
+EXPECTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dataclass_type": MAPPING,
+    "dict_type": MAPPING,
+    "finite_number": "a finite number",
+    "float_parsing": NUMBER,
+    "float_type": NUMBER,
+    "greater_than": "a number over {gt}",
+    "greater_than_equal": "a number of at least {ge}",
+    "int_from_float": WHOLE,
+    "int_parsing": WHOLE,
+    "int_type": WHOLE,
+    "invalid_key": "a key that is text",
+    "less_than": "a number under {lt}",
+    "less_than_equal": "a number of at most {le}",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "model_type": MAPPING,
+    "string_type": TEXT,
+    "tuple_type": "a list",
+}
+"""What pydantic's kinds of errors expect, in the words of this package."""
+
+Model = TypeVar("Model", bound="BaseModel")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where plain data were read: a file, a path of keys in it, and the line that each path stands on.
+    """Where plain data were read: a file and a path of keys in it.
 
     >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
     >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
@@ -30,69 +67,191 @@ class Place:
         return replace(self, path=(*self.path, key))
 
     def __str__(self) -> str:
-        known = [
-            self.lines[self.path[:n]]
-            for n in range(len(self.path), -1, -1)
-            if self.path[:n] in self.lines
-        ]
-        return f"{self.file}:{known[0]}" if known else self.file
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def line(self) -> int:
+        """The line of the path, or of the nearest value around it; 0 if no line is known."""
+        around = (self.path[:n] for n in range(len(self.path), -1, -1))
+        return next((self.lines[path] for path in around if path in self.lines), 0)
 
 
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Anchors and aliases, tags, a key written twice, more than 50 levels and files over 1 MB are refused: none has a place in these files,
-    and each can make a file say something else than it seems to.
+    Some YAML can make a file say something else than it seems to say. Refused are:
+
+    - anchors, aliases and tags
+    - a key that is written twice
+    - more than 50 levels
+    - files over 1 MB
 
     Raises
     ------
     AgreementError
-        Of the kind `error`: the file is absent, too large, or no such YAML; the message names file and line.
+        Of the kind `error`: the file is absent, is too large, or is no such YAML. The message
+        names file and line.
     """
-    try:
-        if path.stat().st_size > LARGEST:
-            raise error(
-                f"{path}: {path.stat().st_size} bytes found; at most {LARGEST} are required. Keep data out of this file."
-            )
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as cause:
-        raise error(
-            f"{path}: cannot be read ({cause}); a UTF-8 text file is required. Check its name and encoding."
-        ) from None
+    text = _text(path, error)
     lines: dict[tuple[object, ...], int] = {}
     try:
         _refuse_hidden(text, path, error)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.load(text, Loader=yaml.SafeLoader)
+    except AgreementError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
         where = str(path) if mark is None else f"{path}:{mark.line + 1}"
+        why = " ".join(str(getattr(cause, "problem", None) or cause).split())
         raise error(
-            f"{where}: not readable as YAML ({' '.join(str(getattr(cause, 'problem', None) or cause).split())}); plain YAML is required. Correct the line."
+            f"{where}: found text that is not readable as YAML ({why}); expected plain YAML. "
+            "Correct the line."
         ) from None
     _note_lines(node, (), lines, path, error)
     return data, Place(str(path), lines)
 
 
+def validated(model: type[Model], data: object, place: Place, error: type[AgreementError]) -> Model:
+    """The settings of a pydantic model, from data that `read_yaml` read at `place`.
+
+    Raises
+    ------
+    AgreementError
+        Of the kind `error`: the data are not what the model expects. One error lists every mistake
+        as `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(data)
+    except ValidationError as cause:
+        details = cause.errors(include_url=False)
+    raise error(" ".join(_mistakes(details, model, data, place)))
+
+
+def _mistakes(
+    details: Iterable["ErrorDetails"], model: type["BaseModel"], data: object, place: Place
+) -> Iterator[str]:
+    """Each mistake with its place; the alternatives that one value may be are one mistake."""
+    by_path: dict[tuple[str | int, ...], list[ErrorDetails]] = {}
+    for each in details:
+        by_path.setdefault(_path_in(data, each), []).append(each)
+    for path in sorted(by_path, key=lambda path: _at(place, path).line):
+        key = f"{_key(path)}: " if path else ""
+        words = _words(by_path[path], path, model)
+        yield f"{_at(place, path)}: {key}{words.removeprefix(key)}"
+
+
+def _path_in(data: Any, details: "ErrorDetails") -> tuple[str | int, ...]:
+    """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
+    path: list[str | int] = []
+    for step in details["loc"]:
+        if (step in data) if isinstance(data, Mapping) else isinstance(data, list):
+            data = data[step]
+        elif details["type"] != "missing" or step is not details["loc"][-1]:
+            continue
+        path.append(step)
+    return tuple(path)
+
+
+def _key(path: tuple[str | int, ...]) -> str:
+    """The last key of a path, with the position of an entry in its list."""
+    *around, last = path
+    return f"{_key(tuple(around))}[{last}]" if isinstance(last, int) and around else str(last)
+
+
+def _at(place: Place, path: tuple[str | int, ...]) -> Place:
+    return replace(place, path=(*place.path, *path))
+
+
+def _words(
+    details: list["ErrorDetails"], path: tuple[str | int, ...], model: type["BaseModel"]
+) -> str:
+    first = details[0]
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    if first["type"] == "missing":
+        return f"found nothing; expected a value. Add the key {path[-1]}."
+    if first["type"] in UNKNOWN:
+        known = _keys_at(model, path[:-1])
+        near = get_close_matches(str(path[-1]), known, n=1)
+        meant = f"Did you mean {near[0]!r}?" if near else "Correct the spelling, or remove the key."
+        return f"found an unknown key; expected one of {listed(known, 30)}. {meant}"
+    *others, last = dict.fromkeys(map(_expected, details))
+    expected = f"{', '.join(others)} or {last}" if others else last
+    shown = repr(first["input"])
+    quotes = shown in ("True", "False") and TEXT in (*others, last)
+    step = "Put yes, no, true and false in quotes." if quotes else "Correct the value."
+    return f"found {shown[:LONGEST]}{'…' * (len(shown) > LONGEST)}; expected {expected}. {step}"
+
+
+def _expected(details: "ErrorDetails") -> str:
+    words = EXPECTED.get(details["type"])
+    if words is None:
+        return details["msg"].removeprefix("Input should be ")
+    return words.format(**details.get("ctx", {}))
+
+
+def _keys_at(model: type["BaseModel"], path: tuple[str | int, ...]) -> list[str]:
+    """The keys that a model, or what stands at a path in it, can have."""
+    kind: object = model
+    for step in path:
+        if isinstance(step, str) and step in _fields(kind):
+            kind = _with_keys(get_type_hints(kind)[step])
+    return list(_fields(kind))
+
+
+def _with_keys(annotation: object) -> object:
+    """The first type in an annotation that has keys: a dataclass or a pydantic model."""
+    if _fields(annotation):
+        return annotation
+    inner = (_with_keys(each) for each in get_args(annotation))
+    return next((each for each in inner if each is not None), None)
+
+
+def _fields(kind: object) -> Collection[str]:
+    known = getattr(kind, "model_fields", None)
+    return known or (kind.__dataclass_fields__ if is_dataclass(kind) else ())
+
+
+def _text(path: Path, error: type[AgreementError]) -> str:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise error(
+                f"{path}: found {size} bytes; expected at most {LARGEST}. "
+                "Keep data out of this file."
+            )
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as cause:
+        raise error(
+            f"{path}: found a file that cannot be read ({cause}); expected a UTF-8 text file. "
+            "Check its name and encoding."
+        ) from None
+
+
 def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
-    """Refuse what lets a value be another than the one written at its place."""
+    """Refuse what lets a value differ from the one that is written at its place."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
         if depth > DEEPEST:
             raise error(
-                f"{path}:{line}: values nested {depth} deep found; at most {DEEPEST} are required. Write the value flat."
+                f"{path}:{line}: found values nested {depth} deep; expected at most {DEEPEST}. "
+                "Write the value flat."
             )
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise error(
-                f"{path}:{line}: an anchor or alias found; values written out are required. Write the value itself."
+                f"{path}:{line}: found an anchor or alias; expected values written out. "
+                "Write the value itself."
             )
         if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)) and event.tag:
             raise error(
-                f"{path}:{line}: tag {event.tag!r} found; values without a tag are required. Leave the tag out, and put texts in quotes."
+                f"{path}:{line}: found tag {event.tag!r}; expected values without a tag. "
+                "Leave the tag out, and put texts in quotes."
             )
 
 
@@ -113,7 +272,8 @@ def _note_lines(
         for key, value in node.value:
             if (*at, key.value) in lines:
                 raise error(
-                    f"{path}:{key.start_mark.line + 1}: key {key.value!r} found twice; each is required once. Remove one."
+                    f"{path}:{key.start_mark.line + 1}: found key {key.value!r} twice; "
+                    "expected each key once. Remove one."
                 )
             _note_lines(value, (*at, key.value), lines, path, error)
             lines[(*at, key.value)] = key.start_mark.line + 1

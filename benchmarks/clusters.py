@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Clusters, LabelsByRater
 
@@ -45,9 +46,8 @@ def held(documents, sentences, rounds):
     for number in range(rounds):
         patterns, document = drawn(rng, documents, sentences)
         for way, seen in enumerate((patterns, patterns.in_clusters(Clusters.named(document)))):
-            low, high = estimate(
-                "krippendorff_alpha", seen, seed=number, n_resamples=N_RESAMPLES
-            ).interval
+            inference = Inference(n_resamples=N_RESAMPLES, seed=number)
+            low, high = estimate("krippendorff_alpha", seen, inference).interval
             found[way] += (low <= TRUTH <= high, low <= TRUTH)
     return found / rounds
 

@@ -15,7 +15,9 @@ from dataclasses import replace
 import numpy as np
 from populations import Population, Sample
 
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference
 
 ALPHA, AGREEMENT = "krippendorff_alpha", "percent_agreement"
 EVEN = Population(100, 3, 2, None, "hard items", 0.0, 0.8)
@@ -103,7 +105,9 @@ def missed(
     above = under = 0
     for number in range(pairs):
         one, other, shared = drawn(np.random.default_rng([0, number]))
-        interval = difference(one, other, shared=shared, seed=number, n_resamples=draws).interval
+        interval = difference(
+            one, other, Inference(n_resamples=draws, seed=number), shared=shared
+        ).interval
         above += interval is not None and interval.low > truth
         under += interval is not None and interval.high < truth
     return above / pairs, under / pairs

@@ -23,8 +23,8 @@ from populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
-    Asked,
     Evidence,
+    Inference,
     Interval,
     gathered,
     points_of,
@@ -103,7 +103,8 @@ def evidence_of(
 ) -> dict[str, Evidence]:
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
     statistic = statistic_of(sample, group)
-    return gathered(points_of(records, statistic), statistic, METHODS[source], Asked(draws, seed))
+    inference = Inference(n_resamples=draws, method=source, seed=seed)
+    return gathered(points_of(records, statistic), statistic, inference)
 
 
 def limits(
@@ -118,7 +119,7 @@ def limits(
         (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
         for name, evidence in found.items()
         for method in methods
-        for known in [METHODS[method].knows(evidence, MEASURES[name].bounds)]
+        for known in [METHODS[method].distribution(evidence, MEASURES[name].bounds)]
     }
 
 

@@ -20,8 +20,8 @@ from agreement_pipeline import (
     LabelsByRater,
     Scale,
 )
-from agreement_pipeline.estimates import N_RESAMPLES, estimates
-from agreement_pipeline.intervals import points_of
+from agreement_pipeline.estimates import estimate_each
+from agreement_pipeline.intervals import Inference, points_of
 
 RATERS, CATEGORIES, CLEAR = 5, 5, 0.64
 HEADLINES = (
@@ -67,7 +67,9 @@ def one_by_one(counts: CategoryCounts) -> np.ndarray:
             CategoryCounts(items[rng.integers(len(items), size=len(items))], scale=counts.scale)
         )
 
-    return timed(lambda: [draw() for _ in range(ONE_BY_ONE)])[0] / ONE_BY_ONE * N_RESAMPLES
+    return (
+        timed(lambda: [draw() for _ in range(ONE_BY_ONE)])[0] / ONE_BY_ONE * Inference.n_resamples
+    )
 
 
 def main() -> None:
@@ -93,7 +95,7 @@ def main() -> None:
     for measures in HEADLINES:
         record = MEASURES[measures[0]]
         seconds, found = timed(
-            lambda measures=measures, statistic=statistics[record.needs]: estimates(
+            lambda measures=measures, statistic=statistics[record.needs]: estimate_each(
                 measures, statistic
             )
         )

@@ -22,10 +22,8 @@ import numpy as np
 from populations import Population, Sample
 
 from agreement_pipeline.intervals import (
-    DEFAULT_METHOD,
-    METHODS,
     AlwaysValid,
-    Asked,
+    Inference,
     gathered,
     mixture,
     points_of,
@@ -85,14 +83,13 @@ def _above(
 
     The first flag is for a round that is judged once, the second for always valid limits.
     """
-    record, method, tail = MEASURES[MEASURE], METHODS[DEFAULT_METHOD], (1 - confidence_level) / 2
+    inference = Inference(confidence_level, draws, seed=seed)
+    record, method, tail = MEASURES[MEASURE], inference.interval_method, inference.tail
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
-        evidence = gathered(points_of([record], counts), counts, method, Asked(draws, seed))[
-            MEASURE
-        ]
-        once = method.knows(evidence, record.bounds)
-        of_many = (method.knows_of_many or method.knows)(evidence, record.bounds)
+        evidence = gathered(points_of([record], counts), counts, inference)[MEASURE]
+        once = method.distribution(evidence, record.bounds)
+        of_many = (method.distribution_of_many or method.distribution)(evidence, record.bounds)
         always = AlwaysValid(
             of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds
         )

@@ -1,5 +1,5 @@
 """The command line."""
 
-from agreement_pipeline.cli.main import main
+from agreement_pipeline.cli.app import main
 
 __all__ = ["main"]

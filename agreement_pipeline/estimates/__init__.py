@@ -6,19 +6,9 @@ from agreement_pipeline.estimates.comparison import (
     between_rounds,
 )
 from agreement_pipeline.estimates.differences import Difference
-from agreement_pipeline.estimates.estimates import (
-    CONFIDENCE_LEVEL,
-    N_RESAMPLES,
-    ROUND,
-    SCOPE_KINDS,
-    Estimate,
-    Scope,
-    ScopeKind,
-    estimate,
-    estimate_each,
-    refuse_impossible,
-    registered,
-)
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES,
     applicable,
@@ -29,9 +19,7 @@ from agreement_pipeline.estimates.scopes import (
 from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
 
 __all__ = [
-    "CONFIDENCE_LEVEL",
     "DETAIL_RESAMPLES",
-    "N_RESAMPLES",
     "ROUND",
     "SCOPE_KINDS",
     "Difference",
@@ -46,7 +34,6 @@ __all__ = [
     "estimate",
     "estimate_each",
     "measure_ratings",
-    "refuse_impossible",
     "registered",
     "shrunken_self_agreement",
     "survey",

@@ -1,23 +1,18 @@
-"""The line from ratings to a decision, as one function that every door uses: assets, command line, the lock, the trainer's check."""
+"""Estimates of a round's ratings, on every scope.
+
+The assets and the command line measure ratings here. The lock and the trainer's check do too.
+"""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 from agreement_pipeline.engines import engine_for
-from agreement_pipeline.estimates.estimates import (
-    CONFIDENCE_LEVEL,
-    N_RESAMPLES,
-    ROUND,
-    SCOPE_KINDS,
-    Estimate,
-    Scope,
-    estimate_each,
-    registered,
-)
-from agreement_pipeline.intervals import DEFAULT_METHOD, fewest_draws, interval_method
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.statistics import LabelsByRater, Statistic
@@ -27,11 +22,14 @@ DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
 
 Scoped = Iterator[tuple[Scope, Callable[[], Statistic]]]
-"""Scopes, and what makes the statistic of each: a table of many raters has more of them than anybody asks for."""
+"""Scopes, each with a function that makes its statistic.
+
+Many raters have many scopes, and most of them are never asked for.
+"""
 
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures defined on the ratings' scale, of one question or of all."""
+    """The registered measures that are defined on the ratings' scale, of one question or all."""
     return tuple(
         name
         for name, record in MEASURES.items()
@@ -40,7 +38,10 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
 
 
 def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
-    """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
+    """The statistic from which the round's own value of a measure is computed.
+
+    None for a measure that speaks only of parts of the round.
+    """
     return next(
         (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
         None,
@@ -50,51 +51,43 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
 def measure_ratings(
     ratings: Ratings,
     measures: Iterable[str],
+    inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    method: str = DEFAULT_METHOD,
-    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
-    """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
+    """Estimates of the measures on every scope, or on the kinds of scope named.
 
-    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
-    estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
+    Resamples are seeded from the ratings' digest, so equal ratings give equal limits. An expensive
+    measure is estimated on the round alone. An estimate of a rater or a pair speaks of named
+    raters, so its interval is never one of raters at large.
     """
-    settings: dict[str, Any] = {
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "always_valid_at": always_valid_at,
-    }
     records = [
         record
         for record in map(registered, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
-    seed = int(ratings.digest[:16], 16)
-    at_large = interval_method(method).population == "raters at large"
+    seeded = replace(inference, seed=int(ratings.digest[:16], 16))
+    at_large = inference.interval_method.population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
         for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
             ratings
         ):
-            of_scope = DEFAULT_METHOD if at_large and scope.kind in NAMED else method
+            named = at_large and scope.kind in NAMED
+            of_scope = replace(seeded, method=DEFAULT_METHOD) if named else seeded
             group = [
                 record.name
                 for record in records
                 if record.needs == needs and (scope == ROUND or not record.expensive)
             ]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimate_each(
-                    group, made(), seed=seed, scope=scope, method=of_scope, **settings
-                )
+                found = estimate_each(group, made(), of_scope, scope=scope)
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
 
 
 def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
-    """An estimate without a value says that gold items were not read: they may be all there are."""
+    """The estimate. If it has no value, its reason also says that gold items were not read."""
     if found.undefined is None or not ratings.gold:
         return found
     return replace(found, undefined=f"{found.undefined}, gold items apart")
@@ -103,33 +96,24 @@ def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
 def survey(
     ratings: Ratings,
     measures: Sequence[str],
+    inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    method: str = DEFAULT_METHOD,
-    always_valid_at: int | None = None,
 ) -> Iterator[Estimate]:
-    """Estimates on every scope, or the kinds of them named, for people to look at.
+    """Estimates on every scope, or on the kinds of scope named, for people to read.
 
-    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them, and on one look; those of a kind that
-    is `judged` by a policy are what `assess` finds, to the last digit.
+    Details are single raters, pairs and the round without a rater. There are many of them. So they
+    use fewer resamples and the limits of a round that is judged once. Details of a kind that a
+    policy has `judged` are exactly what `assess` finds.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    fewer = min(n_resamples, max(DETAIL_RESAMPLES, fewest_draws((1 - confidence_level) / 2)))
-    for kinds, draws, at in ((others, n_resamples, always_valid_at), (details, fewer, None)):
-        yield from measure_ratings(
-            ratings,
-            measures,
-            scopes=kinds,
-            confidence_level=confidence_level,
-            n_resamples=draws,
-            method=method,
-            always_valid_at=at,
-        )
+    yield from measure_ratings(ratings, measures, inference, scopes=others)
+    once = replace(inference, always_valid_at=None)
+    fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
+    yield from measure_ratings(ratings, measures, replace(once, n_resamples=fewer), scopes=details)
 
 
 def _of_counts(ratings: Ratings) -> Scoped:
@@ -144,7 +128,7 @@ def _of_counts(ratings: Ratings) -> Scoped:
 
 
 def _of_named_counts(ratings: Ratings) -> Scoped:
-    """The same with the raters' names, which those who ask of raters at large need."""
+    """Counts with the raters' names, which methods for raters at large need."""
     if ratings.scale.continuous:
         yield from _of_values(ratings)
         return

@@ -1,11 +1,16 @@
-"""Single raters' self-agreement, drawn towards that of the pool: a rater who met few items again is mostly known by her colleagues."""
+"""Single raters' self-agreement, shrunk towards that of the pool.
+
+A rater who rated few items again is known mostly from the other raters.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.estimates.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate, Scope
-from agreement_pipeline.intervals import OfDraws
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.estimating import DEFAULT
+from agreement_pipeline.estimates.scope import Scope
+from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 
@@ -15,7 +20,10 @@ ONE_RATER = "fewer than two raters met an item twice, so there is no pool"
 
 
 class _Cells(NamedTuple):
-    """Of each rater with replicates, the cells that agree, in pairs of labels, and the cells there are."""
+    """For each rater with replicates, the agreeing share summed over cells, and the cells.
+
+    A cell is an item that the rater labelled several times.
+    """
 
     agreeing: Array
     met: Array
@@ -23,47 +31,60 @@ class _Cells(NamedTuple):
 
 def shrunken_self_agreement(
     replicates: ReplicatedLabels,
-    *,
-    seed: int = 0,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
+    inference: Inference = DEFAULT,
 ) -> tuple[Estimate, ...]:
-    r"""Every rater's share of pairs of her own labels of one item that are the same, drawn towards the pool by empirical Bayes.
+    r"""Every rater's self-agreement, shrunk towards the pool by empirical Bayes.
+
+    Self-agreement is the share of equal pairs among a rater's own labels of one item.
 
     .. math:: \tilde p_r = \frac{s_r + M \mu}{c_r + M}, \qquad \frac{1}{M + 1} =
        \frac{\sum_r c_r (p_r - \mu)^2 / (\mu (1 - \mu)) - (R - 1)}{N - \sum_r c_r^2 / N - (R - 1)}
 
-    with :math:`s_r` the agreement of rater r over the :math:`c_r` items she met again, :math:`p_r` their quotient, N the sum of :math:`c_r`,
-    and :math:`\mu` the pool's agreement, half an item of either kind added. M, in items, says how much the pool counts: one item where raters
-    differ most, and all N where they differ no more than chance would have it. The value is the mean of rater r's beta
-    distribution, and the interval its central part; what is not known of :math:`\mu` and M is left out, so it is for looking at, not for a gate.
+    Here :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
+    :math:`p_r` is their quotient, and N is the sum of :math:`c_r`. :math:`\mu` is the pool's
+    agreement, with half an item of either kind added. M says how many items the pool counts for.
+    It is one item if raters differ most, and N items if they differ no more than by chance.
+
+    The value is the mean of the rater's beta distribution. The interval is its central part. The
+    interval leaves out the uncertainty of :math:`\mu` and M, so no gate may use it.
 
     Parameters
     ----------
     replicates
         cell counts of shape (C, K), item weights of shape (P,).
-    seed, confidence_level, n_resamples
-        Of the draws from each beta distribution.
+    inference
+        The seed, level and number of the draws from each beta distribution. The method must be the
+        default one.
 
     Returns
     -------
     tuple of Estimate
-        One for each rater with replicates, in order of names, of `self_agreement_unbiased`; `method` says that and how far it is shrunk.
-        Undefined where fewer than two raters met an item twice, or items come in clusters, since the beta distribution takes each as drawn by itself.
+        One estimate of `self_agreement_unbiased` for each rater with replicates, in order of names.
+        `method` says how far the value is shrunk. Undefined if fewer than two raters rated an item
+        twice. Also undefined if items come in clusters, since a beta distribution takes items as
+        independent.
+
+    Raises
+    ------
+    PolicyError
+        The method is not the default one, or limits are always valid.
 
     References
     ----------
-    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples. Journal of the American Statistical
-    Association 68(341), 46-54. https://doi.org/10.1080/01621459.1973.10481332
+    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples.
+    Journal of the American Statistical Association 68(341), 46-54.
+    https://doi.org/10.1080/01621459.1973.10481332
 
     Examples
     --------
     >>> from agreement_pipeline import LabelsByRater, Scale
     >>> first = LabelsByRater([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
-    >>> cells = ReplicatedLabels([[2, 0]] * 10 + [[2, 0], [1, 1]], range(12), [0] * 10 + [1] * 2, first)
+    >>> labels, raters = [[2, 0]] * 10 + [[2, 0], [1, 1]], [0] * 10 + [1] * 2
+    >>> cells = ReplicatedLabels(labels, range(12), raters, first)
     >>> [(str(found.scope), round(found.value, 3)) for found in shrunken_self_agreement(cells)]
     [('rater a', 0.99), ('rater b', 0.628)]
     """
+    inference.refuse_other_methods("shrunken self-agreement")
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
     cells = _cells(replicates, np.array(order, dtype=np.int64))
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
@@ -72,28 +93,32 @@ def shrunken_self_agreement(
             _undefined(
                 replicates.of(replicates.raters[rater]),
                 replicates.raters[rater],
-                confidence_level,
+                inference,
                 why,
             )
             for rater in order
         )
     mean, mass = _pool(cells)
     rngs = [
-        np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(order))
+        np.random.default_rng(child)
+        for child in np.random.SeedSequence(inference.seed).spawn(len(order))
     ]
     found = []
     for rater, agreeing, met, rng in zip(order, cells.agreeing, cells.met, rngs, strict=True):
         draws = rng.beta(
-            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=n_resamples
+            agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=inference.n_resamples
         )
-        method = f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, by {mass:.1f} items; these raters"
+        method = (
+            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, "
+            f"by {mass:.1f} items; these raters"
+        )
         found.append(
             _estimate(
                 replicates,
                 replicates.raters[rater],
                 float((agreeing + mass * mean) / (met + mass)),
                 draws,
-                confidence_level,
+                inference,
                 method,
             )
         )
@@ -109,7 +134,7 @@ def _cells(replicates: ReplicatedLabels, raters: Array) -> _Cells:
 
 
 def _pool(cells: _Cells) -> tuple[float, float]:
-    """The pool's agreement, and how many items of a rater's own it weighs as much as."""
+    """The pool's agreement, and its weight in items of a rater."""
     total, raters = cells.met.sum(), len(cells.met)
     mean = (cells.agreeing.sum() + 0.5) / (total + 1)
     apart = cells.met @ (cells.agreeing / cells.met - mean) ** 2 / (mean * (1 - mean))
@@ -123,32 +148,32 @@ def _estimate(
     rater: str,
     value: float,
     draws: Array,
-    confidence_level: float,
+    inference: Inference,
     method: str,
 ) -> Estimate:
     mine = replicates.of(rater)
-    known = OfDraws(draws, value, (0.0, 1.0))
+    known = Percentiles(draws, value, (0.0, 1.0))
     return Estimate(
         MEASURE,
         Scope("rater", rater),
         value,
-        known.limits((1 - confidence_level) / 2),
-        confidence_level,
+        known.limits(inference.tail),
+        inference.confidence_level,
         method,
         mine.n_items,
         1,
         mine.n_ratings,
-        known=known,
+        distribution=known,
     )
 
 
-def _undefined(mine: ReplicatedLabels, rater: str, confidence_level: float, why: str) -> Estimate:
+def _undefined(mine: ReplicatedLabels, rater: str, inference: Inference, why: str) -> Estimate:
     return Estimate(
         MEASURE,
         Scope("rater", rater),
         None,
         None,
-        confidence_level,
+        inference.confidence_level,
         "empirical Bayes",
         mine.n_items,
         1,

@@ -1,22 +1,16 @@
-"""Draws, confidence distributions, and interval methods."""
+"""Resamples, confidence distributions, and interval methods."""
 
 from agreement_pipeline.intervals.always_valid import (
     AlwaysValid,
     critical_value,
-    draws_needed,
     mixture,
 )
 from agreement_pipeline.intervals.distributions import (
     NORMAL,
     TOO_FEW_DRAWS,
-    Anything,
+    BoundsOnly,
     ConfidenceDistribution,
-    Expanded,
-    OfDraws,
-    Wider,
-    expanded,
-    fewest_draws,
-    too_few,
+    WiderOf,
 )
 from agreement_pipeline.intervals.draws import (
     PRIOR_MASS,
@@ -27,13 +21,13 @@ from agreement_pipeline.intervals.draws import (
     row_weights,
 )
 from agreement_pipeline.intervals.evidence import (
-    Asked,
     affordable,
     gathered,
     points_of,
     split_for,
     why_without,
 )
+from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -42,6 +36,7 @@ from agreement_pipeline.intervals.methods import (
     Population,
     interval_method,
 )
+from agreement_pipeline.intervals.percentiles import ExpandedPercentiles, Percentiles, expanded
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -50,22 +45,20 @@ __all__ = [
     "PRIOR_MASS",
     "TOO_FEW_DRAWS",
     "AlwaysValid",
-    "Anything",
-    "Asked",
+    "BoundsOnly",
     "ConfidenceDistribution",
     "Evidence",
-    "Expanded",
+    "ExpandedPercentiles",
+    "Inference",
     "Interval",
     "IntervalMethod",
-    "OfDraws",
+    "Percentiles",
     "Population",
-    "Wider",
+    "WiderOf",
     "affordable",
     "critical_value",
     "drawn_masses",
-    "draws_needed",
     "expanded",
-    "fewest_draws",
     "gathered",
     "in_blocks",
     "interval_method",
@@ -74,6 +67,5 @@ __all__ = [
     "resampled",
     "row_weights",
     "split_for",
-    "too_few",
     "why_without",
 ]

@@ -1,4 +1,4 @@
-"""What an interval method looks at, computed: the measures under draws of weights, with items left out, and with raters left out."""
+"""The evidence of interval methods: measures under resampled weights, or with parts left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.intervals.draws import PRIOR_MASS, resampled
+from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
-from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
+from agreement_pipeline.intervals.methods import Evidence
 from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
@@ -21,13 +22,15 @@ N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 
-NOTHING = Coefficient(
-    np.array(np.nan), observed=np.array(np.nan)
-)  # what is not computed, since a condition is declared to hold
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
+"""The value of a measure that is not computed, since a declared condition makes it undefined."""
 
 
 class Point(NamedTuple):
-    """A measure, the statistic it speaks of, what of it the measure is computed from, what it is there, or why it has no value."""
+    """A measure with its value on a statistic, or the reason why it has none.
+
+    `basis` is the part of the statistic from which the measure is computed.
+    """
 
     record: Measure
     statistic: Any
@@ -36,15 +39,12 @@ class Point(NamedTuple):
     undefined: str | None = None
 
 
-class Asked(NamedTuple):
-    """How much evidence is asked for: draws and their seed."""
-
-    n_resamples: int
-    seed: int
-
-
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
-    """The measures on what each rests on: who said what forgotten, the items alone that every rater rated, or the statistic as it is."""
+    """The measures, each with its value on its own part of the statistic.
+
+    A measure may use the whole statistic, only the items that every rater rated, or the labels
+    without the raters' names.
+    """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     forgotten = _forgotten(statistic) if any(map(_forgets, records)) else statistic
     spoken_of = [crossed if record.crossed else statistic for record in records]
@@ -56,18 +56,22 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
 
 
 def split_for(record: Measure, basis: Any) -> Any:
-    """The same, with items that were not seen as the measure would have them."""
+    """The statistic with unseen items of the kind that the measure needs."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
 def _point(record: Measure, statistic: Any, basis: Any) -> Point:
-    """The measure there; computed only where no condition is declared to hold."""
+    """The measure on its basis; not computed if a declared condition makes it undefined."""
     why = why_without(record, basis)
     return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
 
 
 def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval: a declared condition holds, or agreement is read in one cluster alone, which cannot show how clusters differ."""
+    """Why there is no value with an interval; None if there is one.
+
+    Either a declared condition makes the measure undefined, or agreement is read in one cluster
+    alone. One cluster cannot show how clusters differ.
+    """
     n = record.rests_on.clusters(statistic)
     too_few = (
         f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
@@ -90,27 +94,30 @@ def _forgotten(statistic: Any) -> Any:
     return statistic if unnamed is statistic else unnamed.merged()
 
 
-def gathered(
-    points: Sequence[Point], statistic: Any, method: IntervalMethod, asked: Asked
-) -> dict[str, Evidence]:
-    """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
+def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
+    """The evidence on each measure that is defined.
+
+    Measures with the same basis and as many resamples share these resamples.
+    """
     groups: dict[tuple[int, bool, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
-            n = min(asked.n_resamples, affordable(point.record, point.basis))
+            n = min(inference.n_resamples, affordable(point.record, point.basis))
             groups.setdefault((id(point.basis), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
     for (*_, n), group in groups.items():
-        found |= _of_group(group, method, asked._replace(n_resamples=n))
+        found |= _of_group(group, replace(inference, n_resamples=n))
     return (
-        _with_raters(found, points, statistic) if method.population == "raters at large" else found
+        _with_raters(found, points, statistic)
+        if inference.interval_method.population == "raters at large"
+        else found
     )
 
 
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater who rated an item that agreement is read on."""
+    """The evidence with the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     values = zip(
@@ -127,7 +134,10 @@ def _with_raters(
 
 
 def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
-    """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
+    """The evidence on one measure with its values without each rater.
+
+    Raters who rated nothing that the measure uses are passed over.
+    """
     by_rater, shape = point.record.rests_on.of_each_rater(point.statistic), np.shape(found.value)
     without = [
         np.broadcast_to(value, shape)
@@ -138,7 +148,7 @@ def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evi
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
-    """How many draws it may take: fewer where each is dear."""
+    """How many resamples a measure may use: fewer if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     return max(
@@ -146,20 +156,23 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     )
 
 
-def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> dict[str, Evidence]:
-    """The evidence on measures on one basis, without what is left of it when raters are left out."""
+def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
+    """The evidence on measures with one basis, with nothing yet about raters left out."""
     base, records = group[0].basis, [point.record for point in group]
+    method = inference.interval_method
     split = _split_by_category(base) if any(record.per_category for record in records) else []
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, times = nothing, nothing, np.empty(0)
     if method.scheme is not None:
         drawn = _values(
-            records, split, resampled(base, asked.n_resamples, asked.seed, scheme=method.scheme)
+            records,
+            split,
+            resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme),
         )
     if method.leaves_out:
         most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        left = _values(records, [], _without_items(base, most, asked, behind))
+        left = _values(records, [], _without_items(base, most, inference.seed, behind))
         times = np.concatenate(behind)
     found = {}
     for point in group:
@@ -179,10 +192,13 @@ def _of_group(group: Sequence[Point], method: IntervalMethod, asked: Asked) -> d
 
 
 def _without_items(
-    base: Any, most_weights: int, asked: Asked, behind: list[Array]
+    base: Any, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
 ) -> Iterator[Any]:
-    """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
-    for block in without_items(base, most_weights, asked.seed):
+    """The statistic without each item, in blocks.
+
+    The number of items that each value stands for is appended to `behind`.
+    """
+    for block in without_items(base, most_weights, seed):
         behind.append(block.times)
         yield base.reweighted(block.weights)
 
@@ -199,7 +215,10 @@ def _values(
 
 
 def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
-    """The measure's values in a block of weights; where items that were not seen have some, those of each category with that category's own."""
+    """The measure's values in a block of weights.
+
+    If a measure of every category has unseen items, each category has its own.
+    """
     if not record.per_category or not split:
         return np.asarray(record(block).value)
     return np.stack(
@@ -212,7 +231,10 @@ def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Arr
 
 
 def _split_by_category(statistic: Statistic) -> list[Statistic]:
-    """The statistic with the unseen items of each category: a category that was always agreed on is not certain either, however rare."""
+    """For each category, the statistic with the unseen items of that category.
+
+    So a category on which raters always agreed is uncertain too, even a rare one.
+    """
     return [
         statistic.with_unseen(PRIOR_MASS, category)
         for category in range(len(statistic.scale.names))
@@ -222,9 +244,10 @@ def _split_by_category(statistic: Statistic) -> list[Statistic]:
 def _unlike(
     record: Measure, statistic: Statistic, split: Sequence[Statistic], n: float
 ) -> Callable[[float], Array]:
-    """From a tail to the measure's values with the largest share of unlike items that shows none in `n` with that probability, kind by kind.
+    """From a tail to the measure's values with as many unlike items as `n` items can miss.
 
-    That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    The share of unlike items is the largest of which `n` items show none with that probability. It
+    is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
 
     def unlike(tail: float) -> Array:
@@ -234,7 +257,7 @@ def _unlike(
 
 
 def _with_unlike(statistic: Statistic, share: float) -> Statistic:
-    """The statistic with so large a share of items that are unlike those seen, all of one kind, kind by kind."""
+    """For each kind of item, the statistic with that share of items of the kind."""
     possible = statistic.with_unseen(PRIOR_MASS)
     rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
     weights = np.zeros((rows - seen, rows))

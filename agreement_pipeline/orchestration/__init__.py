@@ -1,7 +1,6 @@
-"""The Dagster layer: the same line, as assets, checks, sensors and schedules. Nothing else imports Dagster."""
+"""The Dagster layer."""
 
 from agreement_pipeline.orchestration.assets import build_assets
-from agreement_pipeline.orchestration.compat import is_valid_cron_schedule, is_valid_owner
 from agreement_pipeline.orchestration.component import AnnotationProject, project_definitions
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
 from agreement_pipeline.orchestration.sensors import build_round_sensor
@@ -12,7 +11,5 @@ __all__ = [
     "build_jobs",
     "build_round_sensor",
     "build_schedule",
-    "is_valid_cron_schedule",
-    "is_valid_owner",
     "project_definitions",
 ]

@@ -18,6 +18,7 @@ from agreement_pipeline.estimates import (
     shrunken_self_agreement,
     survey,
 )
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, Question, alternative_annotator_test
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import (
@@ -219,16 +220,7 @@ def agreement(
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    settings: dict[str, Any] = {
-        "n_resamples": policy.n_resamples,
-        "method": policy.interval_method,
-        "always_valid_at": policy.always_valid_at,
-    }
-    found = list(
-        survey(
-            ratings, measures, judged=judged, confidence_level=policy.confidence_level, **settings
-        )
-    )
+    found = list(survey(ratings, measures, policy.inference, judged=judged))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
@@ -252,10 +244,7 @@ def towards_the_pool(ratings: Ratings, policy: Policy) -> dict[str, Any]:
         return {}
     replicates, seed = engine_for(ratings).replicated_labels(ratings), int(ratings.digest[:16], 16)
     found = shrunken_self_agreement(
-        replicates,
-        seed=seed,
-        confidence_level=policy.confidence_level,
-        n_resamples=policy.n_resamples,
+        replicates, Inference(policy.confidence_level, policy.n_resamples, seed=seed)
     )
     return {"self_agreement_towards_the_pool": frame_table(rater_rows(found))}
 
@@ -264,14 +253,7 @@ def herself_and_others(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     """The raters' agreement with themselves beside their agreement with each other, as metadata; nothing where no measure compares them."""
     compared = comparisons(ratings.scale)
     measures = [measure for each in compared for measure in each[1:]]
-    draws = min(policy.n_resamples, DETAIL_RESAMPLES)
-    found = measure_ratings(
-        ratings,
-        measures,
-        scopes=("rater", "category"),
-        confidence_level=policy.confidence_level,
-        n_resamples=draws,
-    )
+    found = measure_ratings(ratings, measures, _of_details(policy), scopes=("rater", "category"))
     return (
         {"herself_and_others": frame_table(joint_rows(found, compared, policy))} if compared else {}
     )
@@ -282,19 +264,17 @@ def standing_in(ratings: Ratings, policy: Policy) -> dict[str, Any]:
     measure = compared_by(ratings.scale)
     if measure is None or not ratings.classifiers:
         return {}
-    draws = min(policy.n_resamples, DETAIL_RESAMPLES)
-    found = measure_ratings(
-        ratings,
-        [measure],
-        scopes=("rater", "classifier"),
-        confidence_level=policy.confidence_level,
-        n_resamples=draws,
-    )
+    found = measure_ratings(ratings, [measure], _of_details(policy), scopes=("rater", "classifier"))
     tests = {
         name: alternative_annotator_test(engine_for(ratings).labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return {"standing_in": frame_table(standing_rows(found, measure, tests))}
+
+
+def _of_details(policy: Policy) -> Inference:
+    """Fewer resamples than the policy's own, since no verdict rests on them."""
+    return Inference(policy.confidence_level, min(policy.n_resamples, DETAIL_RESAMPLES))
 
 
 def disputed_items(project: Project, round_name: str) -> Result:

@@ -1,4 +1,4 @@
-"""Every name of Dagster's that is not public, or not yet settled, in one place."""
+"""Every name of Dagster's that is private or not yet stable, in one place."""
 
 import warnings
 
@@ -6,10 +6,8 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
-from dagster._core.definitions.utils import is_valid_owner
-from dagster._utils.schedules import is_valid_cron_schedule
 
-__all__ = ["AssetJob", "is_valid_cron_schedule", "is_valid_owner", "partitioned_check"]
+__all__ = ["AssetJob", "partitioned_check"]
 
 
 def partitioned_check(
@@ -22,8 +20,9 @@ def partitioned_check(
 ) -> dg.AssetCheckSpec:
     """A check with a result for every partition.
 
-    Without partitions on the check, one round's pass would hide another's failure. Dagster announces them as a preview, once for each check;
-    `tests/test_dagster_contract.py` holds what is relied on.
+    Without partitions on the check, one round's pass would hide another round's failure. Dagster
+    calls them a preview and warns for each check. `tests/orchestration/test_dagster_contract.py`
+    tests the behaviour that this package needs.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)

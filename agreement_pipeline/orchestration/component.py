@@ -1,4 +1,6 @@
-"""The three doors to the same definitions: a Dagster component, a YAML file, Python."""
+"""A project as a Dagster component."""
+
+from typing import Annotated, Any
 
 import dagster as dg
 
@@ -6,13 +8,25 @@ from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
 from agreement_pipeline.orchestration.sensors import build_round_sensor
 from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, Limits
+
+MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
+"""Dagster resolves these keys as a plain mapping; `ProjectSettings` checks what is in it."""
 
 
 class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
-    """An annotation project: its rounds are ingested, measured, judged and, where the policy is met, released."""
+    """An annotation project as a component.
+
+    Its rounds are ingested, measured and judged. The policy decides which rounds are released.
+    """
+
+    scale: Annotated[Scale, MAPPING]
+    columns: Annotated[Columns, MAPPING] = Columns()
+    limits: Annotated[Limits, MAPPING] = Limits()
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The project's assets, checks, jobs, sensor and schedule."""
+        """The definitions of the project."""
         settings = (
             self
             if "root" in self.model_fields_set
@@ -22,7 +36,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
 
 def project_definitions(settings: ProjectSettings) -> dg.Definitions:
-    """The definitions of one project: what all three doors open on."""
+    """The definitions of one project, however its settings were written."""
     project = Project(settings).checked()
     jobs = build_jobs(project)
     return dg.Definitions(

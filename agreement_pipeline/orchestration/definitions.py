@@ -1,4 +1,7 @@
-"""The code location: every project in configs/projects of the folder it is started in, or of AGREEMENT_ROOT."""
+"""The code location: every project in configs/projects.
+
+The folder configs/ is in the working directory, or in the folder that AGREEMENT_ROOT names.
+"""
 
 import os
 from pathlib import Path
@@ -18,7 +21,10 @@ def root() -> Path:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """The definitions of all projects, once every file in configs/ has been read, whether a project uses it or not."""
+    """The definitions of all projects.
+
+    Every policy and contract in configs/ is read, also if no project uses it.
+    """
     configs = root() / "configs"
     for policy in sorted((configs / "policies").glob("*.yaml")):
         load_policy(policy)

@@ -22,7 +22,19 @@ BY_ROUND = (
 
 
 class Jobs(NamedTuple):
-    """The jobs of a project: one round from its file, one round from the store, the table of all rounds, the release of the admitted ones."""
+    """The jobs of a project.
+
+    Parameters
+    ----------
+    rounds
+        One round from its file.
+    again
+        One round from the store.
+    history
+        The table of all rounds.
+    release
+        The release of the admitted rounds.
+    """
 
     rounds: AssetJob
     again: AssetJob
@@ -31,7 +43,10 @@ class Jobs(NamedTuple):
 
 
 def build_jobs(project: Project) -> Jobs:
-    """The jobs of one project, each in one process: a round is small, and starting a process for each step is not."""
+    """The jobs of one project.
+
+    Each job runs in one process. A round is small, so a process for each step would cost more.
+    """
     return Jobs(
         _job(
             project,
@@ -50,13 +65,7 @@ def build_jobs(project: Project) -> Jobs:
     )
 
 
-def _job(
-    project: Project,
-    name: str,
-    assets: Sequence[str],
-    description: str,
-    partitions: dg.PartitionsDefinition[str] | None = None,
-) -> AssetJob:
+def _job(project: Project, name: str, assets: Sequence[str], description: str) -> AssetJob:
     return dg.define_asset_job(
         f"{project.name}_{name}",
         selection=dg.AssetSelection.assets(
@@ -68,9 +77,10 @@ def _job(
 
 
 def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
-    """Measure every round again at the project's times: the policy, the contract or the code may have changed since.
+    """Measure every round again at the project's times.
 
-    The rounds are those of the store. Whoever deletes a round's partition takes it out of the UI only: it is put back, and judged.
+    The policy, the contract or the code can have changed since. The rounds are those of the store.
+    A round whose partition was deleted is missing from the UI only. It is put back and judged.
     """
     partitions = partitions_of(project)
 
@@ -78,7 +88,7 @@ def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
         name=f"{project.name}_schedule",
         job=jobs.again,
         cron_schedule=project.settings.schedule,
-        description="Measures and judges every round again from the store, under the present policy.",
+        description="Measures and judges every round of the store again, by today's policy.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
         rounds = project.store.rounds()

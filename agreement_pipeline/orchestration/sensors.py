@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,17 @@ from agreement_pipeline.store import check_round_name
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a look into the inbox found: rounds to run, files still being written, names that cannot be rounds."""
+    """What a look into the inbox found.
+
+    Parameters
+    ----------
+    ready
+        The rounds to run.
+    unsettled
+        A message for each file that is still being written.
+    refused
+        A message for each name that cannot be a round's.
+    """
 
     ready: tuple[Delivery, ...]
     unsettled: tuple[str, ...]
@@ -27,7 +37,6 @@ class Arrivals:
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     """A run for every round that is new or whose bytes changed."""
-    partitions = partitions_of(project)
 
     @dg.sensor(
         name=f"{project.name}_new_rounds",
@@ -44,50 +53,56 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
             )
         except AgreementError as error:
             return dg.SkipReason(str(error))
-        for message in (*arrivals.unsettled, *arrivals.refused):
+        waiting = (*arrivals.unsettled, *arrivals.refused)
+        for message in waiting:
             context.log.warning(message)
         if not arrivals.ready:
-            return dg.SkipReason(
-                "; ".join((*arrivals.unsettled, *arrivals.refused)) or _nothing_in(project)
-            )
-        return dg.SensorResult(
-            run_requests=[
-                dg.RunRequest(
-                    run_key=_run_key(project, each),
-                    partition_key=each.round,
-                    tags={"agreement_pipeline/original": each.digest[:12]},
-                )
-                for each in arrivals.ready
-            ],
-            dynamic_partitions_requests=[
-                partitions.build_add_request([each.round for each in arrivals.ready])
-            ],
-            cursor=json.dumps(
-                {**seen, **{each.round: each.digest for each in arrivals.ready}}, sort_keys=True
-            ),
-        )
+            return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
+        return _runs(project, arrivals.ready, seen)
 
     return new_rounds
 
 
+def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) -> dg.SensorResult:
+    requests = [
+        dg.RunRequest(
+            run_key=_run_key(project, each),
+            partition_key=each.round,
+            tags={"agreement_pipeline/original": each.digest[:12]},
+        )
+        for each in ready
+    ]
+    added = partitions_of(project).build_add_request([each.round for each in ready])
+    cursor = {**seen, **{each.round: each.digest for each in ready}}
+    return dg.SensorResult(
+        run_requests=requests,
+        dynamic_partitions_requests=[added],
+        cursor=json.dumps(cursor, sort_keys=True),
+    )
+
+
 def _nothing_in(project: Project) -> str:
-    """Why there is nothing to run, where no file was found that waits or is refused."""
+    """Why there is nothing to run, if no file waits or is refused."""
     if project.inbox.exists():
         return f"nothing new in {project.inbox}"
-    return f"{project.inbox}: no such folder or file found; the inbox of {project.name} is required. Correct inbox in the project, or make the folder."
+    return (
+        f"{project.inbox}: found no such folder or file; expected the inbox of {project.name}. "
+        "Correct inbox in the project, or make the folder."
+    )
 
 
 def look(
     deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float
 ) -> Arrivals:
-    """Sort deliveries into those to run, those still being written and those whose name cannot be a round's."""
+    """Sort the deliveries that were not `seen`: ready, still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         if seen.get(delivery.round) == delivery.digest:
             continue
         if _unsettled(delivery.path, settle_seconds, now):
             unsettled.append(
-                f"{delivery.path.name}: still being written; a file at rest for {settle_seconds:g} s is required. It is looked at again at the next tick."
+                f"{delivery.path.name}: found a file that is still being written; expected a file "
+                f"at rest for {settle_seconds:g} s. The next tick looks at it again."
             )
             continue
         try:
@@ -100,7 +115,10 @@ def look(
 
 
 def _run_key(project: Project, delivery: Delivery) -> str:
-    """One run for each arrival: Dagster drops a run whose key it has seen, and a round may come back as it was before the last time."""
+    """A key for each arrival, since a round can come back with bytes that it had before.
+
+    Dagster drops a run whose key it has seen.
+    """
     return f"{delivery.round}:{delivery.digest}:{project.times_arrived(delivery.round)}"
 
 

@@ -183,9 +183,6 @@ def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
     return measure_ratings(
         ratings,
         asked,
+        policy.inference,
         scopes=(kind,),
-        confidence_level=policy.confidence_level,
-        n_resamples=policy.n_resamples,
-        method=policy.interval_method,
-        always_valid_at=policy.always_valid_at,
     )

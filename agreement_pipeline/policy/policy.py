@@ -4,16 +4,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import CONFIDENCE_LEVEL, N_RESAMPLES, Estimate
+from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
     METHODS,
-    draws_needed,
-    fewest_draws,
+    Inference,
     interval_method,
 )
 from agreement_pipeline.policy.rules import Kind, Rule, Verdict, number, one_of
@@ -61,8 +61,8 @@ class Policy:
     version: int
     rules: tuple[Rule, ...]
     admit: tuple[Kind, ...] = ("reliable",)
-    confidence_level: float = CONFIDENCE_LEVEL
-    n_resamples: int = N_RESAMPLES
+    confidence_level: float = Inference.confidence_level
+    n_resamples: int = Inference.n_resamples
     interval_method: str = DEFAULT_METHOD
     familywise: Familywise = "none"
     always_valid_at: int | None = None
@@ -111,7 +111,7 @@ class Policy:
         one_of("familywise", self.familywise, get_args(Familywise))
         if self.always_valid_at is not None:
             self._check_always_valid(self.always_valid_at)
-        self._check_draws()
+        self.inference.refuse_too_few()
 
     def _check_always_valid(self, at: int) -> None:
         if isinstance(at, bool) or not isinstance(at, int) or not FEWEST_ITEMS <= at <= MOST_ITEMS:
@@ -122,15 +122,6 @@ class Policy:
             found = f"always_valid_at with interval_method {self.interval_method}"
             raise PolicyError(
                 f"{found} found; one of them is required, since a round gains items while it fills and not raters. Leave always_valid_at out."
-            )
-
-    def _check_draws(self) -> None:
-        at = self.always_valid_at
-        needed = fewest_draws(self.tail) if at is None else draws_needed(self.confidence_level)
-        if self.n_resamples < needed:
-            found = f"n_resamples {self.n_resamples} with {f'confidence_level {self.confidence_level:g}' if at is None else 'always_valid_at'}"
-            raise PolicyError(
-                f"{found} found; {needed} or more is required, so that ten draws lie beyond each limit. Raise n_resamples."
             )
 
     @classmethod
@@ -188,10 +179,12 @@ class Policy:
         deciding = {key: value for key, value in self.to_mapping().items() if key != "description"}
         return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
-    @property
-    def tail(self) -> float:
-        """The probability with which one limit may be wrong."""
-        return (1 - self.confidence_level) / 2
+    @cached_property
+    def inference(self) -> Inference:
+        """How the uncertainty of the estimates that it judges is inferred."""
+        return Inference(
+            self.confidence_level, self.n_resamples, self.interval_method, self.always_valid_at
+        )
 
     @property
     def manner(self) -> str:
@@ -211,7 +204,7 @@ class Policy:
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         """The verdicts of all rules; holding together where the policy asks for that."""
         verdicts = tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
-        return together(verdicts, self.tail) if self.familywise == "holm" else verdicts
+        return together(verdicts, self.inference.tail) if self.familywise == "holm" else verdicts
 
 
 def _rule(data: object, place: Place) -> Rule:

@@ -1,7 +1,8 @@
-"""What a team says about one annotation project."""
+"""One annotation project: its settings and its steps from the inbox to the store."""
 
+from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.files import load_projects
-from agreement_pipeline.projects.project import Delivery, Project
+from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
 
 __all__ = ["Delivery", "Project", "ProjectSettings", "load_projects"]

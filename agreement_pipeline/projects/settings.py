@@ -1,124 +1,96 @@
 """What a project file may say."""
 
 import re
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-import dagster as dg
-from dagster._core.definitions.utils import is_valid_owner
-from dagster._utils.schedules import is_valid_cron_schedule
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-from agreement_pipeline.ratings import Level, Scale
-from agreement_pipeline.readers import LIMITS, Limits
+from agreement_pipeline.projects.cron import is_cron_expression
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, Layout, Limits
 from agreement_pipeline.text import listed
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-PLACE = re.compile(
-    r"(?=.{1,2000}\Z)[^\x00-\x1f\x7f\ud800-\udfff/]{0,200}(/[^\x00-\x1f\x7f\ud800-\udfff/]{0,200})*"
-)
+SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
+PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
+E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
+TEAM = re.compile(r"team:.+", re.DOTALL)
+
+
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
 
-class ScaleSettings(dg.Model):
-    """The scale of the labels."""
+@dataclass(frozen=True)
+class _TruthValue:
+    """A truth value, which pydantic would read as the number 1 or 0."""
 
-    level: Level = "nominal"
-    categories: list[str | int | float]
+    value: bool
 
-    @field_validator("categories", mode="before")
-    @classmethod
-    def _written_out(cls, value: object) -> object:
-        if isinstance(value, list) and any(isinstance(category, bool) for category in value):
-            raise ValueError(
-                "yes, no, true and false are read as truth values here; put such categories in quotes"
-            )
-        return value
-
-    @model_validator(mode="after")
-    def _a_scale(self) -> Self:
-        Scale(tuple(self.categories), self.level)
-        return self
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
-class ColumnSettings(dg.Model):
-    """What the columns of the export are called."""
-
-    item: str = "item"
-    rater: str = "rater"
-    label: str = "label"
-    round: str | None = None
-    occurrence: str | None = None
-    confidence: str | None = None
-    timestamp: str | None = None
-    text: str | None = None
-    gold: str | None = None
-    cluster: str | None = None
-    raters: Sequence[str] = ()
-
-
-class LimitSettings(dg.Model):
-    """The most that is read of one table; what is left out is as in `readers.limits`."""
-
-    file_bytes: int = LIMITS.file_bytes
-    rows: int = LIMITS.rows
-    columns: int = LIMITS.columns
-    name_length: int = LIMITS.name_length
-
-    @model_validator(mode="after")
-    def _limits(self) -> Self:
-        Limits(**self.model_dump())
-        return self
-
-
-class ProjectSettings(dg.Model):
-    """One annotation project: where its rounds arrive, what a label may be, and the policy they are judged by.
+class ProjectSettings(BaseModel):
+    """One annotation project: its inbox, its labels and the policy that judges its rounds.
 
     Attributes
     ----------
     project
         Its name: lower case letters, digits and underscores.
     inbox
-        A folder with one file a round, or a table that names the round of each row (`columns.round`).
-    scale, columns, layout
-        What the labels may be, and how the tables are laid out: long (a row a rating) or wide (a column a rater).
+        A folder with one file a round, or a table that names the round of each row
+        (`columns.round`).
+    scale
+        What the labels may be: `level`, and the list of `categories`.
+    policy
+        The name of a file in configs/policies.
+    columns, layout
+        The tables' column names, and long (a row a rating) or wide (a column a rater).
     classifiers
         Raters that are models.
     replicates
-        within: a rater meets an item again in the same round. across: the same items come back in later rounds.
-    policy, contract
-        The name of a file in configs/policies, and of a folder in configs/contracts; the built-in contract when omitted.
+        within: raters meet an item again in the same round. across: the same items come back in
+        later rounds.
+    contract
+        The name of a folder in configs/contracts. The built-in contract if omitted.
     store
-        Where rounds, decisions and releases are kept: a folder, or a URL such as s3://bucket/folder.
+        Where rounds, decisions and releases are kept: a folder, or a URL such as
+        s3://bucket/folder.
     schedule
         When everything is measured again, as a cron expression.
     overdue_after_days
-        A round is overdue when none came for so long.
+        A round is overdue if none came for so many days.
     settle_seconds
-        A file is taken as complete when it has not changed for so long.
+        A file is complete if it has not changed for so many seconds.
+    owners
+        E-mail addresses, or names of teams after `team:`.
     limits
         How large a table may be, and the names in it.
     root
         The folder that relative paths start from.
     """
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
     project: str
     inbox: str
-    scale: ScaleSettings
+    scale: Scale
     policy: str
     description: str = ""
-    columns: ColumnSettings = ColumnSettings()
-    layout: Literal["long", "wide"] = "long"
-    classifiers: Sequence[str] = ()
+    columns: Columns = Columns()
+    layout: Layout = "long"
+    classifiers: tuple[str, ...] = ()
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None
     schedule: str = "0 6 * * 1"
     overdue_after_days: int = 8
     settle_seconds: float = 2.0
-    owners: Sequence[str] = ()
-    limits: LimitSettings = LimitSettings()
+    owners: tuple[str, ...] = ()
+    limits: Limits = Limits()
     root: str = "."
 
     @field_validator("project")
@@ -126,7 +98,8 @@ class ProjectSettings(dg.Model):
     def _plain_name(cls, value: str) -> str:
         if not NAME.fullmatch(value):
             raise ValueError(
-                f"{value!r} found; a lower case letter, then letters, digits or underscores, 50 at most, are required"
+                f"found {value!r}; expected a lower case letter, then letters, digits or "
+                "underscores, 50 at most. Rename the project and its file."
             )
         return value
 
@@ -135,26 +108,47 @@ class ProjectSettings(dg.Model):
     def _in_configs(cls, value: str | None) -> str | None:
         if value is not None and not IN_CONFIGS.fullmatch(value):
             raise ValueError(
-                f"{value!r} found; a name in configs/ is required: letters, digits, dots, hyphens and underscores, 100 at most"
+                f"found {value!r}; expected a name in configs/: letters, digits, dots, hyphens and "
+                "underscores, 100 at most. Correct the name."
             )
         return value
 
     @field_validator("inbox", "store", "root")
     @classmethod
-    def _place(cls, value: str | None) -> str | None:
+    def _path_or_url(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):
             raise ValueError(
-                f"{value[:50]!r} found; a path or a URL is required: signs that print, 200 at most between slashes, 2000 at most in all"
+                f"found {value[:50]!r}; expected a path or a URL of signs that print, 200 at most "
+                "between slashes and 2000 at most in all. Correct the path."
             )
         return value
 
     @field_validator("schedule")
     @classmethod
     def _cron(cls, value: str) -> str:
-        if not (value.isascii() and value.isprintable() and is_valid_cron_schedule(value)):
+        if not is_cron_expression(value):
             raise ValueError(
-                f"{value!r} found; a cron expression of five fields is required, as 0 6 * * 1"
+                f"found {value!r}; expected a cron expression of five fields for a day that "
+                "exists, as 0 6 * * 1. Correct the schedule."
             )
+        return value
+
+    @field_validator("owners")
+    @classmethod
+    def _reachable(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [each for each in values if not (E_MAIL.fullmatch(each) or TEAM.fullmatch(each))]
+        if wrong:
+            raise ValueError(
+                f"found {listed(wrong)}; expected an e-mail address, or a team's name after team:. "
+                "Correct the owners."
+            )
+        return values
+
+    @field_validator("overdue_after_days", "settle_seconds", mode="before")
+    @classmethod
+    def _no_truth_value(cls, value: object) -> object:
+        if isinstance(value, bool):
+            raise ValueError(f"found {value}; expected a number. Correct the value.")
         return value
 
     @field_validator("overdue_after_days", "settle_seconds")
@@ -162,14 +156,27 @@ class ProjectSettings(dg.Model):
     def _span(cls, value: float, info: ValidationInfo) -> float:
         least, most = SPANS[str(info.field_name)]
         if not least <= value <= most:
-            raise ValueError(f"{value!r} found; a number from {least} to {most} is required")
-        return value
-
-    @field_validator("owners")
-    @classmethod
-    def _reachable(cls, value: Sequence[str]) -> Sequence[str]:
-        if wrong := [owner for owner in value if not is_valid_owner(owner)]:
             raise ValueError(
-                f"{listed(wrong)} found; an e-mail address, or a team's name after team:, is required"
+                f"found {value!r}; expected a number from {least} to {most}. Correct the value."
             )
         return value
+
+    @field_validator("scale", mode="before")
+    @classmethod
+    def _no_truth_value_as_category(cls, value: object) -> object:
+        if isinstance(value, Mapping) and isinstance(value.get("categories"), list):
+            categories = value["categories"]
+            marked = [_TruthValue(each) if isinstance(each, bool) else each for each in categories]
+            return {**value, "categories": marked}
+        return value
+
+    @field_validator("scale")
+    @classmethod
+    def _categories_named(cls, scale: Scale) -> Scale:
+        """The project names its categories: they are not read off the ratings."""
+        if scale.categories is None or not scale.declared:
+            raise ValueError(
+                "found no list of categories; expected level and categories. "
+                "Name every label that raters can choose."
+            )
+        return scale

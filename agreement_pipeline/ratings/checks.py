@@ -1,4 +1,4 @@
-"""What a long table of ratings must be, and what is said of the row and column where it is not."""
+"""The checks of a long table of ratings; an error names the row and the column."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,14 @@ FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0":
 def checked(
     frame: pd.DataFrame, scale: Scale, source: str, columns: dict[str, str], first_row: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The ratings of a long table, one row each, and what it says of the items; as `Ratings.from_frame` has it.
+    """The ratings of a long table, one row each, and the contents of its items.
+
+    The parameters are those of `Ratings.from_frame`.
 
     Raises
     ------
     RatingsError
-        Something is not as it must be; the message names the file, the row and the column.
+        A check fails. The message names the file, the row and the column.
     """
     where = _Where.of(frame, source, columns, first_row)
     frame = frame.reset_index(drop=True)
@@ -45,7 +47,10 @@ def checked(
 
 @dataclass(frozen=True)
 class _Where:
-    """Words for errors: which file, what its columns are called, and which row (and column, where each rater has one) a rating stands in."""
+    """Places for errors: a file, the names of its columns, and the row of each rating.
+
+    In a wide table each rating has a rater's column too.
+    """
 
     source: str
     columns: dict[str, str]
@@ -76,7 +81,8 @@ class _Where:
         """The file, the rows and the columns, in words."""
         if self.rater_columns is not None and {"rater", "label"} & set(names):
             cells = [f"row {self.rows[i]} column {self.rater_columns[i]!r}" for i in positions]
-            return f"{self.source}: {', '.join(cells[:5])}{f', … {len(cells) - 5} more' if len(cells) > 5 else ''}"
+            more = f", … {len(cells) - 5} more" if len(cells) > 5 else ""
+            return f"{self.source}: {', '.join(cells[:5])}{more}"
         rows = dict.fromkeys(self.rows[positions].tolist())
         columns = [self.column(name) for name in names]
         return f"{self.source}: {_counted('row', list(rows))}, {_counted('column', columns)}"
@@ -91,18 +97,20 @@ def _present(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     if missing:
         there = listed([where.column(str(name)) for name in frame.columns])
         raise RatingsError(
-            f"{where.source}: no column {listed([where.column(name) for name in missing])} among {there}; "
-            "item, rater and label are required. Name the columns that hold them."
+            f"{where.source}: found no column {listed([where.column(name) for name in missing])} "
+            f"among {there}; expected item, rater and label. Name the columns that hold them."
         )
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
         raise RatingsError(
-            f"{where.source}: column {listed(twice)} found twice; each is required once. Drop or rename the other one."
+            f"{where.source}: found column {listed(twice)} twice; expected each once. "
+            "Drop or rename the other one."
         )
     rated = frame[frame["label"].notna()]
     if rated.empty:
         raise RatingsError(
-            f"{where.source}: no rating found; at least one row with a label is required. Check that the export is complete."
+            f"{where.source}: found no rating; expected at least one row with a label. "
+            "Check that the export is complete."
         )
     return rated
 
@@ -112,7 +120,8 @@ def _names(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     bad = values.index[values.isna() | (values.astype(str).str.strip() == "")]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, name)}: no {name} found; one is required in every row. Fill it in or drop the rows."
+            f"{where.at(bad, name)}: found no {name}; expected one in every row. "
+            "Fill it in or drop the rows."
         )
     return values.map(category_text).astype(str).astype(object)
 
@@ -126,8 +135,8 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     bad = texts.index[~texts.isin(scale.names)]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'label')}: label {listed(sorted(set(texts[bad])))} found; one of {listed(scale.names, 12)} is required. "
-            "Correct the label or add it to the scale."
+            f"{where.at(bad, 'label')}: found label {listed(sorted(set(texts[bad])))}; expected "
+            f"one of {listed(scale.names, 12)}. Correct the label or add it to the scale."
         )
     return texts.astype(object)
 
@@ -146,8 +155,9 @@ def _numbers(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
         )
         most = "" if scale.categories else f", none beyond {LARGEST:g} in size"
         raise RatingsError(
-            f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{need} is required on the {scale.level} level{most}. Correct the label, or use level nominal or ordinal for names."
+            f"{where.at(bad, 'label')}: found label {listed(labels[bad].tolist())}; expected "
+            f"{need} on the {scale.level} level{most}. "
+            "Correct the label, or use level nominal or ordinal for names."
         )
     return numbers
 
@@ -157,9 +167,9 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     bad = labels.index[vectors.map(len) != scale.dimensions]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'label')}: label {listed(labels[bad].tolist())} found; "
-            f"{scale.dimensions} finite numbers are required on the {scale.level} level, none beyond {LARGEST:g} in size, "
-            f"as {'|'.join('1' * scale.dimensions)}. Correct the label."
+            f"{where.at(bad, 'label')}: found label {listed(labels[bad].tolist())}; expected "
+            f"{scale.dimensions} finite numbers on the {scale.level} level, none beyond "
+            f"{LARGEST:g} in size, as {'|'.join('1' * scale.dimensions)}. Correct the label."
         )
     return vectors.astype(object)
 
@@ -171,14 +181,14 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     bad = numbers.index[~((numbers >= 1) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'occurrence')}: {listed(table['occurrence'][bad].tolist())} found; "
-            "a whole number from 1 is required. Number a rater's meetings with an item 1, 2, …."
+            f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
+            "expected a whole number from 1. Number a rater's meetings with an item 1, 2, …."
         )
     return numbers.astype("int64")
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
-    """A column of yes and no, where a blank is no."""
+    """A column of yes and no. A blank means no."""
     if name not in table:
         return pd.Series(False, index=table.index)
     said = (
@@ -190,13 +200,14 @@ def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     bad = said.index[said.notna() & ~said.isin(FLAGS)]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, name)}: {listed(table[name][bad].tolist())} found; yes or no (true, false, 1, 0) is required. Correct it."
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            "expected yes or no (true, false, 1, 0). Correct it."
         )
     return said.map(FLAGS).eq(True)
 
 
 def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
-    """Numbers from 0 to 1; nan where none was stated."""
+    """Numbers from 0 to 1; NaN for a rating without one."""
     said = table["confidence"].map(
         lambda value: None if isinstance(value, str) and not value.strip() else value
     )
@@ -204,8 +215,9 @@ def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
     bad = numbers.index[said.notna() & ~((numbers >= 0) & (numbers <= 1))]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'confidence')}: {listed(table['confidence'][bad].tolist())} found; a number from 0 to 1, or nothing, is required. "
-            "Divide by the highest confidence that could be stated, or leave the column out."
+            f"{where.at(bad, 'confidence')}: found {listed(table['confidence'][bad].tolist())}; "
+            "expected a number from 0 to 1, or nothing. Divide by the highest confidence that "
+            "could be stated, or leave the column out."
         )
     return numbers
 
@@ -221,15 +233,16 @@ def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
         & (table["occurrence"] == first["occurrence"])
     ]
     raise RatingsError(
-        f"{where.at(same.index, 'item', 'rater')}: rater {first['rater']!r} labelled item "
-        f"{first['item']!r} {len(same)} times as occurrence {first['occurrence']} ({listed(same['label'].tolist())}; "
-        f"{int(twice.sum())} such rows in all); one label for each (item, rater, occurrence) is required. "
-        "Keep one of them, name the column that numbers the occurrences, or give each round a table of its own."
+        f"{where.at(same.index, 'item', 'rater')}: found {len(same)} labels of rater "
+        f"{first['rater']!r} for item {first['item']!r} as occurrence {first['occurrence']} "
+        f"({listed(same['label'].tolist())}, {int(twice.sum())} such rows in all); "
+        "expected one label for each (item, rater, occurrence). Keep one of them, name the column "
+        "that numbers the occurrences, or give each round a table of its own."
     )
 
 
 def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
-    """What the rows say of their items; two rows of one item must say the same."""
+    """The contents of the items. All rows of an item must have the same contents."""
     names = [name for name in CONTENT if name in frame.columns]
     said = frame.assign(item=frame["item"].map(category_text, na_action="ignore").astype(object))[
         ["item", *names]
@@ -243,7 +256,8 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     if len(bad):
         item = said.loc[bad[0], "item"]
         raise RatingsError(
-            f"{where.at(bad, *names)}: item {item!r} has two different contents; one is required. Give each content its own item."
+            f"{where.at(bad, *names)}: found two different contents of item {item!r}; "
+            "expected one. Give each content its own item."
         )
     return (
         said.set_index("item").sort_index()
@@ -253,12 +267,13 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
 
 
 def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
-    """The cluster of each row's item: the same one in all its rows, and none of them without."""
+    """The cluster of each row's item. Every item has one cluster, the same in all its rows."""
     absent = said.index[said["cluster"].isna() | (said["cluster"].astype(str).str.strip() == "")]
     if len(absent):
         raise RatingsError(
-            f"{where.at(absent, 'cluster')}: no cluster found, and others have one; one is required for every item, or for none. "
-            "Fill it in: an item that belongs to no other is a cluster of its own."
+            f"{where.at(absent, 'cluster')}: found no cluster, and others have one; expected one "
+            "for every item, or for none. Fill it in: an item that belongs to no other is a "
+            "cluster of its own."
         )
     names = said["cluster"].map(category_text).astype(str).astype(object)
     _refuse_alike(names, where)
@@ -267,24 +282,29 @@ def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
         item = said.loc[several, "item"].iloc[0]
         mine = names[said["item"] == item].drop_duplicates()
         raise RatingsError(
-            f"{where.at(mine.index, 'cluster')}: item {item!r} in clusters {listed(mine.tolist())} found; one is required of each item. "
+            f"{where.at(mine.index, 'cluster')}: found item {item!r} in clusters "
+            f"{listed(mine.tolist())}; expected one of each item. "
             "Correct the cluster, or give each its own item."
         )
     return names
 
 
 def _refuse_alike(names: pd.Series, where: _Where) -> None:
-    """Clusters that print alike are one that was written in several ways; taken for several, they would make every interval too narrow."""
+    """Refuse clusters that print alike: they are probably one cluster, written in several ways.
+
+    If one cluster counted as several, every interval would be too narrow.
+    """
     alike = lookalikes(names.unique())
     if alike:
         rows = names.index[names.isin(alike[0])]
         raise RatingsError(
-            f"{where.at(rows, 'cluster')}: clusters {described(alike[0])} found, which print alike; names that do not are required. "
+            f"{where.at(rows, 'cluster')}: found clusters {described(alike[0])}, which print "
+            "alike; expected names that do not. "
             "Write the cluster in one way, or rename one of them."
         )
 
 
 def _in_several(items: pd.Series, clusters: pd.Series) -> pd.Index:
-    """The items that stand in more than one cluster."""
+    """The items that are in more than one cluster."""
     n_clusters = clusters.groupby(items.to_numpy()).nunique()
     return n_clusters.index[n_clusters > 1]

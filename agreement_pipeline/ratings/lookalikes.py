@@ -1,4 +1,4 @@
-"""Names that a reader cannot tell apart although they are different text: reported, never made one."""
+"""Names that look the same in print although they are different text; they are never merged."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -15,7 +15,13 @@ LATIN = str.maketrans(
 
 
 def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of different names that print alike: other scripts' letters, other normal forms, capitals, invisible characters, blanks around them.
+    """Groups of different names that print alike.
+
+    Such names differ only in these:
+
+    - letters of other scripts
+    - normal forms and capitals
+    - invisible characters and blanks
 
     >>> lookalikes(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
     True
@@ -29,7 +35,7 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def described(group: Iterable[str]) -> str:
-    r"""A group of look-alikes, each with the characters in it that are not ASCII written out.
+    r"""A group of look-alikes, with every character that is not ASCII written out.
 
     >>> described(["ana", "\u0430na"])
     "'ana' and '\\u0430na'"

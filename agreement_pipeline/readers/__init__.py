@@ -1,24 +1,18 @@
-"""Readers: one labelling tool a file, each from an export to canonical rows."""
+"""Readers: each reads one export format as rows under canonical names."""
 
-from agreement_pipeline.readers.cells import UNFINISHED
-from agreement_pipeline.readers.columns import Columns
-from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.table import (
-    of_round,
-    read_ratings,
-    read_rounds,
-    read_table,
-    refuse_unusable,
-)
+from agreement_pipeline.readers.columns import Columns, Layout
+from agreement_pipeline.readers.files import UNFINISHED
+from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.reading import read, read_rounds
+from agreement_pipeline.readers.registry import READERS, Reader
 
 __all__ = [
-    "LIMITS",
+    "READERS",
     "UNFINISHED",
     "Columns",
+    "Layout",
     "Limits",
-    "of_round",
-    "read_ratings",
+    "Reader",
+    "read",
     "read_rounds",
-    "read_table",
-    "refuse_unusable",
 ]

@@ -1,4 +1,4 @@
-"""The cells of a table, from a file that is whole: one that is unfinished, cut off or damaged is refused."""
+"""The cells of a table, from a whole file or a DataFrame."""
 
 import csv
 import json
@@ -14,127 +14,73 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text
-from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
+from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.text import listed
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = ".parquet"
-ENDINGS = (*SEPARATORS, *JSON_LINES, PARQUET)
-UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
-"""How the names of files end that some program is still writing."""
+SUFFIXES = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 Records = list[dict[str, object]]
 
 
-def read_cells(path: Path, limits: Limits = LIMITS) -> pd.DataFrame:
-    """Every cell of a table as its file writes it; the index `row` numbers the rows as a person would who opens the file.
+def file_cells(path: Path, limits: Limits) -> pd.DataFrame:
+    """Every cell of a table, as its file writes it.
 
-    Cells of delimited text and JSON Lines become text, and only an empty cell (or null) is missing. Parquet keeps its types.
+    The index `row` numbers the rows as an editor or a spreadsheet does. Cells of delimited text and
+    JSON Lines become text. Only an empty cell or null is missing. Parquet keeps its types.
 
     Raises
     ------
     RatingsError
-        The file is absent, unfinished, of no known kind, broken, too large, or holds no row.
+        The file is broken or too large, or it holds no row.
     """
-    refuse_unfinished(path)
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise RatingsError(
-            f"{path.name}: a name ending in {ending!r} found; one of {listed(ENDINGS)} is required. Save the table as one of these."
-        )
     if ending == PARQUET:
         frame = _parquet(whole_bytes(path), path.name, limits)
     elif ending in JSON_LINES:
         frame = _json_lines(whole_text(path), path.name, limits)
     else:
         frame = _delimited(whole_text(path), SEPARATORS[ending], path.name, limits)
-    if frame.empty:
-        raise RatingsError(
-            f"{path.name}: no row of data found; at least one rating is required. Check that the export is complete."
-        )
+    _refuse_no_row(frame, path.name)
     return frame
 
 
-def refuse_unfinished(path: Path) -> None:
-    """Refuse a path that is no file, and a name that says its file is still being written.
+def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> pd.DataFrame:
+    """Every cell of a DataFrame, with the rows numbered from 1; None, NaN and `pd.NA` are missing.
 
     Raises
     ------
     RatingsError
-        It is one of these.
+        The frame is too large, has a column twice, or holds no row.
     """
-    if not path.exists():
-        raise RatingsError(f"{path}: no such file found; a table is required. Check the path.")
-    if path.is_dir():
-        raise RatingsError(
-            f"{path}: a folder found; a file is required. Name one of the files in it."
-        )
-    if not path.is_file():
-        raise RatingsError(
-            f"{path}: a device, pipe or socket found; a file is required. Save the table as a file."
-        )
-    if path.name.endswith(UNFINISHED):
-        ending = next(ending for ending in UNFINISHED if path.name.endswith(ending))
-        raise RatingsError(
-            f"{path.name}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. {_WAIT}"
-        )
+    names = [str(name) for name in table.columns]
+    limits.refuse_beyond("columns", len(names), source, "columns")
+    limits.refuse_beyond("rows", len(table), source, "rows")
+    _refuse_twice(names, source)
+    _refuse_no_row(table, source)
+    columns = {
+        name: _missing_as_none(table.iloc[:, at].reset_index(drop=True))
+        for at, name in enumerate(names)
+    }
+    return _numbered(pd.DataFrame(columns), first=1)
 
 
-def whole_bytes(path: Path) -> bytes:
-    """The bytes of a file that did not change while they were read.
-
-    Raises
-    ------
-    RatingsError
-        It changed, cannot be read, or is empty.
-    """
-    try:
-        before = path.stat()
-        data = path.read_bytes()
-        after = path.stat()
-    except OSError as error:
-        raise RatingsError(
-            f"{path}: cannot be read ({error.strerror}); a readable file is required. Check its permissions and the disk."
-        ) from None
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise RatingsError(
-            f"{path.name}: a change found while it was read ({before.st_size} bytes before, {after.st_size} after); a finished file is required. {_WAIT}"
-        )
-    if not data:
-        raise RatingsError(
-            f"{path.name}: 0 bytes found; a table with at least one rating is required. Check that the export is complete."
-        )
-    return data
+def _missing_as_none(column: pd.Series) -> pd.Series:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.dtype.categories.dtype)
+    return column.where(column.notna(), None) if column.dtype == object else column
 
 
-def whole_text(path: Path) -> str:
-    """The text of a file that did not change while it was read, without a byte order mark.
-
-    Raises
-    ------
-    RatingsError
-        It changed, cannot be read, is empty or blank, is not UTF-8, or holds a NUL byte.
-    """
-    data = whole_bytes(path)
-    if b"\0" in data:
-        row = data.count(b"\n", 0, data.index(b"\0")) + 1
+def _refuse_no_row(frame: pd.DataFrame, source: str) -> None:
+    if frame.empty:
         raise RatingsError(
-            f"{path.name}: line {row}: a NUL byte found; text is required. Save it as UTF-8 text (it may be UTF-16, or damaged)."
+            f"{source}: found no row of data; expected at least one rating. "
+            "Check that the export is complete."
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise RatingsError(
-            f"{path.name}: line {row}: byte 0x{data[error.start]:02x} found, which is not UTF-8; UTF-8 text is required. Save the table as UTF-8."
-        ) from None
-    if not text.strip():
-        raise RatingsError(
-            f"{path.name}: nothing but blanks found; a table with at least one rating is required. Check that the export is complete."
-        )
-    return text
 
 
 def _delimited(text: str, separator: str, source: str, limits: Limits) -> pd.DataFrame:
@@ -161,8 +107,9 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
             row += 1
     except csv.Error as error:
         raise RatingsError(
-            f"{source}: row {row}: not readable as delimited text ({error}); "
-            f"quotes that close, around cells of at most {csv.field_size_limit()} characters, are required. "
+            f"{source}: row {row}: found text that is not readable as delimited text ({error}); "
+            "expected quotes that close, around cells of at most "
+            f"{csv.field_size_limit()} characters. "
             "Correct the row, or save the table as JSON Lines."
         ) from None
 
@@ -170,7 +117,8 @@ def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
 def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
     if not header:
         raise RatingsError(
-            f"{source}: row 1: a blank line found; the names of the columns are required. Remove the line."
+            f"{source}: row 1: found a blank line; expected the names of the columns. "
+            "Remove the line."
         )
     other = next(
         (mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]),
@@ -178,20 +126,22 @@ def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
     )
     if other:
         raise RatingsError(
-            f"{source}: row 1: one column found, {header[0]!r}, that holds {other!r}; columns separated by {separator!r} are required by the file's name. "
-            "Save it with that separator, or with the ending of its own (.csv for commas, .tsv for tabs)."
+            f"{source}: row 1: found one column, {header[0]!r}, that holds {other!r}; expected "
+            f"columns separated by {separator!r}, as the file's name says. Save it with that "
+            "separator, or under the right name (.csv for commas, .tsv for tabs)."
         )
 
 
 def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterator[list[str]]:
-    """The rows of data; a blank line is a row of missing cells, so that the numbers of the rows stay right."""
+    """The rows of data. A blank line is a row of missing cells, so later rows keep their number."""
     for number, cells in enumerate(rows, 2):
         if not cells:
             yield [""] * width
         elif len(cells) != width:
             raise RatingsError(
-                f"{source}: row {number}: {len(cells)} cells found; {width} are required, as in the header. "
-                "Complete the row, or quote the cell that holds a separator; if it is the last row, the file may be cut off."
+                f"{source}: row {number}: found {len(cells)} cells; expected {width}, as in the "
+                "header. Complete the row, or quote the cell that holds a separator. If it is the "
+                "last row, the file may be cut off."
             )
         else:
             yield cells
@@ -231,14 +181,17 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
     except (json.JSONDecodeError, RecursionError) as error:
         if last:
             raise RatingsError(
-                f"{where}: a last line that is cut off found ({error}); a JSON object is required in every line. {_WAIT}"
+                f"{where}: found a last line that is cut off ({error}); expected a JSON object in "
+                f"every line. {WAIT}"
             ) from None
         raise RatingsError(
-            f"{where}: not readable as JSON ({error}); a JSON object is required in every line. Correct the line."
+            f"{where}: found text that is not readable as JSON ({error}); expected a JSON object "
+            "in every line. Correct the line."
         ) from None
     if not isinstance(found, dict):
         raise RatingsError(
-            f"{where}: {line.strip()[:40]!r} found; a JSON object is required in every line. Write one object a rating, each on its own line."
+            f"{where}: found {line.strip()[:40]!r}; expected a JSON object in every line. "
+            "Write one object a rating, each on its own line."
         )
     return found
 
@@ -263,7 +216,8 @@ def _refuse_half_characters(text: str, where: str) -> None:
     except UnicodeEncodeError as error:
         half = f"\\u{ord(text[error.start]):04x}"
         raise RatingsError(
-            f"{where}: half a character ({half}) found; whole ones are required. Export the table again, as UTF-8."
+            f"{where}: found half a character ({half}); expected whole characters. "
+            "Export the table again, as UTF-8."
         ) from None
 
 
@@ -282,18 +236,19 @@ def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
         table = file.read()
         table.validate(full=True)
         columns = {
-            name: _told(column)
+            name: _apart(column)
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(
-            f"{source}: not a whole Parquet file found ({str(error).splitlines()[0]}); a finished one is required. {_WAIT}"
+            f"{source}: found no whole Parquet file ({str(error).splitlines()[0]}); expected a "
+            f"finished one. {WAIT}"
         ) from None
     return _numbered(pd.DataFrame(columns), first=1)
 
 
 def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
-    """A small Parquet file may hold a large table: what it says of itself is read before anything in it is."""
+    """Refuse by the file's own metadata: a small Parquet file can hold a large table."""
     expanded = sum(
         metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)
     )
@@ -302,8 +257,11 @@ def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
     limits.refuse_beyond("file_bytes", expanded, source, "bytes once expanded")
 
 
-def _told(column: Any) -> pd.Series:
-    """An Arrow column, in which NaN is a number that went wrong and None a missing one: pandas alone would take both as missing."""
+def _apart(column: Any) -> pd.Series:
+    """An Arrow column in which NaN and None stay apart.
+
+    NaN is a failed calculation; None is a missing value. pandas alone would read both as missing.
+    """
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -319,12 +277,10 @@ def _refuse_twice(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise RatingsError(
-            f"{where}: columns {listed(twice)} found twice; each is required once. Rename or remove one."
+            f"{where}: found columns {listed(twice)} twice; expected each once. "
+            "Rename or remove one."
         )
 
 
 def _numbered(frame: pd.DataFrame, *, first: int) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(first, first + len(frame), name="row"))
-
-
-_WAIT = "Wait until it is complete, or export it again."

@@ -14,7 +14,10 @@ Layout = Literal["long", "wide"]
 
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
-"""What is read without being named; `gold` keeps items out of a release, and many a file calls the right label so."""
+"""Columns that are read without being named.
+
+`gold` is not among them: in many files that column holds the right label, not yes or no.
+"""
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
@@ -55,7 +58,7 @@ KNOWN_AS = {
         "source",
     ),
 }
-"""What exports call these columns: named in errors, never taken for granted."""
+"""Usual names of these columns in exports. Errors propose them; the reader never assumes them."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,14 @@ class Columns:
     Parameters
     ----------
     item, rater, label
-        The three that a long table must have; a wide one needs `item` alone.
+        The three columns that a long table must have. A wide table needs `item` alone.
     round, occurrence, confidence, timestamp, text, cluster
         None: the column of that very name, if there is one.
     gold
-        Is an item's label known already, yes or no? None: no column says so.
+        The column that says yes if an item's label is known already. None: no column says so.
     raters
-        In a wide table, the columns that are raters: one of dates or of settled labels would be taken for one more, were they not named.
+        The columns of a wide table that are raters. They must be named, since other columns can
+        hold dates or settled labels.
 
     Raises
     ------
@@ -96,43 +100,18 @@ class Columns:
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise ProjectError(
-                f"columns: {listed(twice)} found for two of them; one column each is required. Correct one of the two."
+                f"columns: found {listed(twice)} for two of them; expected a column for each. "
+                "Correct one of the two."
             )
 
     @property
     def named(self) -> dict[str, str]:
-        """The columns that have a name, by what they hold."""
+        """The columns of the file that have a name, under their canonical names."""
         return {
             field.name: value
             for field in fields(self)
             if isinstance(value := getattr(self, field.name), str)
         }
-
-    @classmethod
-    def from_mapping(cls, data: object, source: object = "columns") -> "Columns":
-        """The columns that plain data, as read from YAML, name.
-
-        Raises
-        ------
-        ProjectError
-            A key is unknown, or a value is no name; the message names `source`.
-        """
-        if not isinstance(data, Mapping):
-            raise ProjectError(
-                f"{source}: {type(data).__name__} found; a mapping such as item: post_id is required. Name the columns."
-            )
-        known = [field.name for field in fields(cls)]
-        unknown = [key for key in data if key not in known]
-        if unknown:
-            raise ProjectError(
-                f"{source}: unknown key {listed(unknown)} found; {', '.join(known)} are known.{_meant(unknown[0], known)}"
-            )
-        for key, value in data.items():
-            if not (_names(value) if key == "raters" else _name(value)):
-                raise ProjectError(
-                    f"{source}: {key} {value!r} found; {'a list of column names' if key == 'raters' else 'a column name'} is required. Put it in quotes."
-                )
-        return cls(**{**data, "raters": tuple(data.get("raters", ()))})
 
 
 COLUMNS = Columns()
@@ -141,12 +120,12 @@ COLUMNS = Columns()
 def chosen_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
-    """The columns of the file to read, by what they hold.
+    """The columns of the file to read, under their canonical names.
 
     Raises
     ------
     RatingsError
-        One that is required or named is not in the file.
+        A required or named column is not in the file.
     """
     named = {
         name: column
@@ -157,8 +136,9 @@ def chosen_columns(
     missing = {name: column for name, column in named.items() if column not in header}
     if missing:
         raise RatingsError(
-            f"{source}: columns {listed(missing.values())} not found among {listed(header, 12)}; "
-            f"{', '.join(REQUIRED[layout])} and every column named by you are required. {_next_step(missing, free, layout)}"
+            f"{source}: found no columns {listed(missing.values())} among {listed(header, 12)}; "
+            f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
+            f"{_next_step(missing, free, layout)}"
         )
     for name in OPTIONAL:
         if name not in named and (
@@ -176,7 +156,7 @@ def rater_columns(
     Raises
     ------
     RatingsError
-        None is named, one is not in the file, or one has no name.
+        No rater's column is named, a named one is not in the file, or one has no name.
     """
     raters, free = (
         list(columns.raters),
@@ -187,24 +167,32 @@ def rater_columns(
         return raters
     if missing or raters:
         found = (
-            f"columns {listed(missing)} not found among {listed(header, 12)}"
+            f"no columns {listed(missing)} among {listed(header, 12)}"
             if missing
-            else "a rater's column without a name found"
+            else "a rater's column without a name"
         )
         raise RatingsError(
-            f"{source}: {found}; a named column for each rater is required in a wide table. Correct the raters' columns."
+            f"{source}: found {found}; expected a named column for each rater of a wide table. "
+            "Correct the raters' columns."
         )
     if not free:
         raise RatingsError(
-            f"{source}: no column of a rater found among {listed(header, 12)}; one for each rater is required. Check the export."
+            f"{source}: found no column of a rater among {listed(header, 12)}; "
+            "expected one for each rater. Check the export."
         )
-    shown, more = (
-        free[:CANDIDATES],
-        f" ({len(free) - CANDIDATES} more columns are not shown)" if len(free) > CANDIDATES else "",
-    )
     raise RatingsError(
-        f"{source}: no column named as a rater's; the columns of raters are required by name in a wide table, since others hold dates or settled labels. "
-        f"Name those of these that are{more}: columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project, or {' '.join(map(_as_option, shown))}."
+        f"{source}: found no column that is named as a rater's; expected the names of the raters' "
+        "columns in a wide table, since other columns can hold dates or settled labels. "
+        f"{_candidates(free)}"
+    )
+
+
+def _candidates(free: list[str]) -> str:
+    shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
+    more = f" ({hidden} more columns are not shown)" if hidden > 0 else ""
+    in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
+    return (
+        f"Name the raters among these{more}: {in_project}, or {' '.join(map(_as_option, shown))}."
     )
 
 
@@ -216,11 +204,12 @@ def _next_step(missing: Mapping[str, str], free: list[str], layout: Layout) -> s
     meant = {name: near for name, column in missing.items() if (near := _near(name, column, free))}
     if meant:
         return f"Did you mean {', '.join(f'{name}: {near!r}' for name, near in meant.items())}?"
-    return f"Say what the columns are called{', or that the layout is wide if each rater has one' if layout == 'long' else ''}."
+    wide = ", or choose the layout wide if each rater has one" if layout == "long" else ""
+    return f"Name the columns{wide}."
 
 
 def _near(name: str, column: str, free: list[str]) -> str | None:
-    """Which of the file's other columns may be the one that was not found."""
+    """The column of the file that probably is the missing one."""
     free = [each for each in free if name != "label" or not _numbers_rows(each)]
     plain = {
         each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each
@@ -234,18 +223,5 @@ def _near(name: str, column: str, free: list[str]) -> str | None:
 
 
 def _numbers_rows(column: str) -> bool:
-    """Is it an id by its name? An annotation's names a row, and is no label."""
+    """True if the name ends in `id`: such a column names rows and holds no labels."""
     return column.strip().lower().endswith("id")
-
-
-def _meant(name: object, known: list[str]) -> str:
-    near = get_close_matches(str(name), known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else " Correct the spelling: nothing is ignored."
-
-
-def _name(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _names(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(_name(each) for each in value)

@@ -189,17 +189,6 @@ class CategoryCounts(RowMemory):
             rows, weights, scale=self.scale, n_raters=self.n_raters, clusters=clusters
         )
 
-    def one_vs_rest(self, category: int) -> "CategoryCounts":
-        """Count one category against all others."""
-        of, name = self.counts[:, category], self.scale.names[category]
-        return CategoryCounts(
-            np.column_stack([self.sizes - of, of]),
-            self.weights,
-            scale=Scale(("the rest", name) if name != "the rest" else ("other", "the rest")),
-            n_raters=self.n_raters,
-            clusters=self.clusters,
-        ).merged()
-
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         refuse_other_scale(WHAT, self.scale, other.scale)
         refuse_sum(WHAT, self.clusters, other.clusters)

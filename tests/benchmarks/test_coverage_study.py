@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agreement_pipeline.intervals import Inference
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -217,7 +219,9 @@ def test_the_lower_limit_holds_as_often_as_it_is_at_or_under_the_truth(study, po
     for level, held in ((0.90, "held_95"), (0.95, "held_975")):
         found = [
             estimate(
-                "gwet_ac1", sample.counts("nominal"), method="jackknife_t", confidence_level=level
+                "gwet_ac1",
+                sample.counts("nominal"),
+                Inference(confidence_level=level, method="jackknife_t"),
             )
             for sample in samples
         ]

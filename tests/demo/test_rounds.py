@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from agreement_pipeline import readers
 from agreement_pipeline.demo.rounds import (
     CATEGORIES,
     CLASSIFIERS,
@@ -16,9 +17,9 @@ from agreement_pipeline.demo.rounds import (
     write_moderation_rounds,
 )
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import read_ratings
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
@@ -70,14 +71,18 @@ def verdicts(written):
     paths = {**{path.stem: path for path in written[1]}, "2026-W06 again": written[2][-1]}
     return {
         name: policy.judge(
-            list(measure_ratings(read(path), policy.measures, n_resamples=policy.n_resamples))
+            list(
+                measure_ratings(
+                    read(path), policy.measures, Inference(n_resamples=policy.n_resamples)
+                )
+            )
         )
         for name, path in paths.items()
     }
 
 
 def read(path):
-    return read_ratings(path, scale=Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS))
+    return readers.read(path, scale=Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS))
 
 
 def kind(verdicts, measure, scope="round"):
@@ -270,6 +275,8 @@ def test_the_standard_policy_and_the_moderation_policy_read_alpha_alike(written)
     assert standard.rules[0] == moderation.rules[0]
     assert admitted(
         replace(standard, n_resamples=1000).judge(
-            list(measure_ratings(read(written[1][4]), standard.measures, n_resamples=1000))
+            list(
+                measure_ratings(read(written[1][4]), standard.measures, Inference(n_resamples=1000))
+            )
         )
     )

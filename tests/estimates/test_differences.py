@@ -7,8 +7,9 @@ import pytest
 
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import Difference
-from agreement_pipeline.estimates.differences import Side, _drawn, _unseen_masses, difference
-from agreement_pipeline.intervals import PRIOR_MASS, Interval, resampled
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side, drawn_sides, unseen_masses
+from agreement_pipeline.intervals import PRIOR_MASS, Inference, Interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
@@ -157,7 +158,7 @@ def test_a_category_that_is_named_is_compared_and_one_that_nobody_gave_is_undefi
     for place, category in enumerate("abc"):
         found = difference(
             *(Side(str(k), "specific_agreement", each, category) for k, each in enumerate(counts)),
-            n_resamples=2000,
+            inference=Inference(n_resamples=2000),
         )
         values = [MEASURES["specific_agreement"](each).value[place] for each in counts]
         assert found.value == pytest.approx(values[0] - values[1])
@@ -200,12 +201,12 @@ def test_two_categories_of_one_statistic_rest_on_the_same_draws():
     ("measure", "category", "need"),
     [
         ("specific_agreement", "maybe", "one of no, yes"),
-        ("fleiss_kappa", "no", "a measure that has a value"),
+        ("fleiss_kappa", "no", "none, since the measure has no value for each category"),
     ],
 )
 def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
     counts = labelled(11, 0.8)[0].counts().merged()
-    with pytest.raises(AgreementError, match=f"category '{category}' found; {need}"):
+    with pytest.raises(AgreementError, match=f"found category '{category}'; expected {need}"):
         difference(
             Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N
         )
@@ -233,7 +234,7 @@ def test_undefined_draws_count_against_both_limits():
     found = difference(
         Side("rare", "krippendorff_alpha", rare),
         Side("both", "krippendorff_alpha", both),
-        n_resamples=4000,
+        Inference(n_resamples=4000),
     )
     assert found.interval.low < -0.3
     assert found.interval.high > 0.2
@@ -255,7 +256,7 @@ def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_lev
     found = difference(
         Side("one", "um_phi", one),
         Side("other", "um_phi", other),
-        confidence_level=confidence_level,
+        Inference(confidence_level=confidence_level),
     )
     assert (np.isfinite(found.interval).all(), "too few draws for limits at" in found.method) == (
         enough,
@@ -274,7 +275,7 @@ def test_sides_that_share_items_must_be_the_same_rows():
     fewer = LabelsByRater(patterns.codes[:-1], scale=TWO, raters="abc")
     with pytest.raises(
         AgreementError,
-        match="400 and 399 rows that differ found; the same items row by row are required",
+        match="found 400 and 399 rows that differ; expected the same items row by row",
     ):
         difference(
             Side("a", "shah_kappa_s", patterns), Side("b", "shah_kappa_s", fewer), shared=399
@@ -283,15 +284,18 @@ def test_sides_that_share_items_must_be_the_same_rows():
 
 def test_a_measure_that_is_not_registered_is_refused():
     patterns, _ = labelled(9, 0.8)
-    with pytest.raises(PolicyError, match="measure 'alpha' found"):
+    with pytest.raises(PolicyError, match="measure: found 'alpha'; expected one of the"):
         difference(Side("a", "alpha", patterns), Side("b", "shah_kappa_s", patterns))
 
 
 def test_the_same_seed_gives_the_same_limits_and_the_mapping_says_what_was_compared():
     one, other = (Side(each.classifier, "shah_s", each) for each in panels(10, 0.9, 0.7))
-    found = difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
-    assert found == difference(one, other, shared=N, seed=[1, 2], n_resamples=500)
-    assert found.interval != difference(one, other, shared=N, seed=[1, 3], n_resamples=500).interval
+    found = difference(one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N)
+    assert found == difference(one, other, Inference(n_resamples=500, seed=[1, 2]), shared=N)
+    assert (
+        found.interval
+        != difference(one, other, Inference(n_resamples=500, seed=[1, 3]), shared=N).interval
+    )
     told = found.to_mapping()
     assert (told["one"], told["other"], told["n_shared"], told["difference"]) == (
         "model 0",
@@ -327,7 +331,7 @@ def share_found_greater(one, other):
     ]
     return np.mean(
         [
-            difference(*pair, seed=seed, n_resamples=1000).interval.low > 0
+            difference(*pair, inference=Inference(n_resamples=1000, seed=seed)).interval.low > 0
             for seed, pair in enumerate(zip(*sides, strict=True))
         ]
     )
@@ -370,7 +374,7 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
         one, other = (
             each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
         )
-    blocks = _drawn(
+    blocks = drawn_sides(
         Side("one", "krippendorff_alpha", one),
         Side("other", "krippendorff_alpha", other),
         False,
@@ -398,8 +402,10 @@ def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_se
             for block in blocks
         ]
     )
-    assert np.array_equal(difference(*sides, shared=N, seed=3, n_resamples=500).draws, expected)
+    assert np.array_equal(
+        difference(*sides, inference=Inference(n_resamples=500, seed=3), shared=N).draws, expected
+    )
     assert [
-        _unseen_masses(*pair)
+        unseen_masses(*pair)
         for pair in (sides, [Side(each.classifier, "shah_s", each) for each in panels(1, 0.9, 0.6)])
     ] == [[PRIOR_MASS] * 2] * 2

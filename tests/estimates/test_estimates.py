@@ -10,8 +10,9 @@ from scipy import stats
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
-from agreement_pipeline.estimates.differences import Side, difference
-from agreement_pipeline.intervals import Interval, OfDraws, resampled
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference, Interval, Percentiles, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -40,19 +41,19 @@ MADE = Estimate("fleiss_kappa", ROUND, 0.8, Interval(0.7, 0.9), 0.95, "m", 10, 3
 def test_a_value_without_an_interval_or_beside_a_reason_is_refused(changes):
     with pytest.raises(
         ValueError,
-        match="a value with an interval, or a reason why it is undefined, is required; exactly one of them",
+        match="expected a value with an interval, or a reason",
     ):
         replace(MADE, **changes)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_value_that_is_no_number_is_refused(value):
-    with pytest.raises(ValueError, match="a finite number is required"):
+    with pytest.raises(ValueError, match=r"found value (nan|inf); expected a finite number"):
         replace(MADE, value=value)
 
 
 def test_an_estimate_says_what_it_is_and_what_it_rests_on():
-    found = estimate("fleiss_kappa", SEEN, seed=3)
+    found = estimate("fleiss_kappa", SEEN, Inference(seed=3))
     assert (found.measure, str(found.scope), found.confidence_level) == (
         "fleiss_kappa",
         "round",
@@ -94,8 +95,8 @@ def test_a_measure_of_pairs_of_the_panel_rests_on_the_items_that_have_one(name):
     found = estimate(
         name,
         panel_of_single_ratings_and_five_pairs(),
+        Inference(n_resamples=1000),
         scope=Scope("classifier", "model"),
-        n_resamples=1000,
     )
     assert (found.n_items, found.n_used, found.n_raters) == (100, 5, 2)
     assert found.dropped == {"one rating of the panel": 95}
@@ -105,14 +106,18 @@ def test_a_measure_of_pairs_of_the_panel_rests_on_the_items_that_have_one(name):
 
 def test_what_rests_on_single_ratings_drops_none_of_them():
     found = estimate(
-        "vanbelle_albert_kappa", panel_of_single_ratings_and_five_pairs(), n_resamples=1000
+        "vanbelle_albert_kappa",
+        panel_of_single_ratings_and_five_pairs(),
+        Inference(n_resamples=1000),
     )
     assert (found.n_items, found.n_used, found.dropped) == (100, 100, {})
 
 
 def test_against_the_majority_items_without_one_are_dropped():
     panel = LabelsByRater([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
-    found = estimate("consensus_kappa", panel.with_classifier([0, 1, 1], "model"), n_resamples=1000)
+    found = estimate(
+        "consensus_kappa", panel.with_classifier([0, 1, 1], "model"), Inference(n_resamples=1000)
+    )
     assert (found.n_items, found.n_used, found.dropped) == (12, 9, {"no majority of the panel": 3})
 
 
@@ -123,7 +128,7 @@ def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
     found = estimate(
         "campagner_cabitza_rho",
         ReplicatedLabels([[3, 1], [1, 3]], [0, 1], [0, 1], first),
-        n_resamples=1000,
+        Inference(n_resamples=1000),
     )
     assert (found.n_items, found.n_used) == (12, 9)
     assert list(found.dropped) == [
@@ -158,14 +163,16 @@ def test_cells_too_short_to_show_guessing_decide_nothing():
     documents = cells.in_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
     assert rests_on.deciding(documents) == pytest.approx((5 + 4) ** 2 / (5**2 + 4**2))
     few, more = (
-        estimate("campagner_cabitza_rho_robust", each, n_resamples=1000)
+        estimate("campagner_cabitza_rho_robust", each, Inference(n_resamples=1000))
         for each in (cells, cells.reweighted(10 * cells.weights))
     )
-    assert [each.known.n for each in (few, more)] == [9, 90]
+    assert [each.distribution.n for each in (few, more)] == [9, 90]
 
 
 def test_the_influence_of_a_rater_rests_on_all_items_with_two_ratings():
-    found = estimate("alpha_influence", panel_of_single_ratings_and_five_pairs(), n_resamples=1000)
+    found = estimate(
+        "alpha_influence", panel_of_single_ratings_and_five_pairs(), Inference(n_resamples=1000)
+    )
     assert (found.n_items, found.n_used, found.dropped) == (130, 100, {"one rating": 30})
 
 
@@ -173,7 +180,7 @@ def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_ma
     draws = np.concatenate(
         [MEASURES["fleiss_kappa"](block).value for block in resampled(SEEN, 500, 3)]
     )
-    found = estimate("fleiss_kappa", SEEN, seed=3, n_resamples=500, confidence_level=0.9)
+    found = estimate("fleiss_kappa", SEEN, Inference(confidence_level=0.9, n_resamples=500, seed=3))
     n = found.n_used
     lower = stats.norm.cdf(stats.t.ppf(0.05, n - 1) * math.sqrt((n + 1) / (n - 1)))
     assert found.interval == tuple(np.quantile(draws, (lower, 1 - lower), method="inverted_cdf"))
@@ -184,8 +191,8 @@ def test_patterns_will_do_for_a_measure_that_forgets_raters():
         [[0, 0, 0], [0, 1, 0], [1, 1, 1], [2, -1, -1]], [40, 10, 30, 5], scale=THREE, raters="abc"
     )
     named, forgotten = (
-        estimate("fleiss_kappa", patterns, seed=3),
-        estimate("fleiss_kappa", patterns.counts().merged(), seed=3),
+        estimate("fleiss_kappa", patterns, Inference(seed=3)),
+        estimate("fleiss_kappa", patterns.counts().merged(), Inference(seed=3)),
     )
     assert named == forgotten
     assert (named.draws == forgotten.draws).all()
@@ -193,7 +200,7 @@ def test_patterns_will_do_for_a_measure_that_forgets_raters():
 
 def test_a_higher_confidence_level_gives_a_wider_interval():
     levels = [
-        estimate("fleiss_kappa", SEEN, confidence_level=level).interval
+        estimate("fleiss_kappa", SEEN, Inference(confidence_level=level)).interval
         for level in (0.8, 0.95, 0.99)
     ]
     assert levels[0].low > levels[1].low > levels[2].low
@@ -202,9 +209,9 @@ def test_a_higher_confidence_level_gives_a_wider_interval():
 
 def test_several_measures_share_their_draws_and_none_changes_another():
     names = ["gwet_ac1", "category_agreement", "fleiss_kappa"]
-    together = {(e.measure, e.scope): e for e in estimate_each(names, SEEN, seed=7)}
+    together = {(e.measure, e.scope): e for e in estimate_each(names, SEEN, Inference(seed=7))}
     for name in names:
-        alone = estimate(name, SEEN, seed=7)
+        alone = estimate(name, SEEN, Inference(seed=7))
         assert together[name, ROUND] == alone
         assert (together[name, ROUND].draws == alone.draws).all()
 
@@ -269,7 +276,9 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
 
 
 def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_undefined_ones_included():
-    holed = replace(MADE, known=OfDraws(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0)))
+    holed = replace(
+        MADE, distribution=Percentiles(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0))
+    )
     assert [holed.miss_probability(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
 
 
@@ -315,8 +324,8 @@ def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
 def test_an_impossible_level_or_number_of_draws_is_refused(name, value):
     sides = Side("one", "fleiss_kappa", SEEN), Side("other", "gwet_ac1", SEEN)
     for made in (
-        lambda options: estimate("fleiss_kappa", SEEN, **options),
-        lambda options: difference(*sides, shared=SEEN.n_items, **options),
+        lambda inference: estimate("fleiss_kappa", SEEN, inference),
+        lambda inference: difference(*sides, inference, shared=SEEN.n_items),
     ):
-        with pytest.raises(PolicyError, match=rf"^{name} {value!r} found; .* is required"):
-            made({name: value})
+        with pytest.raises(PolicyError, match=rf"^{name}: found {value!r}; expected .* usual"):
+            made(Inference(**{name: value}))

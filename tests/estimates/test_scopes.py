@@ -8,6 +8,7 @@ from scipy import stats
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
 from agreement_pipeline.estimates import measure_ratings, survey
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import LabelsByRater
@@ -31,7 +32,7 @@ def ratings():
 
 
 def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
-    found = list(measure_ratings(ratings, MEASURES, method=AT_LARGE, n_resamples=1000))
+    found = list(measure_ratings(ratings, MEASURES, Inference(n_resamples=1000, method=AT_LARGE)))
     spoken = {
         each.scope.kind: each.method.split("; ")[-1] for each in found if each.value is not None
     }
@@ -46,7 +47,7 @@ def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
 
 def test_values_do_not_depend_on_the_method_and_limits_for_raters_at_large_are_wider(ratings):
     usual, at_large = (
-        list(measure_ratings(ratings, MEASURES, n_resamples=1000, **options))
+        list(measure_ratings(ratings, MEASURES, Inference(n_resamples=1000, **options)))
         for options in ({}, {"method": AT_LARGE})
     )
     assert [(each.measure, each.scope, each.value) for each in usual] == [
@@ -71,7 +72,9 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     )
     found = next(
         each
-        for each in survey(ratings, ["krippendorff_alpha"], judged=("round",), method=AT_LARGE)
+        for each in survey(
+            ratings, ["krippendorff_alpha"], Inference(method=AT_LARGE), judged=("round",)
+        )
         if str(each.scope) == "round"
     )
     assert at_large.estimates[0].interval == found.interval != these.estimates[0].interval
@@ -89,7 +92,7 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
 def test_details_have_ten_draws_beyond_each_limit(ratings):
     details = [
         each
-        for each in survey(ratings, ["cohen_kappa"], confidence_level=0.995)
+        for each in survey(ratings, ["cohen_kappa"], Inference(confidence_level=0.995))
         if each.scope.kind == "pair" and each.draws is not None
     ]
     assert details
@@ -160,8 +163,8 @@ def test_numbers_have_intervals_for_raters_at_large_too():
     for found in measure_ratings(
         numbers,
         ["krippendorff_alpha", "icc_2_1", "berry_mielke_r"],
+        Inference(method=AT_LARGE),
         scopes=("round",),
-        method=AT_LARGE,
     ):
         assert found.method.endswith("raters at large")
         assert found.interval.low < found.value < found.interval.high

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import shrunken_self_agreement
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
@@ -28,7 +29,7 @@ def replicates(agreeing, met):
 
 
 def shrunk(agreeing, met, **options):
-    return shrunken_self_agreement(replicates(agreeing, met), **options)
+    return shrunken_self_agreement(replicates(agreeing, met), Inference(**options))
 
 
 def by_the_formula(agreeing, met):

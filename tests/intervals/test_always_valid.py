@@ -11,7 +11,13 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, measure_ratings, survey
-from agreement_pipeline.intervals import AlwaysValid, OfDraws, critical_value, draws_needed, mixture
+from agreement_pipeline.intervals import (
+    AlwaysValid,
+    Inference,
+    Percentiles,
+    critical_value,
+    mixture,
+)
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
@@ -76,9 +82,11 @@ def test_a_path_ever_leaves_with_no_more_than_the_level_and_by_a_fixed_limit_far
 
 def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     counts = CategoryCounts([[3, 0], [2, 1], [1, 2], [0, 3]], [220, 30, 20, 230], scale=TWO)
-    found = estimate("krippendorff_alpha", counts, n_resamples=20_000, always_valid_at=500)
+    found = estimate(
+        "krippendorff_alpha", counts, Inference(n_resamples=20_000, always_valid_at=500)
+    )
     z = critical_value(500 * mixture(500, ALPHA), ALPHA)
-    draws = estimate("krippendorff_alpha", counts, n_resamples=20_000).draws
+    draws = estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000)).draws
     assert tuple(found.interval) == tuple(
         np.quantile(draws, (stats.norm.sf(z), stats.norm.cdf(z)), method="inverted_cdf")
     )
@@ -95,7 +103,8 @@ def test_no_round_is_known_better_for_being_looked_at_many_times(n, level):
     counts = CategoryCounts([[2, 0], [0, 2]], [n - 2, 2], scale=TWO)
     settings = {"n_resamples": 200_000, "confidence_level": level}
     once, always = (
-        estimate("krippendorff_alpha", counts, always_valid_at=at, **settings) for at in (None, 10)
+        estimate("krippendorff_alpha", counts, Inference(always_valid_at=at, **settings))
+        for at in (None, 10)
     )
     assert always.interval.low <= once.interval.low
     assert all(
@@ -109,34 +118,39 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     alike = CategoryCounts([[2, 0], [1, 1], [0, 2]], [40, 8, 40], scale=TWO)
     informed = [
         estimate(
-            "krippendorff_alpha", each, n_resamples=1000, always_valid_at=500
-        ).known.one.information
+            "krippendorff_alpha", each, Inference(n_resamples=1000, always_valid_at=500)
+        ).distribution.one.information
         for each in (singles, alike)
     ]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], [1, 1, 1, 1], scale=TWO)
     clustered = estimate(
-        "krippendorff_alpha", rows, n_resamples=1000, clusters=[0, 0, 1, 1], always_valid_at=500
+        "krippendorff_alpha",
+        rows,
+        Inference(n_resamples=1000, always_valid_at=500),
+        clusters=[0, 0, 1, 1],
     )
-    assert clustered.known.one.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_the_limits_know_nothing_of_how_often_anybody_looked():
     counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [150, 20, 150], scale=TWO)
     first, again = (
-        estimate("krippendorff_alpha", counts, n_resamples=20_000, always_valid_at=300)
+        estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000, always_valid_at=300))
         for _ in range(2)
     )
     assert first.interval == again.interval
 
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
-    sure = OfDraws(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
+    sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
     known = AlwaysValid(sure, 500 * mixture(500, ALPHA), (-1.0, 1.0))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
     assert known.under(0.8) > 0.025
     enough = AlwaysValid(
-        OfDraws(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)), 500 * mixture(500, ALPHA), (-1.0, 1.0)
+        Percentiles(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)),
+        500 * mixture(500, ALPHA),
+        (-1.0, 1.0),
     )
     assert (enough.limits(0.025).low, enough.under(0.8) < 0.025) == (0.99, True)
 
@@ -160,14 +174,14 @@ def test_an_expensive_measure_has_the_bounds():
     values = NumbersByRater(
         vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
     )
-    found = estimate("berry_mielke_r", values, always_valid_at=500)
-    assert len(found.known.one.once.draws) == 400
-    assert tuple(found.interval) == found.known.one.bounds
+    found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))
+    assert len(found.distribution.one.once.draws) == 400
+    assert tuple(found.interval) == found.distribution.one.bounds
     assert found.miss_probability(0.8) > 0.025
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():
-    needed = draws_needed(0.95)
+    needed = Inference(always_valid_at=500).needed_resamples()
     for n in (100, 200, 400, 1000, 4000):
         assert needed * stats.norm.sf(critical_value(n * mixture(400, ALPHA), ALPHA)) >= 10
     assert needed * stats.norm.sf(critical_value(90 * mixture(400, ALPHA), ALPHA)) < 10
@@ -188,7 +202,7 @@ def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_t
         ({"always_valid_at": 500.0}, "always_valid_at 500.0 found"),
         (
             {"always_valid_at": 500, "n_resamples": 10_000},
-            "n_resamples 10000 with always_valid_at found; 17398 or more is required",
+            "n_resamples: found 10000 with confidence_level 0.95, always_valid_at; expected 17398 or more",
         ),
         (
             {"always_valid_at": 500, "interval_method": "two_way_jackknife_log"},
@@ -208,8 +222,15 @@ def test_what_cannot_be_judged_so_is_refused_in_words(changes, words):
 
 def test_raters_at_large_are_not_asked_about_at_any_time():
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
-    with pytest.raises(PolicyError, match="always valid limits by two_way_jackknife_log found"):
-        estimate("krippendorff_alpha", counts, method="two_way_jackknife_log", always_valid_at=500)
+    with pytest.raises(
+        PolicyError,
+        match="always_valid_at: found method two_way_jackknife_log; expected one for these raters",
+    ):
+        estimate(
+            "krippendorff_alpha",
+            counts,
+            Inference(method="two_way_jackknife_log", always_valid_at=500),
+        )
 
 
 @pytest.mark.parametrize("at", [0, -500])
@@ -217,9 +238,9 @@ def test_limits_that_are_tightest_at_no_item_are_refused(at):
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
     with pytest.raises(
         PolicyError,
-        match=f"always_valid_at {at} found; a number of items .or clusters. from 1 is required",
+        match=f"always_valid_at: found {at}; expected a number of items .or clusters. from 1",
     ):
-        estimate("krippendorff_alpha", counts, always_valid_at=at)
+        estimate("krippendorff_alpha", counts, Inference(always_valid_at=at))
 
 
 def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
@@ -264,7 +285,9 @@ def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(rat
     )
     shown = next(
         each
-        for each in survey(ratings, ["krippendorff_alpha"], n_resamples=20_000, always_valid_at=300)
+        for each in survey(
+            ratings, ["krippendorff_alpha"], Inference(n_resamples=20_000, always_valid_at=300)
+        )
         if str(each.scope) == "round"
     )
     assert shown.interval == always.estimates[0].interval
@@ -288,10 +311,13 @@ def test_each_rater_has_a_time_of_her_own(ratings):
     )
     met = fewer.table[fewer.table["occurrence"] > 1].groupby("rater")["item"].nunique()
     found = measure_ratings(
-        fewer, ["self_agreement"], scopes=("round", "rater"), n_resamples=1000, always_valid_at=300
+        fewer,
+        ["self_agreement"],
+        Inference(n_resamples=1000, always_valid_at=300),
+        scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.known.one.information / mixture(300, ALPHA) for each in found
+        str(each.scope): each.distribution.one.information / mixture(300, ALPHA) for each in found
     }
     assert information == pytest.approx(
         {

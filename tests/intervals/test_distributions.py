@@ -8,8 +8,16 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import METHODS, Anything, Expanded, OfDraws, expanded
-from agreement_pipeline.intervals.distributions import Corrected, Exact, Student
+from agreement_pipeline.intervals import (
+    METHODS,
+    BoundsOnly,
+    ExpandedPercentiles,
+    Inference,
+    Percentiles,
+    expanded,
+)
+from agreement_pipeline.intervals.distributions import Exact, Student
+from agreement_pipeline.intervals.percentiles import CorrectedPercentiles
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import note
@@ -48,17 +56,18 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
             found = estimate(
                 measure,
                 patterns(seed),
-                seed=seed,
-                method=name,
-                n_resamples=1000,
-                always_valid_at=at,
+                Inference(n_resamples=1000, method=name, always_valid_at=at, seed=seed),
             )
             if found.value is None:
                 continue
-            assert found.interval == found.known.limits((1 - found.confidence_level) / 2)
+            assert found.interval == found.distribution.limits((1 - found.confidence_level) / 2)
             for level, cutoff in product(LEVELS, (*CUTOFFS, found.value)):
-                tail, q, p = (1 - level) / 2, found.known.under(cutoff), found.known.over(cutoff)
-                low, high = found.known.limits(tail)
+                tail, q, p = (
+                    (1 - level) / 2,
+                    found.distribution.under(cutoff),
+                    found.distribution.over(cutoff),
+                )
+                low, high = found.distribution.limits(tail)
                 assert 0 <= q <= 1
                 assert 0 <= p <= 1
                 if abs(q - tail) > TIE:
@@ -73,7 +82,9 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
 def test_q_never_falls_as_the_cutoff_rises(name, at):
     for seed in range(6):
         found = estimate(
-            "krippendorff_alpha", patterns(seed), method=name, n_resamples=500, always_valid_at=at
+            "krippendorff_alpha",
+            patterns(seed),
+            Inference(n_resamples=500, method=name, always_valid_at=at),
         )
         if found.value is not None:
             q = [found.miss_probability(cutoff) for cutoff in np.linspace(-1, 1, 41)]
@@ -98,7 +109,7 @@ def test_q_of_a_jackknifed_mean_is_students_tail():
     x = mean_of_pairs(seen)
     error = x.std(ddof=1) / math.sqrt(40)
     plain, log = (
-        estimate("percent_agreement", seen, method=name)
+        estimate("percent_agreement", seen, Inference(method=name))
         for name in ("jackknife_t", "jackknife_log")
     )
     assert plain.miss_probability(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
@@ -106,7 +117,7 @@ def test_q_of_a_jackknifed_mean_is_students_tail():
     assert log.miss_probability(0.8) == pytest.approx(
         stats.t.sf(math.log(0.2 / apart) * apart / error, 39)
     )
-    assert [plain.known.over(0.8), log.known.over(0.8)] == pytest.approx(
+    assert [plain.distribution.over(0.8), log.distribution.over(0.8)] == pytest.approx(
         [1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)]
     )
 
@@ -127,7 +138,7 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
     )
     squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
     apart = 1 - by_item.mean()
-    found = estimate("percent_agreement", seen, method="two_way_jackknife_log")
+    found = estimate("percent_agreement", seen, Inference(method="two_way_jackknife_log"))
     assert found.miss_probability(0.8) == pytest.approx(
         stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
     )
@@ -138,30 +149,30 @@ def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones
     """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
     unanimous = LabelsByRater([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
-        assert estimate("percent_agreement", unanimous, method=name).miss_probability(
+        assert estimate("percent_agreement", unanimous, Inference(method=name)).miss_probability(
             0.8
         ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
 
 
 def test_where_nothing_is_known_q_is_1():
     two = LabelsByRater([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
-    found = estimate("krippendorff_alpha", two, method="two_way_jackknife_log")
+    found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
-    assert (found.known, found.without_limits) == (
-        Anything((-1.0, 1.0), "too few raters"),
+    assert (found.distribution, found.without_limits) == (
+        BoundsOnly((-1.0, 1.0), "too few raters"),
         "too few raters",
     )
 
 
 def test_a_draw_without_a_value_is_a_miss_on_either_side():
-    holed = OfDraws(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
+    holed = Percentiles(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
     assert (holed.under(0.8), holed.over(0.8)) == (0.5, 0.75)
     assert (holed.under(-1.0), holed.over(1.0)) == (0.0, 0.25)
 
 
 def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
-    lopsided = OfDraws(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
+    lopsided = Percentiles(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
     assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (
         0.78,
         0.5,
@@ -175,7 +186,7 @@ def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students
     draws = stats.norm.ppf(
         (np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1)
     )
-    known = Expanded(draws, x.mean(), (-math.inf, math.inf), n)
+    known = ExpandedPercentiles(draws, x.mean(), (-math.inf, math.inf), n)
     for level in (0.8, 0.9, 0.95):
         exact = stats.ttest_1samp(x, 0).confidence_interval(level)
         assert tuple(known.limits((1 - level) / 2)) == pytest.approx(
@@ -196,7 +207,7 @@ def test_dirichlet_means_vary_as_that_takes_them_to():
 
 def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
     draws = np.linspace(0.5, 0.9, 1000)
-    few, more = (Expanded(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
+    few, more = (ExpandedPercentiles(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
     assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == (
         (-1.0, 1.0),
         few.under(0.5),
@@ -213,7 +224,7 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
         estimate(
             "percent_agreement",
             LabelsByRater([[0, 0]], [n], scale=TWO, raters="ab"),
-            n_resamples=1000,
+            Inference(n_resamples=1000),
         )
         for n in (4, 12)
     )
@@ -234,14 +245,16 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
 
 
 def test_one_item_tells_nothing():
-    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything(
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == BoundsOnly(
         (0.0, 1.0), "too few items or draws"
     )
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():
     for acceleration in (-0.5, 0.5):
-        known = Corrected(np.linspace(0.5, 0.99, 200), 0.8, (-1.0, 1.0), 0.2, acceleration)
+        known = CorrectedPercentiles(
+            np.linspace(0.5, 0.99, 200), 0.8, (-1.0, 1.0), 0.2, acceleration
+        )
         for tail in (1e-4, 0.01, 0.05, 0.1):
             for cutoff in np.linspace(0.45, 0.8, 60):
                 if abs(known.under(cutoff) - tail) > TIE:

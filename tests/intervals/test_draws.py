@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import Interval, resampled
+from agreement_pipeline.intervals import Inference, Interval, resampled
 from agreement_pipeline.intervals import draws as intervals
 from agreement_pipeline.intervals.draws import in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
@@ -200,8 +200,7 @@ def test_the_lower_limit_lies_under_the_truth_as_often_as_it_says(n, clear, leve
         found = estimate(
             "krippendorff_alpha",
             LabelsByRater(codes, scale=scale, raters="xyz").counts().merged(),
-            n_resamples=400,
-            seed=seed,
+            Inference(n_resamples=400, seed=seed),
         )
         covered.append(found.interval is not None and found.interval.low <= clear)
     assert np.mean(covered) >= 0.975 - 3 * np.sqrt(0.975 * 0.025 / 200)

@@ -10,6 +10,7 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
@@ -163,7 +164,7 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
     found = {
         each.scope.name: each
         for each in measure_ratings(
-            ratings, ["alpha_influence"], scopes=("rater",), n_resamples=1000
+            ratings, ["alpha_influence"], Inference(n_resamples=1000), scopes=("rater",)
         )
     }
     assert found["D"].interval.high < 0
@@ -171,7 +172,10 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
     apart = {
         each.scope.name: each
         for each in measure_ratings(
-            ratings, ["krippendorff_alpha"], scopes=("round", "without"), n_resamples=1000
+            ratings,
+            ["krippendorff_alpha"],
+            Inference(n_resamples=1000),
+            scopes=("round", "without"),
         )
     }
     unpaired = (apart[""].interval.high - apart[""].interval.low) + (
@@ -195,5 +199,7 @@ def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
     others = LabelsByRater(
         [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
     )
-    found = estimate("alpha_influence", others.with_classifier([0, -1, -1], "c"), n_resamples=100)
+    found = estimate(
+        "alpha_influence", others.with_classifier([0, -1, -1], "c"), Inference(n_resamples=100)
+    )
     assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

@@ -10,6 +10,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
@@ -179,13 +180,13 @@ def test_it_has_an_interval_of_the_round_and_of_each_pair_and_says_why_there_is_
     found = {
         str(each.scope): each
         for each in measure_ratings(
-            Ratings.from_frame(frame_of(rows), ABC), [RHO.name], n_resamples=500
+            Ratings.from_frame(frame_of(rows), ABC), [RHO.name], Inference(n_resamples=500)
         )
     }
     assert set(found) == {"round", "pair r0 and r1", "pair r0 and r2", "pair r1 and r2"}
     assert all(each.interval.low < each.value < each.interval.high for each in found.values())
     without = Ratings.from_frame(frame_of(rows).drop(columns="confidence"), ABC)
-    (none,) = measure_ratings(without, [RHO.name], scopes=("round",), n_resamples=500)
+    (none,) = measure_ratings(without, [RHO.name], Inference(n_resamples=500), scopes=("round",))
     assert none.undefined == "no item has two ratings with a stated confidence"
     assert none.raters_left_out == ("r0", "r1", "r2")
 

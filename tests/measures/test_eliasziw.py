@@ -5,6 +5,7 @@ import pytest
 
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import ReplicatedNumbers
@@ -231,5 +232,5 @@ def test_a_number_far_from_the_others_does_not_blur_the_draws_without_it(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_has_an_interval_around_it(name):
-    found = estimate(f"eliasziw_{name}", replicates(drawn(3, n=60)), n_resamples=500)
+    found = estimate(f"eliasziw_{name}", replicates(drawn(3, n=60)), Inference(n_resamples=500))
     assert found.interval.low < found.value <= found.interval.high

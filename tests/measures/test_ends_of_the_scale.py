@@ -12,7 +12,8 @@ from agreement_pipeline import (
 )
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import applicable, measure_ratings
-from agreement_pipeline.readers import read_ratings
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.readers import read
 
 N = 100
 
@@ -42,14 +43,14 @@ def read_round(request, tmp_path):
     level, rows = ROUNDS[request.param]
     path = tmp_path / "round.csv"
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    return read_ratings(path, level=level)
+    return read(path, level=level)
 
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
     corrected = [name for name in applicable(read_round) if MEASURES[name].chance_corrected]
     # The rounds have no second group.
     names = [name for name in corrected if MEASURES[name].needs != "groups"]
-    found = list(measure_ratings(read_round, names, n_resamples=1000))
+    found = list(measure_ratings(read_round, names, Inference(n_resamples=1000)))
     assert {each.measure for each in found} == set(names)
     verdicts = [
         verdict
@@ -67,8 +68,8 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     pd.DataFrame(ROUNDS["a lone typo"][1], columns=["item", "rater", "label"]).to_csv(
         path, index=False
     )
-    named = read_ratings(path, scale=Scale((0, 1, 2, 200), "interval"), level="interval")
-    read_off = read_ratings(path, level="interval")
+    named = read(path, scale=Scale((0, 1, 2, 200), "interval"), level="interval")
+    read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
     assert MEASURES[name].why_undefined(Memory().counts(named)) is None

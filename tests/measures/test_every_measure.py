@@ -12,6 +12,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
+from agreement_pipeline.intervals import Inference
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -149,7 +150,7 @@ def test_a_value_comes_with_an_interval_around_it(name, level):
         SCALES[level](2),
         record.needs,
     )
-    found = estimate(name, of, n_resamples=200)
+    found = estimate(name, of, Inference(n_resamples=200))
     assert found.interval.low < found.value < found.interval.high
 
 

@@ -10,6 +10,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import ReplicatedLabels
 
 NEAR = (1.0, 2.0, 3.0)
@@ -178,9 +179,9 @@ def test_alpha_of_proportions_does_not_see_a_zero_that_meets_no_other_rating(dis
         assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(
             nominal, rel=1e-12
         )
-    assert estimate("krippendorff_alpha", with_zero, n_resamples=200).value == pytest.approx(
-        nominal, rel=1e-12
-    )
+    assert estimate(
+        "krippendorff_alpha", with_zero, Inference(n_resamples=200)
+    ).value == pytest.approx(nominal, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["vanbelle_albert_kappa_quadratic", "schouten_kappa_quadratic"])

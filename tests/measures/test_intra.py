@@ -9,6 +9,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
@@ -75,11 +76,13 @@ def test_items_weigh_as_often_as_they_are_drawn(replicates):
 def test_raters_of_the_round_who_met_no_item_again_are_named(tabled):
     ratings = tabled("A B C D\n0/1 0 1 .\n1/1 0/0 1 .", ("0", "1"))
     for name in ("self_agreement", "self_agreement_unbiased"):
-        (of_all,) = measure_ratings(ratings, [name], scopes=("round",), n_resamples=100)
+        (of_all,) = measure_ratings(ratings, [name], Inference(n_resamples=100), scopes=("round",))
         assert of_all.raters_left_out == ("C",)
         assert all(
             not each.raters_left_out
-            for each in measure_ratings(ratings, [name], scopes=("rater",), n_resamples=100)
+            for each in measure_ratings(
+                ratings, [name], Inference(n_resamples=100), scopes=("rater",)
+            )
         )
 
 
@@ -94,7 +97,9 @@ def test_a_rater_of_earlier_rounds_alone_is_not_missed_in_this_one():
         pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "earlier"]),
         Scale(("0", "1")),
     )
-    (found,) = measure_ratings(ratings, ["self_agreement"], scopes=("round",), n_resamples=100)
+    (found,) = measure_ratings(
+        ratings, ["self_agreement"], Inference(n_resamples=100), scopes=("round",)
+    )
     assert found.raters_left_out == ("ben",)
 
 

@@ -17,7 +17,7 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.engines import Memory
-from agreement_pipeline.intervals import resampled
+from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import _numbers
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -204,7 +204,7 @@ def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_mega
     table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
     values = NumbersByRater(table, scale=Scale(None, level), raters=tuple("abcde"))
     tracemalloc.start()
-    found = estimate("krippendorff_alpha", values, n_resamples=40)
+    found = estimate("krippendorff_alpha", values, Inference(n_resamples=40))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found.draws) == 40

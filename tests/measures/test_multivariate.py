@@ -16,6 +16,7 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.engines import Memory
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import _simplices
 from tools.pages.sources import um
 
@@ -369,7 +370,7 @@ def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_e
     assert um_phi(values).value == found.value
     assert (
         f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("um_phi", values, n_resamples=20).method
+        in estimate("um_phi", values, Inference(n_resamples=20)).method
     )
 
 
@@ -378,7 +379,7 @@ def test_what_is_computed_exactly_has_no_monte_carlo_error():
         assert measure(vectors(um.TABLE_2)).monte_carlo_error is None
         assert (
             "random sampling"
-            not in estimate(measure.name, vectors(um.TABLE_2), n_resamples=20).method
+            not in estimate(measure.name, vectors(um.TABLE_2), Inference(n_resamples=20)).method
         )
 
 
@@ -392,7 +393,7 @@ def test_distances_of_too_many_items_are_sampled_and_the_estimate_tells_the_erro
     assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
     assert (
         f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("berry_mielke_r", vectors(table), n_resamples=20).method
+        in estimate("berry_mielke_r", vectors(table), Inference(n_resamples=20)).method
     )
     assert berry_mielke_r(vectors(table[:, :, :1])).monte_carlo_error is None
 

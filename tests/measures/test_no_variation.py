@@ -9,6 +9,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
+from agreement_pipeline.intervals import Inference
 
 NO_YES = Scale(("no", "yes"))
 KAPPAS = (
@@ -34,7 +35,7 @@ def statistic(name, codes, weights=None):
 @pytest.mark.parametrize("name", KAPPAS)
 def test_four_hundred_pairs_of_no_and_single_ratings_that_vary_say_nothing_of_agreement(name):
     of = statistic(name, [[0, 0], [0, -1], [1, -1], [-1, 0], [-1, 1]], [400, 50, 50, 50, 50])
-    found = estimate(name, of, n_resamples=200)
+    found = estimate(name, of, Inference(n_resamples=200))
     assert found.value is None
     assert (
         "one and the same label" in found.undefined
@@ -46,7 +47,7 @@ def test_four_hundred_pairs_of_no_and_single_ratings_that_vary_say_nothing_of_ag
 @pytest.mark.parametrize("name", BY_DESIGN)
 def test_measures_of_another_chance_keep_their_value_there(name):
     of = statistic(name, [[0, 0], [0, -1], [1, -1]], [400, 100, 100])
-    value = estimate(name, of, n_resamples=200).value
+    value = estimate(name, of, Inference(n_resamples=200)).value
     assert value == BY_DESIGN[name]
 
 

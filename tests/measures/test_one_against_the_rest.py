@@ -10,6 +10,7 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.estimates import estimate_each
+from agreement_pipeline.intervals import Inference
 
 ALPHA, KAPPA = MEASURES["alpha_by_category"], MEASURES["kappa_by_category"]
 SCALE = Scale(tuple("abc"))
@@ -36,8 +37,12 @@ def test_kappa_of_a_category_is_fleiss_kappa_of_it_against_the_rest(seed):
     codes = np.random.default_rng(seed).integers(-1, 3, size=(30, 4))
     counts = counts_of(codes)
     for k, found in enumerate(KAPPA(counts).value):
+        of = counts.counts[:, k]
+        against_the_rest = CategoryCounts(
+            np.column_stack([counts.sizes - of, of]), counts.weights, scale=Scale(("rest", "k"))
+        )
         assert found == pytest.approx(
-            float(MEASURES["fleiss_kappa"](counts.one_vs_rest(k)).value), abs=1e-12
+            float(MEASURES["fleiss_kappa"](against_the_rest).value), abs=1e-12
         )
 
 
@@ -67,7 +72,7 @@ def test_the_rounds_own_value_is_the_lowest_and_an_unused_category_says_why_it_h
         [5, 2, 4, 3],
         scale=Scale(tuple("abcd")),
     )
-    of_round, *of_categories = estimate_each([name], counts, n_resamples=200)
+    of_round, *of_categories = estimate_each([name], counts, Inference(n_resamples=200))
     values = [found.value for found in of_categories]
     assert values[3] is None
     assert of_categories[3].undefined == "no pair of ratings holds the category"
@@ -81,7 +86,9 @@ def test_a_category_seen_only_on_items_rated_once_has_no_kappa():
 
 def test_on_one_category_there_is_no_lowest():
     found = estimate(
-        "kappa_by_category", CategoryCounts([[2, 0, 0]], [9], scale=SCALE), n_resamples=200
+        "kappa_by_category",
+        CategoryCounts([[2, 0, 0]], [9], scale=SCALE),
+        Inference(n_resamples=200),
     )
     assert found.value is None
     assert "one and the same label" in found.undefined

@@ -155,7 +155,7 @@ def test_with_every_rater_at_one_with_herself_rho_is_the_mean_percent_agreement_
     first, _, weights = drawn(2, 3, 2, missing=0.1)
     cells = {(u, i): (np.arange(3) == k) * 9 for i in range(4) for k in range(3) for u in [k]}
     replicates = replicated(first, cells, weights, ("a", "b", "c"))
-    percent = MEASURES["percent_agreement"](replicates.patterns.counts()).value
+    percent = MEASURES["percent_agreement"](replicates.first.counts()).value
     for record in (EXACT, ROBUST):
         assert record(replicates).value == pytest.approx(float(percent), abs=1e-12)
         assert record(replicates).observed == pytest.approx(float(percent), abs=1e-12)
@@ -269,7 +269,7 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
 def test_both_forms_say_why_they_have_no_value(first, cells, names, reason):
     replicates = replicated(first, cells or {(0, 0): [2, 0]}, names=names)
     if not cells:
-        replicates = ReplicatedLabels(np.empty((0, 2)), [], [], replicates.patterns)
+        replicates = ReplicatedLabels(np.empty((0, 2)), [], [], replicates.first)
     for record in (EXACT, ROBUST):
         assert reason in (record.why_undefined(replicates) or "")
         assert np.isnan(record(replicates).value)

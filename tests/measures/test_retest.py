@@ -8,6 +8,7 @@ import pytest
 
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import estimate, measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import WEIGHTINGS
 from agreement_pipeline.ratings import Ratings, Scale
@@ -375,7 +376,9 @@ def test_each_rater_and_the_round_have_an_estimate_with_an_interval_on_a_scale_w
     found = {
         str(each.scope): each
         for each in measure_ratings(
-            ratings_of([sharp, dull], Scale(None, "interval")), ["test_retest_icc"], n_resamples=500
+            ratings_of([sharp, dull], Scale(None, "interval")),
+            ["test_retest_icc"],
+            Inference(n_resamples=500),
         )
     }
     assert set(found) == {"round", "rater r0", "rater r1"}

@@ -10,6 +10,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
+from agreement_pipeline.intervals import Inference
 
 N = 200
 
@@ -25,7 +26,7 @@ def codes_of_three(seed=4):
 
 
 def limits(measure, statistic):
-    return tuple(estimate(measure, statistic, n_resamples=10_000).interval)
+    return tuple(estimate(measure, statistic, Inference(n_resamples=10_000)).interval)
 
 
 def counts_with(rows, far, level):

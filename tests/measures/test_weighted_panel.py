@@ -7,6 +7,7 @@ from agreement_pipeline import (
     Scale,
     estimate,
 )
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
 from agreement_pipeline.policy import Rule
@@ -112,7 +113,8 @@ def test_congers_kappa_is_shahs_under_another_name_that_policies_accept():
     codes = np.random.default_rng(6).integers(0, K, size=(25, 3))
     patterns = patterns_of(codes, Scale(tuple("abc")))
     conger, shah = (
-        estimate(name, patterns, n_resamples=200) for name in ("conger_kappa", "shah_kappa_s")
+        estimate(name, patterns, Inference(n_resamples=200))
+        for name in ("conger_kappa", "shah_kappa_s")
     )
     assert conger.value == shah.value
     (verdict,) = Rule("conger_kappa").judge([conger, shah])

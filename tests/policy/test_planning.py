@@ -1,6 +1,8 @@
 """A planned round decides as often as promised, on rounds that another simulation makes."""
 
 import json
+import re
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -14,9 +16,10 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.cli import main
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import assumed, plan, planning
-from agreement_pipeline.policy.planning import lower_limits
+from agreement_pipeline.policy.planning import simulated_rounds
 from agreement_pipeline.report import plan_rows
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
@@ -47,7 +50,7 @@ def test_a_planned_round_decides_as_often_as_promised(prevalence):
         for _ in range(2_000)
     ]
     limits = [
-        estimate(ALPHA, each, seed=number, n_resamples=1_000).interval.low
+        estimate(ALPHA, each, Inference(n_resamples=1_000, seed=number)).interval.low
         for number, each in enumerate(rounds)
     ]
     assert np.mean(np.array(limits) >= 0.8) == pytest.approx(found.decided, abs=0.02)
@@ -106,13 +109,11 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
     """The share of rounds of n items that decide is Φ(0.11 √n - 2), of which 2,000 rounds are seen: 890 items are enough for 0.9, whatever is seen."""
     rng = np.random.default_rng(5)
 
-    def seen(measure, population, n_items, *, n_rounds, **settings):
+    def seen(judging, population, n_items, n_rounds, seed):
         return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
 
     monkeypatch.setattr(planning, "_estimates", seen)
-    monkeypatch.setattr(
-        planning, "_reaches", lambda decided, cutoff, min_items, n_together: decided
-    )
+    monkeypatch.setattr(planning, "_reaches", lambda decided, judging: decided)
     found = [
         plan(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
         for _ in range(200)
@@ -127,7 +128,9 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
 
 @pytest.mark.parametrize("probability", [0, 1, 1.5, float("nan")])
 def test_a_probability_that_no_round_can_reach_is_refused(probability):
-    with pytest.raises(PolicyError, match="more than 0 and less than 1 is required"):
+    with pytest.raises(
+        PolicyError, match=r"probability: found .*; expected more than 0 and less than 1"
+    ):
         plan(ALPHA, assumed(ALPHA, 0.9, (0.5, 0.5), 3), reliable=0.8, probability=probability)
 
 
@@ -158,10 +161,12 @@ def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
     assert estimate(ALPHA, unanimous).interval.low < 0.8
     found = plan(ALPHA, unanimous, reliable=0.8, probability=0.9, n_rounds=500)
     assert 10 < found.n_items < 100
-    limits = lower_limits(
-        ALPHA, unanimous, found.n_items, confidence_level=0.95, n_rounds=500, seed=99
-    )
-    assert np.mean(limits >= 0.8) >= 0.85
+    rng = np.random.default_rng([99, found.n_items])
+    limits = [
+        estimate(ALPHA, each, Inference(n_resamples=1000, seed=number)).interval.low
+        for number, each in enumerate(simulated_rounds(unanimous, found.n_items, 500, rng))
+    ]
+    assert np.mean(np.array(limits) >= 0.8) >= 0.85
 
 
 @pytest.mark.parametrize(
@@ -174,8 +179,8 @@ def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
         (("shah_kappa_s", 0.9, tuple([0.1] * 10), 6), "Plan for fewer raters"),
         (("shah_kappa_s", 0.9, (0.5, 0.5), 1000), "Plan for fewer raters"),
         ((ALPHA, 0.9, tuple([0.01] * 100), 1000), "Plan for fewer raters"),
-        ((ALPHA, 0.9, (0.5, 0.5), 1001), "1001 labels an item found; 2 to 1000 are required"),
-        ((ALPHA, 0.9, (0.5, 0.5), 10**9), "2 to 1000 are required"),
+        ((ALPHA, 0.9, (0.5, 0.5), 1001), "labels an item: found 1001; expected 2 to 1000"),
+        ((ALPHA, 0.9, (0.5, 0.5), 10**9), "expected 2 to 1000"),
     ],
 )
 def test_what_cannot_be_assumed_is_refused(arguments, words):
@@ -238,9 +243,8 @@ def test_the_command_line_plans_from_expectations_and_draws_the_curves(tmp_path,
 
 @pytest.mark.parametrize("labels", ["-1", "0", "1", "2.5", "nan"])
 def test_a_plan_needs_two_labels_an_item(policy, capsys, labels):
-    with pytest.raises(SystemExit, match="2"):
-        main(["plan", "--policy", str(policy), "--labels-an-item", labels])
-    assert f"{labels} found; a whole number from 2 is required" in capsys.readouterr().err
+    assert main(["plan", "--policy", str(policy), "--labels-an-item", labels]) == 2
+    assert f"found {labels}; expected a whole number from 2, since" in capsys.readouterr().err
 
 
 def test_no_empty_file_is_left_where_nothing_can_be_drawn(tmp_path, policy, capsys):
@@ -289,7 +293,7 @@ def test_what_is_expected_without_a_table_is_refused_beside_one(tmp_path, policy
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,n\n2,b,n\n")
     assert main(["plan", str(table), "--policy", str(policy), *option]) == 2
     assert (
-        f"with ['{option[0]}'] found; a table, or what to expect without one, is required"
+        f"found a table with ['{option[0]}']; expected a table, or what to assume without one."
         in capsys.readouterr().err
     )
 
@@ -307,26 +311,23 @@ def test_what_is_expected_without_a_table_is_refused_beside_one(tmp_path, policy
 def test_what_reads_a_table_is_refused_where_there_is_none(policy, capsys, option):
     assert main(["plan", "--policy", str(policy), "--expected", "0.9", *option]) == 2
     assert (
-        f"plan without a table: ['{option[0]}'] found; a table to read with it is required"
+        f"plan without a table: found ['{option[0]}']; expected a table to read with it,"
         in capsys.readouterr().err
     )
 
 
 @pytest.mark.parametrize("value", ["85", "nan", "0,85", "inf"])
 def test_a_value_that_no_agreement_has_is_not_planned_for(policy, capsys, value):
-    with pytest.raises(SystemExit, match="2"):
-        main(["plan", "--policy", str(policy), "--expected", value])
-    assert "argument --expected: " in (said := capsys.readouterr().err)
-    assert "found; a" in said
+    assert main(["plan", "--policy", str(policy), "--expected", value]) == 2
+    said = capsys.readouterr().err
+    assert re.match(rf"error: --expected: found '?{value}'?; expected a", said)
 
 
 @pytest.mark.parametrize("name", ["plan.svg", "plan", "missing/plan.png"])
 def test_curves_are_drawn_as_png_into_a_folder_that_is_there(tmp_path, policy, capsys, name):
-    with pytest.raises(SystemExit, match="2"):
-        main(["plan", "--policy", str(policy), "--plot", str(tmp_path / name)])
+    assert main(["plan", "--policy", str(policy), "--plot", str(tmp_path / name)]) == 2
     assert (
-        f"{name} found; a name ending in .png, in a folder that is there, is required"
-        in capsys.readouterr().err
+        f"{name}; expected a name ending in .png, in an existing folder." in capsys.readouterr().err
     )
 
 
@@ -334,7 +335,9 @@ def test_a_plan_from_a_round_without_a_value_is_refused(tmp_path, policy, capsys
     table = tmp_path / "round.csv"
     table.write_text("item,rater,label\n1,a,y\n1,b,y\n2,a,y\n2,b,y\n3,a,n\n")
     assert main(["plan", str(table), "--policy", str(policy)]) == 2
-    assert "has no value on it" in capsys.readouterr().err
+    assert (
+        "found no value of krippendorff_alpha; expected one to plan from" in capsys.readouterr().err
+    )
 
 
 REPLICATES = "item,rater,label,occurrence\n" + "".join(
@@ -350,11 +353,11 @@ REPLICATES = "item,rater,label,occurrence\n" + "".join(
     [
         (
             "{measure: krippendorff_alpha, min_raters: 4}",
-            "krippendorff_alpha: 3 raters found; 4 are required by",
+            "krippendorff_alpha: found 3 raters; expected 4, as the rule asks",
         ),
         (
             "{measure: self_agreement_unbiased, every_rater: true}",
-            "nothing to read of raters ['c'] found; every rater is required by",
+            "found nothing to read of raters ['c']; expected every rater, as the rule asks",
         ),
     ],
 )
@@ -370,16 +373,11 @@ def test_a_plan_from_a_round_whose_raters_the_rule_does_not_read_is_refused(
 
 def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items():
     population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
-    settings = {
-        "reliable": 0.8,
-        "probability": 0.8,
-        "n_rounds": 100,
-        "confidence_level": 0.8,
-        "n_resamples": 3000,
-    }
+    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 100}
+    few = Inference(confidence_level=0.8, n_resamples=3000)
     once, together, always = (
-        plan(ALPHA, population, **settings, **more)
-        for more in ({}, {"n_together": 5}, {"always_valid_at": 100})
+        plan(ALPHA, population, inference, **settings, n_together=n)
+        for inference, n in ((few, 1), (few, 5), (replace(few, always_valid_at=100), 1))
     )
     assert once.n_items < together.n_items
     assert once.n_items < always.n_items
@@ -389,8 +387,8 @@ def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
     """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval, where one alone meets 0.1."""
     population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 200}
-    five = plan(ALPHA, population, **settings, confidence_level=0.8, n_together=5)
-    alone = plan(ALPHA, population, **settings, confidence_level=0.96)
+    five = plan(ALPHA, population, Inference(0.8, 1000), **settings, n_together=5)
+    alone = plan(ALPHA, population, Inference(0.96, 1000), **settings)
     shares, others = dict(five.curve), dict(alone.curve)
     both = sorted(n for n in shares.keys() & others.keys() if 0 < shares[n] < 1)
     assert len(both) >= 3
@@ -418,7 +416,9 @@ def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
         found[path.stem] = json.loads(capsys.readouterr().out)[0]["n_items"]
     assert found["both"] > found["plain"]
     assert main([*command, str(by_rater)]) == 2
-    assert "how many verdicts will hold together is not known otherwise" in capsys.readouterr().err
+    assert (
+        "the number of verdicts that hold together is unknown otherwise" in capsys.readouterr().err
+    )
 
 
 def test_a_policy_for_raters_at_large_is_not_planned_for_in_items(tmp_path, capsys):
@@ -427,7 +427,7 @@ def test_a_policy_for_raters_at_large_is_not_planned_for_in_items(tmp_path, caps
         "policy: p\nversion: 1\ninterval_method: two_way_jackknife_log\nrules:\n  - {measure: krippendorff_alpha}\n"
     )
     assert main(["plan", "--expected", "0.95", "--rounds", "100", "--policy", str(path)]) == 2
-    assert "a method that speaks of these raters is required" in capsys.readouterr().err
+    assert "expected a method for these raters" in capsys.readouterr().err
 
 
 def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, capsys):
@@ -446,7 +446,7 @@ def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, caps
     )
     limits = [
         estimate(
-            "specific_agreement", rare.reweighted(each), seed=seed, n_resamples=400
+            "specific_agreement", rare.reweighted(each), Inference(n_resamples=400, seed=seed)
         ).interval.low
         for seed, each in enumerate(rounds)
     ]
@@ -481,38 +481,49 @@ def test_a_population_in_which_a_measure_has_no_value_is_refused():
     for measure in (ALPHA, "specific_agreement"):
         with pytest.raises(
             PolicyError,
-            match=f"{measure} has no value in the population; one is required to plan from",
+            match=f"{measure}: found no value in the population; expected one to plan from",
         ):
             plan(measure, lonely, reliable=0.8, probability=0.9)
 
 
 @pytest.mark.parametrize(
-    ("settings", "found", "needed"),
+    ("settings", "n_together", "found", "needed"),
     [
         (
-            {"n_together": 4},
-            "n_resamples 1000 with confidence_level 0.95, 4 verdicts together",
+            {},
+            4,
+            "found 1000 with confidence_level 0.95, 4 verdicts together",
             1600,
         ),  # ten beyond 0.025 / 4
         (
             {"always_valid_at": 200},
-            "n_resamples 1000 with confidence_level 0.95, always_valid_at",
+            1,
+            "found 1000 with confidence_level 0.95, always_valid_at",
             17398,
         ),
         (
-            {"always_valid_at": 200, "n_together": 4, "n_resamples": 18_000},
-            "n_resamples 18000 with confidence_level 0.95, 4 verdicts together, always_valid_at",
+            {"always_valid_at": 200, "n_resamples": 18_000},
+            4,
+            "found 18000 with confidence_level 0.95, 4 verdicts together, always_valid_at",
             None,
         ),
-        ({"confidence_level": 0.99}, "n_resamples 1000 with confidence_level 0.99", 2000),
+        ({"confidence_level": 0.99}, 1, "found 1000 with confidence_level 0.99", 2000),
     ],
 )
-def test_draws_that_cannot_tell_the_level_are_refused(settings, found, needed):
+def test_draws_that_cannot_tell_the_level_are_refused(settings, n_together, found, needed):
     with pytest.raises(
         PolicyError,
-        match=f"{found} found; {needed or '[0-9]+'} or more is required, so that ten draws lie beyond each limit",
+        match=f"n_resamples: {found}; expected {needed or '[0-9]+'} or more, "
+        "so that ten resamples lie beyond each limit",
     ):
-        plan(ALPHA, assumed(ALPHA, 0.95, (0.5, 0.5), 3), reliable=0.8, probability=0.9, **settings)
+        plan(
+            ALPHA,
+            assumed(ALPHA, 0.95, (0.5, 0.5), 3),
+            Inference(**{"n_resamples": 1000} | settings),
+            reliable=0.8,
+            probability=0.9,
+            n_together=n_together,
+        )
 
 
 def test_as_few_draws_as_are_required_find_a_number_of_items():
@@ -521,11 +532,11 @@ def test_as_few_draws_as_are_required_find_a_number_of_items():
         plan(
             ALPHA,
             population,
+            Inference(n_resamples=1600),
             reliable=0.8,
             probability=0.8,
             n_rounds=50,
             n_together=4,
-            n_resamples=1600,
         ).n_items
         < 1000
     )

@@ -15,7 +15,7 @@ from agreement_pipeline import (
 )
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
-from agreement_pipeline.intervals import Interval, OfDraws
+from agreement_pipeline.intervals import Interval, Percentiles
 from agreement_pipeline.intervals.draws import quantile_interval
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.policy.rules import times_as_many
@@ -36,7 +36,7 @@ def found(
     lowest=None,
 ):
     middle = (max(low, -1.0) + high) / 2 if value is None else value
-    known = None if draws is None else OfDraws(draws, middle, (-1.0, 1.0))
+    known = None if draws is None else Percentiles(draws, middle, (-1.0, 1.0))
     return Estimate(
         measure,
         scope,
@@ -48,7 +48,7 @@ def found(
         n_raters,
         3 * n_items,
         lowest=lowest,
-        known=known,
+        distribution=known,
     )
 
 
@@ -248,7 +248,9 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
 
     once = of(1.0)
     cutoff = round((once.low + 2 * once.value) / 3, 3)
-    times = times_as_many(once.value, once.interval, cutoff, partial(once.known.kept, 0.025))
+    times = times_as_many(
+        once.value, once.interval, cutoff, partial(once.distribution.relative_reach, 0.025)
+    )
     assert of(0.75 * times).low < cutoff < of(1.3 * times).low
 
 
@@ -286,7 +288,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"measure": "alpha"}, "measure 'alpha' found; one of"),
+        ({"measure": "alpha"}, "measure: found 'alpha'; expected one of"),
         ({"measure": "krippendorf_alpha"}, "Did you mean 'krippendorff_alpha'"),
         ({"measure": ["krippendorff_alpha"]}, "one of .* is required"),
         ({"measure": None}, "measure None found"),
@@ -494,12 +496,12 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     rules = (Rule("krippendorff_alpha"),)
     with pytest.raises(
         PolicyError,
-        match=rf"n_resamples {draws} with confidence_level {level} found; {draws + 1} or more is required",
+        match=rf"n_resamples: found {draws} with confidence_level {level}; expected {draws + 1} or more",
     ):
         Policy("strict", 1, rules, confidence_level=level, n_resamples=draws)
     assert Policy(
         "strict", 1, rules, confidence_level=level, n_resamples=draws + 1
-    ).tail == pytest.approx((1 - level) / 2)
+    ).inference.tail == pytest.approx((1 - level) / 2)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -126,7 +127,7 @@ def test_the_digest_does_not_run_names_together():
 def estimates_by_scope(ratings, back):
     """Every estimate by measure and scope, the raters in it called by their old names."""
     found = {}
-    for e in measure_ratings(ratings, MEASURES, n_resamples=50):
+    for e in measure_ratings(ratings, MEASURES, Inference(n_resamples=50)):
         name = " and ".join(sorted(back.get(part, part) for part in e.scope.name.split(" and ")))
         found[e.measure, e.scope.kind, name] = (
             e.value,

@@ -1,10 +1,11 @@
-"""Agreement is read on what may be released: gold items, whose label was known before, are in no measure."""
+"""Agreement is read on what may be released, so gold items are in no measure."""
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import applicable, between_rounds, measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALES = {
@@ -17,7 +18,10 @@ SCALES = {
 
 
 def frame_of(label, gold_agrees=True):
-    """Three people and a model on 40 items, some again and some in an earlier round; on the last 25, which are gold, all agree, and a fourth joins them."""
+    """Three people and a model on 40 items, some again and some in an earlier round.
+
+    The last 25 items are gold. On these all agree, and a fourth person joins them.
+    """
     rows = []
     for n in range(40):
         gold = n >= 15
@@ -53,7 +57,7 @@ def frame_of(label, gold_agrees=True):
 
 def estimated(frame, scale):
     ratings = Ratings.from_frame(frame, scale, classifiers=("model",))
-    found = measure_ratings(ratings, applicable(ratings), n_resamples=20)
+    found = measure_ratings(ratings, applicable(ratings), Inference(n_resamples=20))
     return {(each.measure, str(each.scope)): each for each in found}
 
 
@@ -111,5 +115,11 @@ def test_two_rounds_share_no_item_that_is_gold_in_one_of_them():
     ordinary, gold = (
         Ratings.from_frame(each, scale) for each in (frame.drop(columns="gold"), frame)
     )
-    assert between_rounds(ordinary, ordinary, "krippendorff_alpha", n_resamples=20).n_shared == 40
-    assert between_rounds(ordinary, gold, "krippendorff_alpha", n_resamples=20).n_shared == 15
+    assert (
+        between_rounds(ordinary, ordinary, "krippendorff_alpha", Inference(n_resamples=20)).n_shared
+        == 40
+    )
+    assert (
+        between_rounds(ordinary, gold, "krippendorff_alpha", Inference(n_resamples=20)).n_shared
+        == 15
+    )

@@ -7,6 +7,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.report import compared_by, standing_rows
 
@@ -25,7 +26,7 @@ def ratings():
 @pytest.fixture(scope="module")
 def rows(ratings):
     found = measure_ratings(
-        ratings, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=1000
+        ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("rater", "classifier")
     )
     tests = {
         name: alternative_annotator_test(Memory().labels(ratings, (name,)).against(name))
@@ -88,7 +89,7 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     )
     two = Ratings.from_frame(frame, Scale(("n", "y")), classifiers=["m"])
     found = measure_ratings(
-        two, ["schouten_kappa"], scopes=("rater", "classifier"), n_resamples=100
+        two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("rater", "classifier")
     )
     (row,) = standing_rows(
         found,

@@ -4,7 +4,7 @@ import pytest
 
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import Estimate, Scope, measure_ratings
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
@@ -35,7 +35,10 @@ def simulated(**settings):
     compared = comparisons(ratings.scale)
     measures = [name for each in compared for name in each[1:]]
     return readings(
-        measure_ratings(ratings, measures, scopes=("rater", "category"), n_resamples=500), compared
+        measure_ratings(
+            ratings, measures, Inference(n_resamples=500), scopes=("rater", "category")
+        ),
+        compared,
     )
 
 

@@ -30,10 +30,12 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.estimates.comparison import between_measures
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.policy.planning import lower_limits
+from agreement_pipeline.policy.planning import simulated_rounds
 from agreement_pipeline.ratings import (
     Ratings,
     Scale,
@@ -42,7 +44,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     ratings_table,
 )
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.statistics import (
@@ -115,15 +117,15 @@ def test_any_column_may_be_named_as_the_clusters(tmp_path):
     documents(n=3).rename(columns={"cluster": "document_id"}).to_csv(
         tmp_path / "export.csv", index=False
     )
-    found = read_ratings(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
+    found = read(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
     assert found.contents["cluster"].loc["002-5"] == "document 2"
     assert found.cluster_of.loc[["000-0", "000-7", "001-0", "002-3"]].tolist() == [0, 0, 1, 2]
-    assert read_ratings(tmp_path / "export.csv", scale=TWO).cluster_of is None
+    assert read(tmp_path / "export.csv", scale=TWO).cluster_of is None
 
 
 def test_a_wide_table_has_clusters_too(tmp_path):
     (tmp_path / "wide.csv").write_text("item,doc,ana,ben\ni1,1,yes,no\ni2,1,no,\ni3,2,yes,yes\n")
-    found = read_ratings(
+    found = read(
         tmp_path / "wide.csv",
         Columns(cluster="doc", raters=("ana", "ben")),
         layout="wide",
@@ -138,15 +140,13 @@ def test_a_wide_table_has_clusters_too(tmp_path):
     [
         (
             "i2,ben,no,",
-            r"export.csv: row 5, column 'doc': no cluster found, and others have one; "
-            "one is required for every item, or for none. Fill it in",
+            r"export.csv: row 5, column 'doc': found no cluster, and others have one; expected one for every item, or for none. Fill it in",
         ),
-        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': no cluster found"),
-        ("i3,ben,,", r"export.csv: row 5, column 'doc': no cluster found"),
+        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': found no cluster"),
+        ("i3,ben,,", r"export.csv: row 5, column 'doc': found no cluster"),
         (
             "i2,ben,no,d9",
-            r"export.csv: rows \[4, 5\], column 'doc': item 'i2' in clusters \['d2', 'd9'\] found; "
-            "one is required of each item. Correct",
+            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters \['d2', 'd9'\]; expected one of each item. Correct",
         ),
     ],
 )
@@ -155,7 +155,7 @@ def test_an_item_in_two_clusters_or_beside_others_in_none_is_refused(tmp_path, r
         f"item,rater,label,doc\ni1,ana,yes,d1\ni1,ben,yes,d1\ni2,ana,no,d2\n{row}\n"
     )
     with pytest.raises(RatingsError, match=message):
-        read_ratings(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
+        read(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
 
 
 @pytest.mark.parametrize("alike", ["Document 1", "document 1 ", "d\u043ecument 1"])
@@ -165,10 +165,9 @@ def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
     frame.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(
         RatingsError,
-        match=r"labels\.csv: .*column 'cluster'.*: clusters .* found, which print alike; "
-        "names that do not are required",
+        match=r"labels\.csv: .*column 'cluster'.*: found clusters .*, which print alike; expected names that do not",
     ):
-        read_ratings(tmp_path / "labels.csv", Columns(), scale=TWO)
+        read(tmp_path / "labels.csv", Columns(), scale=TWO)
 
 
 def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
@@ -177,9 +176,9 @@ def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
     )
     with pytest.raises(
         RatingsError,
-        match=r"columns \['text_id'\] not found .* Did you mean cluster: 'document_id'\?",
+        match=r"found no columns \['text_id'\] .* Did you mean cluster: 'document_id'\?",
     ):
-        read_ratings(tmp_path / "export.csv", Columns(cluster="text_id"), scale=TWO)
+        read(tmp_path / "export.csv", Columns(cluster="text_id"), scale=TWO)
 
 
 def test_numbers_and_their_text_name_the_same_cluster():
@@ -243,7 +242,7 @@ def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
 
 def test_the_store_gives_them_back(tmp_path):
     documents(n=3).to_csv(tmp_path / "export.csv", index=False)
-    found = read_ratings(tmp_path / "export.csv", scale=TWO)
+    found = read(tmp_path / "export.csv", scale=TWO)
     store = Store(tmp_path / "store", salt=b"a salt for tests")
     store.ingest("r1", found, tmp_path / "export.csv")
     assert store.ratings("r1").cluster_of.equals(found.cluster_of)
@@ -260,7 +259,7 @@ def test_every_estimate_counts_its_clusters_and_has_the_value_of_the_items_one_b
     clustered, single = (make(each) for each in (frame, _without(frame)))
     names = applicable(single)
     found, plain = (
-        {(e.measure, e.scope): e for e in survey(each, names, n_resamples=1000)}
+        {(e.measure, e.scope): e for e in survey(each, names, Inference(n_resamples=1000))}
         for each in (clustered, single)
     )
     assert found.keys() == plain.keys()
@@ -333,7 +332,9 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     seen = LabelsByRater(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
-            estimate("shah_kappa_s", seen, method=method, clusters=clusters, n_resamples=500)
+            estimate(
+                "shah_kappa_s", seen, Inference(n_resamples=500, method=method), clusters=clusters
+            )
             for clusters in (None, range(40))
         )
         assert tuple(clustered.interval) == pytest.approx(tuple(one_by_one.interval), abs=1e-12)
@@ -341,7 +342,9 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
 
 def test_the_jackknife_over_clusters_is_that_of_a_loop():
     frame = documents(4, n=12, sentences=3)
-    found = next(measure_ratings(ratings(frame), ["krippendorff_alpha"], method="jackknife_t"))
+    found = next(
+        measure_ratings(ratings(frame), ["krippendorff_alpha"], Inference(method="jackknife_t"))
+    )
     left = [frame[frame["cluster"] != name] for name in sorted(frame["cluster"].unique())]
     alphas = np.array(
         [
@@ -380,7 +383,9 @@ def test_raters_at_large_are_asked_about_with_whole_clusters():
     found, plain = (
         next(
             measure_ratings(
-                ratings(each, classifiers=()), ["krippendorff_alpha"], method="two_way_jackknife"
+                ratings(each, classifiers=()),
+                ["krippendorff_alpha"],
+                Inference(method="two_way_jackknife"),
             )
         )
         for each in (frame, _without(frame))
@@ -435,7 +440,9 @@ def test_neither_the_order_of_rows_nor_names_of_raters_and_clusters_matter(frame
                     sorted(called.get(part, part) for part in e.scope.name.split(" and "))
                 ),
             ): (e.value, e.interval, e.n_clusters)
-            for e in measure_ratings(ratings(each, classifiers=()), names, n_resamples=50)
+            for e in measure_ratings(
+                ratings(each, classifiers=()), names, Inference(n_resamples=50)
+            )
         }
 
     assert found(moved, back) == found(frame, {})
@@ -514,7 +521,10 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
         )
         seen = LabelsByRater(codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places))
         above += (
-            estimate("krippendorff_alpha", seen, seed=number, n_resamples=400).interval.low > 0.8
+            estimate(
+                "krippendorff_alpha", seen, Inference(n_resamples=400, seed=number)
+            ).interval.low
+            > 0.8
         )
     assert above <= stats.binom.ppf(0.999, 150, 0.025)
 
@@ -524,14 +534,14 @@ def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
     truth = estimate(
         "percent_agreement",
         Memory().counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
-        n_resamples=100,
+        Inference(n_resamples=100),
     ).value
     held = {True: 0, False: 0}
     for seed in range(200):
         frame = documents(1000 + seed, n=30, sentences=8)
         for clusters in held:
             seen = ratings(frame if clusters else _without(frame), classifiers=())
-            found = next(measure_ratings(seen, ["percent_agreement"], n_resamples=400))
+            found = next(measure_ratings(seen, ["percent_agreement"], Inference(n_resamples=400)))
             held[clusters] += found.interval.low <= truth <= found.interval.high
     assert held[True] / 200 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200)
     assert held[False] / 200 < 0.8
@@ -569,15 +579,17 @@ def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
 def test_both_sides_of_a_difference_are_drawn_by_cluster():
     frame = documents(9)
     for compare in (
-        lambda each: between_raters(each, "schouten_kappa", "r0", "r1", n_resamples=2000),
-        lambda each: between_measures(
-            each, "krippendorff_alpha", "self_agreement", n_resamples=2000
+        lambda each: between_raters(
+            each, "schouten_kappa", "r0", "r1", Inference(n_resamples=2000)
         ),
         lambda each: between_measures(
-            each, "krippendorff_alpha", "percent_agreement", n_resamples=2000
+            each, "krippendorff_alpha", "self_agreement", Inference(n_resamples=2000)
+        ),
+        lambda each: between_measures(
+            each, "krippendorff_alpha", "percent_agreement", Inference(n_resamples=2000)
         ),
         lambda each: between_classifiers(
-            each, "vanbelle_albert_kappa", "r2", "r3", n_resamples=2000
+            each, "vanbelle_albert_kappa", "r2", "r3", Inference(n_resamples=2000)
         ),
     ):
         found, plain = (
@@ -627,7 +639,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
     with pytest.raises(
         AgreementError,
-        match="4 shared clusters found; one of first labels on a list of categories is required",
+        match="found 4 shared clusters; expected a measure of first labels on a list of categories",
     ):
         between_rounds(
             ratings(frame[frame["item"].str[-1] < "4"]),
@@ -643,7 +655,7 @@ def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_ar
         Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
     )
     assert found.undefined.startswith("a: agreement is read on items of 1 cluster; 2 are required")
-    with pytest.raises(AgreementError, match="the same items row by row are required"):
+    with pytest.raises(AgreementError, match="expected the same items row by row"):
         difference(
             Side("a", "percent_agreement", two), Side("b", "percent_agreement", seen), shared=10
         )
@@ -652,15 +664,24 @@ def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_ar
 # Plans
 
 
+def lower_limits(measure, population, n_items, n_rounds):
+    rng = np.random.default_rng([3, n_items])
+    rounds = simulated_rounds(population, n_items, n_rounds, rng)
+    return np.array(
+        [
+            estimate(measure, each, Inference(n_resamples=1000, seed=number)).interval.low
+            for number, each in enumerate(rounds)
+        ]
+    )
+
+
 def test_a_round_of_whole_clusters_has_a_lower_limit_further_down():
     frame = documents(12, n=60, hard=0.1)
     single, whole = (
         basis_of(ratings(each), "krippendorff_alpha") for each in (_without(frame), frame)
     )
-    settings = {"confidence_level": 0.95, "n_rounds": 60, "seed": 3}
     by_item, by_cluster = (
-        lower_limits("krippendorff_alpha", population, 480, **settings)
-        for population in (single, whole)
+        lower_limits("krippendorff_alpha", population, 480, 60) for population in (single, whole)
     )
     assert by_cluster.mean() < by_item.mean() - 0.03
     assert by_cluster.std() > 1.5 * by_item.std()
@@ -675,9 +696,8 @@ def test_a_population_of_clusters_of_one_item_is_that_of_the_items():
         scale=TWO,
         raters="abc",
     )
-    settings = {"confidence_level": 0.95, "n_rounds": 20, "seed": 3}
     one_by_one, whole = (
-        lower_limits("shah_kappa_s", each, 40, **settings)
+        lower_limits("shah_kappa_s", each, 40, 20)
         for each in (single, single.in_clusters(Clusters.named(range(50))))
     )
     assert whole == pytest.approx(one_by_one, abs=1e-12)

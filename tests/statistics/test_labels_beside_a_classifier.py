@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import points_of, resampled
+from agreement_pipeline.intervals import Inference, points_of, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Clusters, LabelsByRater
@@ -206,7 +206,7 @@ def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
 @pytest.mark.parametrize("name", EXCHANGEABLE)
 def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(name):
     panel, record = drawn(name, 0), MEASURES[name]
-    found = estimate(name, panel, n_resamples=200)
+    found = estimate(name, panel, Inference(n_resamples=200))
     assert (found.n_items, found.n_raters, found.n_ratings) == tuple(
         getattr(record.rests_on, what)(panel) for what in ("among", "raters", "ratings")
     )
@@ -218,7 +218,9 @@ def test_an_estimate_without_who_said_what_speaks_of_the_raters_all_the_same(nam
 @pytest.mark.parametrize("name", EXCHANGEABLE)
 def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_order(name):
     panel = drawn(name, 1)
-    found, other = (estimate(name, each, n_resamples=500) for each in (panel, swapped(panel, 2)))
+    found, other = (
+        estimate(name, each, Inference(n_resamples=500)) for each in (panel, swapped(panel, 2))
+    )
     assert (found.value, found.interval) == (other.value, other.interval)
     assert (found.draws == other.draws).all()
 
@@ -229,7 +231,7 @@ def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_orde
 def test_the_limits_are_those_of_draws_of_named_rows(name):
     panel = drawn(name, 3)
     named = np.concatenate([MEASURES[name](block).value for block in resampled(panel, 10_000, 7)])
-    low, high = estimate(name, panel, seed=1).interval
+    low, high = estimate(name, panel, Inference(seed=1)).interval
     expected = np.quantile(named, [0.025, 0.975])
     assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
 

@@ -5,6 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import ROUND, measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater
@@ -90,7 +91,9 @@ TWO_CLASSIFIERS = "\n".join(
 
 def found_of_groups(ratings):
     return list(
-        measure_ratings(ratings, ["vanbelle_albert_group_kappa", "cross_kappa"], n_resamples=100)
+        measure_ratings(
+            ratings, ["vanbelle_albert_group_kappa", "cross_kappa"], Inference(n_resamples=100)
+        )
     )
 
 

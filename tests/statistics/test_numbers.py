@@ -5,7 +5,7 @@ import pytest
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import evidence, resampled
+from agreement_pipeline.intervals import Inference, evidence, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import (
     Ratings,
@@ -43,10 +43,10 @@ def test_the_plain_data_of_a_scale_of_one_dimension_do_not_name_it():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, "multivariate interval", 1), "two or more are required"),
-        ((None, "interval", 2), "one is required"),
-        ((("1", "2"), "multivariate interval", 2), "none are possible"),
-        ((None, "nominal"), "requires a list"),
+        ((None, "multivariate interval", 1), "expected two or more"),
+        ((None, "interval", 2), "expected one there"),
+        ((("1", "2"), "multivariate interval", 2), "expected none there"),
+        ((None, "nominal"), "expected a list of them on the nominal level"),
     ],
 )
 def test_a_scale_refuses_dimensions_that_its_level_does_not_have(arguments, message):
@@ -300,10 +300,10 @@ def test_an_expensive_measure_has_400_draws_and_says_so():
     values = NumbersByRater(
         np.random.default_rng(0).normal(size=(30, 3)), scale=INTERVAL, raters="abc"
     )
-    found = estimate("berry_mielke_r", values, n_resamples=1000)
+    found = estimate("berry_mielke_r", values, Inference(n_resamples=1000))
     assert len(found.draws) == 400
     assert found.method.startswith("400 Dirichlet draws")
-    assert len(estimate("icc_1_1", values, n_resamples=1000).draws) == 1000
+    assert len(estimate("icc_1_1", values, Inference(n_resamples=1000)).draws) == 1000
 
 
 def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_its_bounds():
@@ -315,13 +315,14 @@ def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_
         raters="abc",
     )
     usual, further = (
-        estimate("berry_mielke_r", values, confidence_level=level) for level in (0.95, 0.99)
+        estimate("berry_mielke_r", values, Inference(confidence_level=level))
+        for level in (0.95, 0.99)
     )
     assert usual.interval.low > 0.5
     assert tuple(further.interval) == MEASURES["berry_mielke_r"].bounds
     assert further.miss_probability(0.5) == 1
     assert further.method.endswith("too few draws for limits at 99 %")
-    assert estimate("icc_1_1", values, confidence_level=0.99).interval.low > 0.5
+    assert estimate("icc_1_1", values, Inference(confidence_level=0.99)).interval.low > 0.5
 
 
 def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
@@ -329,20 +330,22 @@ def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
     values = NumbersByRater(
         np.random.default_rng(0).normal(size=(40, 2)), scale=INTERVAL, raters="ab"
     )
-    found = estimate("icc_1_1", values, n_resamples=3_000)
+    found = estimate("icc_1_1", values, Inference(n_resamples=3_000))
     assert len(found.draws) == 1_500
     assert found.method.startswith("1500 Dirichlet draws")
-    assert estimate("icc_1_1", values, n_resamples=50).method.startswith("Dirichlet draws")
+    assert estimate("icc_1_1", values, Inference(n_resamples=50)).method.startswith(
+        "Dirichlet draws"
+    )
 
 
 def test_a_crossed_measure_counts_the_items_it_rests_on_and_those_left_out():
     values = NumbersByRater(
         [[1, 2.2], [3, 3.1], [5, 4.7], [7, np.nan], [6, np.nan]], scale=INTERVAL, raters=("a", "b")
     )
-    found = estimate("icc_2_1", values, n_resamples=100)
+    found = estimate("icc_2_1", values, Inference(n_resamples=100))
     assert (found.n_items, found.n_ratings) == (3, 6)
     assert found.method.endswith("items with missing ratings left out: 2")
-    assert estimate("icc_1_1", values, n_resamples=100).n_items == 5
+    assert estimate("icc_1_1", values, Inference(n_resamples=100)).n_items == 5
 
 
 def test_a_round_is_measured_on_every_scope_that_numbers_have():
@@ -362,7 +365,7 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
     found = {
         (e.measure, str(e.scope))
         for e in assessment.measure_ratings(
-            ratings, ["krippendorff_alpha", "um_phi"], n_resamples=100
+            ratings, ["krippendorff_alpha", "um_phi"], Inference(n_resamples=100)
         )
     }
     assert found == {

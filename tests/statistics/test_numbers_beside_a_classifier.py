@@ -7,6 +7,7 @@ import pytest
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -90,7 +91,7 @@ def test_each_rater_and_each_classifier_in_numbers_has_an_influence_with_an_inte
     )
     found = {
         str(each.scope): each
-        for each in measure_ratings(ratings, ["alpha_influence"], n_resamples=500)
+        for each in measure_ratings(ratings, ["alpha_influence"], Inference(n_resamples=500))
     }
     assert set(found) == {"classifier model", "rater ana", "rater ben", "rater eve"}
     assert found["rater eve"].interval.high < 0 < found["rater ana"].interval.low

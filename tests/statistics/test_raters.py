@@ -5,6 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
@@ -240,7 +241,7 @@ def test_items_that_nobody_stands_behind_show_no_rater():
 
 @pytest.mark.parametrize("statistic", [ALONE, ALONE.counts()], ids=["patterns", "counts"])
 def test_those_who_met_nobody_are_none_of_the_raters_that_a_rule_asks_for(statistic):
-    found = estimate("krippendorff_alpha", statistic, n_resamples=1000)
+    found = estimate("krippendorff_alpha", statistic, Inference(n_resamples=1000))
     assert (found.n_items, found.n_used, found.n_raters) == (38, 29, 2)
     (said,) = Rule("krippendorff_alpha", min_raters=3, effect="warn").judge([found])
     assert (said.code, said.kind) == ("too_few_raters", "not_evaluated")

@@ -5,6 +5,7 @@ import pytest
 
 from agreement_pipeline import estimate
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
@@ -98,7 +99,7 @@ def test_how_sure_perfect_replicates_are_does_not_depend_on_how_many_raters_shar
             estimate(
                 measure,
                 ReplicatedLabels(2 * np.eye(2)[codes[item, rater]], item, rater, first),
-                n_resamples=4000,
+                Inference(n_resamples=4000),
             ).interval.low
         )
     assert limits == pytest.approx([limits[0]] * 3, abs=0.02)

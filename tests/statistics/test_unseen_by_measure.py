@@ -12,7 +12,9 @@ from agreement_pipeline import (
     estimate,
 )
 from agreement_pipeline.estimates import estimate_each
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -35,7 +37,7 @@ def misses(names, scale, draw, truths, n):
     """The share of rounds of n items whose lower limit lies above the true value, by measure."""
     rng = np.random.default_rng(n)
     rounds = [
-        estimate_each(names, counts(draw(rng, n), scale), seed=number, n_resamples=400)
+        estimate_each(names, counts(draw(rng, n), scale), Inference(n_resamples=400, seed=number))
         for number in range(ROUNDS)
     ]
     return [

@@ -11,6 +11,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import Estimate, measure_ratings
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, Measure
 from agreement_pipeline.ratings import LEVELS, Level, Ratings, Scale
 
@@ -73,7 +74,10 @@ class DegenerateInput:
             by_level.setdefault(level_of(record), []).append(record.name)
         found = (
             measure_ratings(
-                self.ratings(level), names, scopes=("round", "classifier"), n_resamples=DRAWS
+                self.ratings(level),
+                names,
+                Inference(n_resamples=DRAWS),
+                scopes=("round", "classifier"),
             )
             for level, names in by_level.items()
         )

@@ -1,0 +1,114 @@
+"""The group of commands, the exit statuses, and errors in one line."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.compare import compare
+from agreement_pipeline.cli.demo import demo
+from agreement_pipeline.cli.grouped import longest_name
+from agreement_pipeline.cli.history import history
+from agreement_pipeline.cli.judge import judge
+from agreement_pipeline.cli.measure import measure
+from agreement_pipeline.cli.output import say_aside
+from agreement_pipeline.cli.plan import plan
+from agreement_pipeline.cli.verify import verify
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.version import __version__
+
+NAME = "agreement-pipeline"
+UNJUDGED = 2
+SETTINGS = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    "show_default": True,
+}
+COMPLETION = """\b
+Completion of commands, options and measures in bash (in zsh: zsh_source):
+  eval "$(_AGREEMENT_PIPELINE_COMPLETE=bash_source agreement-pipeline)"
+"""
+
+
+class Program(click.Group):
+    """The commands in the order of use. An error becomes one line and a status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order of use."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command and return its exit status."""
+        try:
+            return super().invoke(ctx)
+        except AgreementError as error:
+            return _refused(str(error))
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return UNJUDGED
+        except OSError as error:
+            return _refused(
+                f"found {error}; expected files that can be read and written. "
+                "Check the path, its permissions and the disk."
+            )
+
+
+@click.group(cls=Program, context_settings=SETTINGS, no_args_is_help=False, epilog=COMPLETION)
+@click.version_option(__version__, message=f"{NAME} %(version)s")
+def program() -> None:
+    """May this version of this dataset be trained on?
+
+    The exit status is 0 if all is well. It is 1 if a round is held. It is 2 if nothing
+    could be judged. A refused release has a status of its own: see docs/reasons.md.
+    """
+
+
+for command in (demo, measure, compare, judge, plan, history, verify):
+    program.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status.
+
+    Parameters
+    ----------
+    arguments
+        The words after the program's name. By default, those of this process.
+
+    Returns
+    -------
+    int
+        0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
+        judged. A refused release also has a status of its own, from 10 to 20.
+    """
+    try:
+        return int(program.main(arguments, prog_name=NAME, standalone_mode=False))
+    except click.UsageError as error:
+        return _refused(_usage(error))
+    except click.Abort as error:
+        raise error.__cause__ or error from None
+
+
+def _refused(why: str) -> int:
+    say_aside(f"error: {why}")
+    return UNJUDGED
+
+
+def _usage(error: click.UsageError) -> str:
+    """A usage error in one line, with the command whose help says more."""
+    place = error.ctx.command_path if error.ctx else NAME
+    return f"{_sentence(_why(error))} See {place} --help."
+
+
+def _why(error: click.UsageError) -> str:
+    param = getattr(error, "param", None)
+    if param is None:
+        return error.format_message()
+    found = error.message or "found nothing; expected a value."
+    return f"{longest_name(param)}: {found}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else f"{text}."

@@ -1,0 +1,31 @@
+"""The command `demo`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import INPUT, option
+from agreement_pipeline.cli.output import say
+from agreement_pipeline.cli.parameters import FOLDER
+
+EXAMPLES = ("agreement-pipeline demo",)
+
+
+@click.command(
+    cls=Command, short_help="Run the projects and print their rounds.", examples=EXAMPLES
+)
+@option(
+    "--root",
+    group=INPUT,
+    type=FOLDER,
+    metavar="FOLDER",
+    default=Path(),
+    help="The folder that holds configs/.",
+)
+def demo(root: Path) -> int:
+    """Run the projects of a folder through Dagster and print what became of their rounds."""
+    from agreement_pipeline.demo import run_demo
+
+    say(run_demo(root))
+    return 0

@@ -1,0 +1,59 @@
+"""The command `history`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import INPUT, output_option, store_option
+from agreement_pipeline.cli.output import as_json, say
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.report import text_table
+from agreement_pipeline.text import listed
+
+STORES = Path(".agreement/store")
+EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/moderation",)
+
+
+@click.command(cls=Command, short_help="Print the log of a store.", examples=EXAMPLES)
+@click.argument(
+    "name",
+    metavar="[ROUND]",
+    required=False,
+    help="A round, or the name of a release of several rounds. By default, all.",
+)
+@store_option(
+    group=INPUT,
+    show_default=f"the one store in {STORES}",
+    help="The folder or the URL of a store.",
+)
+@output_option
+def history(name: str | None, store: str | None, output: str) -> int:
+    """Print what was ingested, decided, released and withdrawn.
+
+    The log is first checked to be whole.
+    """
+    from agreement_pipeline.report import event_table
+    from agreement_pipeline.store import Store
+
+    opened = Store(store or _only_store())
+    found = opened.history(name)
+    if not found:
+        of_round = f" of round {name!r}" if name else ""
+        raise StoreError(
+            f"{opened.root}: found no entry{of_round} in the log; expected at least one. "
+            "Name the folder or the URL of a store with --store."
+        )
+    say(as_json(found) if output == "json" else text_table(event_table(found), wrapped="why"))
+    return 0
+
+
+def _only_store() -> Path:
+    """The store of the projects here, if there is only one."""
+    stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
+    if len(stores) != 1:
+        raise StoreError(
+            f"{STORES}: found stores {listed(stores)}; expected one. "
+            "Name a folder or a URL with --store."
+        )
+    return Path(stores[0])

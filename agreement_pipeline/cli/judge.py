@@ -1,0 +1,76 @@
+"""The command `judge`."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import (
+    POLICY,
+    TABLE_HELP,
+    option,
+    output_option,
+    policy_option,
+    read_table,
+    table_options,
+)
+from agreement_pipeline.cli.output import as_json, say
+from agreement_pipeline.cli.parameters import FILE
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import Decision, Waivers, assess, load_policy, load_waiver
+from agreement_pipeline.ratings import Ratings, described, lookalikes
+from agreement_pipeline.report import printable
+
+HELD = 1
+EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",)
+
+
+@click.command(
+    cls=Command, short_help="Print the decision on a table under a policy.", examples=EXAMPLES
+)
+@click.argument("file", type=FILE, help=TABLE_HELP)
+@table_options
+@policy_option
+@option(
+    "--waiver",
+    group=POLICY,
+    type=FILE,
+    multiple=True,
+    metavar="FILE",
+    help="YAML file of a waiver. Repeat for more.",
+)
+@output_option
+def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **reading: Any) -> int:
+    """Print the decision on a table under a policy.
+
+    The exit status is 0 if the round is admitted and 1 if it is held. It is 2 if the round
+    could not be judged.
+    """
+    waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
+    ratings = read_table(file, reading)
+    decision = assess(ratings, load_policy(policy), Contract.default(), waivers).decision
+    say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings))
+    return 0 if decision.admitted else HELD
+
+
+def _in_words(decision: Decision, ratings: Ratings) -> str:
+    """The decision, then a line for each reason and each warning."""
+    warnings = (f"warning: {text}" for text in _warnings(decision, ratings))
+    decided = "admitted" if decision.admitted else "held"
+    tentative = " (tentative)" if decision.tentative else ""
+    lines = (*decision.reasons, decision.manner, *warnings)
+    return decided + tentative + "".join(f"\n  {printable(line)}" for line in lines)
+
+
+def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
+    """Failed checks that hold nothing, and raters or labels that look alike."""
+    for finding in decision.findings:
+        if not finding.passed and not finding.holds:
+            yield finding.description
+    for group in lookalikes(ratings.table["rater"].unique()):
+        yield f"raters_that_look_alike: {described(group)}"
+    for group in lookalikes(map(str, ratings.scale.categories or ())):
+        yield f"labels_that_look_alike: {described(group)}"

@@ -1,0 +1,89 @@
+"""The command `measure`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import (
+    INTERVALS,
+    MEASURES,
+    TABLE_HELP,
+    interval_options,
+    measure_option,
+    option,
+    output_option,
+    read_table,
+    table_options,
+)
+from agreement_pipeline.cli.output import say_found
+from agreement_pipeline.cli.parameters import FILE, OneOf
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates import SCOPE_KINDS, applicable, registered, survey
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.report import estimate_rows
+
+EXAMPLES = (
+    "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
+)
+
+
+@click.command(
+    cls=Command, short_help="Print the agreement in a table, with intervals.", examples=EXAMPLES
+)
+@click.argument("file", type=FILE, help=TABLE_HELP)
+@table_options
+@measure_option("all that the level allows")
+@option(
+    "--scope",
+    group=MEASURES,
+    type=OneOf(SCOPE_KINDS),
+    multiple=True,
+    metavar="KIND",
+    show_default="all",
+    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more.",
+)
+@interval_options
+@option(
+    "--interval-method",
+    group=INTERVALS,
+    type=OneOf(tuple(METHODS)),
+    metavar="NAME",
+    default=DEFAULT_METHOD,
+    help=f"How limits are found: {', '.join(METHODS)}. See docs/intervals.md.",
+)
+@output_option
+def measure(
+    file: Path,
+    measure: Sequence[str],
+    scope: Sequence[str],
+    confidence_level: float,
+    n_resamples: int,
+    interval_method: str,
+    output: str,
+    **reading: Any,
+) -> int:
+    """Print the agreement in a table, with intervals."""
+    inference = Inference(confidence_level, n_resamples, interval_method)
+    if inference.interval_method.scheme is not None:
+        inference.refuse_too_few()
+    ratings = read_table(file, reading)
+    names = measure or applicable(ratings)
+    for name in names:
+        _refuse_undefined(name, ratings.scale)
+    found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS)
+    say_found(list(found), estimate_rows, output)
+    return 0
+
+
+def _refuse_undefined(name: str, scale: Scale) -> None:
+    if registered(name).defined_on(scale):
+        return
+    without = " without categories" if scale.continuous else ""
+    raise AgreementError(
+        f"--measure {name}: found level {scale.level}{without}; "
+        f"expected one of {', '.join(sorted(registered(name).levels))}. Choose another --level."
+    )

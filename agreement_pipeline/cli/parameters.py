@@ -1,0 +1,154 @@
+"""What the command line reads from text: numbers, names, files."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from click.shell_completion import CompletionItem
+
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.readers import Limits
+
+FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
+SHORT = {"alpha": "krippendorff_alpha"}
+LIMITED = tuple(each.name for each in fields(Limits))
+
+
+class ReadBy(click.ParamType[Any]):
+    """Text that a function reads. Its `ValueError` says what was found and what was expected.
+
+    Attributes
+    ----------
+    read
+        The function.
+    completes
+        What a shell completes the text to, if anything.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[str], Any],
+        completes: Literal["file", "dir"] | None = None,
+    ) -> None:
+        self.name = name
+        self.read = read
+        self.completes = completes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value of the text. A default stays as it is."""
+        try:
+            return self.read(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Leave files and folders to the shell."""
+        return [CompletionItem(incomplete, type=self.completes)] if self.completes else []
+
+
+class OneOf(click.Choice[str]):
+    """One of several words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """What was found, and every word that was expected."""
+        return f"found {value!r}; expected one of {', '.join(self.choices)}."
+
+
+class MeasureName(click.ParamType[str]):
+    """The name of a measure, in full or in short."""
+
+    name = "name"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The full name."""
+        return full_name(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Names of measures that begin with the text."""
+        names = sorted({*MEASURES, *SHORT})
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def full_name(text: str) -> str:
+    """The full name of a measure.
+
+    >>> full_name("alpha"), full_name("fleiss_kappa")
+    ('krippendorff_alpha', 'fleiss_kappa')
+    """
+    return SHORT.get(text, text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"found {text!r}; expected a number.") from None
+
+
+def _share(text: str) -> float:
+    share = _number(text)
+    if not 0 < share < 1:
+        raise ValueError(f"found {text}; expected a share between 0 and 1.")
+    return share
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(_number(share) for share in text.split(","))
+
+
+def _repetitions(text: str) -> int:
+    number = _number(text)
+    if not (FEWEST_REPETITIONS <= number <= MOST_REPETITIONS and number.is_integer()):
+        expected = f"a whole number from {FEWEST_REPETITIONS} to {MOST_REPETITIONS:,}"
+        raise ValueError(f"found {text}; expected {expected}.")
+    return int(number)
+
+
+def _several(text: str) -> int:
+    number = _number(text)
+    if number < 2 or not number.is_integer():
+        raise ValueError(
+            f"found {text}; expected a whole number from 2, since agreement compares labels."
+        )
+    return int(number)
+
+
+def _agreement(text: str) -> float:
+    value = _number(text)
+    if not value <= 1:
+        raise ValueError(f"found {text}; expected at most 1, which is perfect agreement.")
+    return value
+
+
+def _image(text: str) -> Path:
+    path = Path(text)
+    if path.suffix != ".png" or not path.parent.is_dir():
+        raise ValueError(f"found {text}; expected a name ending in .png, in an existing folder.")
+    return path
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, most = text.partition("=")
+    if name not in LIMITED or not most.isdecimal():
+        expected = "a limit and a whole number, as rows=50000000"
+        raise ValueError(f"found {text}; expected {expected}. The limits are {', '.join(LIMITED)}.")
+    return name, int(most)
+
+
+SHARE = ReadBy("share", _share)
+SHARES = ReadBy("shares", _shares)
+REPETITIONS = ReadBy("n", _repetitions)
+SEVERAL = ReadBy("n", _several)
+AGREEMENT = ReadBy("value", _agreement)
+LIMIT = ReadBy("name=n", _limit)
+FILE = ReadBy("file", Path, "file")
+IMAGE = ReadBy("file", _image, "file")
+FOLDER = ReadBy("folder", Path, "dir")
+PLACE = ReadBy("url", str, "dir")

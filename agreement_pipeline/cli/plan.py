@@ -1,0 +1,162 @@
+"""The command `plan`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agreement_pipeline.cli.grouped import Command, given_options
+from agreement_pipeline.cli.options import (
+    OF_TABLES,
+    OUTPUT,
+    TABLE_HELP,
+    option,
+    output_option,
+    policy_option,
+    read_table,
+    table_options,
+)
+from agreement_pipeline.cli.output import say_aside, say_found
+from agreement_pipeline.cli.parameters import (
+    AGREEMENT,
+    FILE,
+    IMAGE,
+    REPETITIONS,
+    SEVERAL,
+    SHARE,
+    SHARES,
+)
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.policy import (
+    N_ROUNDS,
+    Plan,
+    Rule,
+    assumed,
+    load_policy,
+    plans_for,
+    population_of,
+)
+from agreement_pipeline.report import plan_figure, plan_rows
+from agreement_pipeline.statistics import Statistic
+from agreement_pipeline.text import listed
+
+EXPECTED, PREVALENCE, LABELS = 0.85, "0.5,0.5", 3
+Populations = Callable[[Rule], Iterable[Statistic]]
+ASSUMED, SIMULATION = "Without a table", "Simulation"
+EXAMPLES = (
+    "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
+    "agreement-pipeline plan earlier.csv --policy configs/policies/standard.yaml --plot plan.png",
+)
+
+
+@click.command(
+    cls=Command, short_help="Print how many items a policy needs to decide.", examples=EXAMPLES
+)
+@click.argument(
+    "file", type=FILE, required=False, help=f"An earlier round to plan from. {TABLE_HELP}"
+)
+@table_options
+@policy_option
+@option(
+    "--expected",
+    group=ASSUMED,
+    type=AGREEMENT,
+    metavar="VALUE",
+    default=EXPECTED,
+    help="The value expected of each measure.",
+)
+@option(
+    "--prevalence",
+    group=ASSUMED,
+    type=SHARES,
+    metavar="SHARE,…",
+    default=PREVALENCE,
+    help="The share of each category.",
+)
+@option(
+    "--labels-an-item",
+    group=ASSUMED,
+    type=SEVERAL,
+    multiple=True,
+    metavar="N",
+    default=(LABELS,),
+    help="Raters of an item, or times a rater meets it. Repeat for more.",
+)
+@option(
+    "--probability",
+    group=SIMULATION,
+    type=SHARE,
+    metavar="SHARE",
+    default=0.9,
+    help="How often a round is to decide.",
+)
+@option(
+    "--rounds",
+    group=SIMULATION,
+    type=REPETITIONS,
+    metavar="N",
+    default=N_ROUNDS,
+    help="Rounds simulated for each number of items.",
+)
+@output_option
+@option("--plot", group=OUTPUT, type=IMAGE, metavar="FILE", help="Write the curves as a PNG image.")
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    /,
+    file: Path | None,
+    policy: Path,
+    probability: float,
+    rounds: int,
+    output: str,
+    plot: Path | None,
+    **options: Any,
+) -> int:
+    """Print how many items the rules of a policy need to decide.
+
+    An earlier round shows what the next round will be like. Without one, it is assumed.
+    """
+    found = plans_for(
+        load_policy(policy),
+        _assumed(ctx, options) if file is None else _earlier(ctx, file, options),
+        probability=probability,
+        n_rounds=rounds,
+    )
+    say_found(found, plan_rows, output)
+    if plot:
+        _draw(plot, found)
+    return 0
+
+
+def _earlier(ctx: click.Context, file: Path, options: Mapping[str, Any]) -> Populations:
+    """The population that a table shows, by rule."""
+    if given := given_options(ctx, ASSUMED):
+        raise PolicyError(
+            f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
+            "without one. Leave one of them out."
+        )
+    ratings = read_table(file, options)
+    return lambda rule: [population_of(ratings, rule, where=str(file))]
+
+
+def _assumed(ctx: click.Context, options: Mapping[str, Any]) -> Populations:
+    """The populations that the options describe, by rule."""
+    if given := given_options(ctx, *OF_TABLES):
+        raise PolicyError(
+            f"plan without a table: found {listed(given)}; expected a table to read with it, "
+            "since a plan without one takes categories without order, one for each share of "
+            "--prevalence. Name the file of an earlier round, or leave it out."
+        )
+    expected, prevalence = options["expected"], options["prevalence"]
+    return lambda rule: (
+        assumed(rule.measure, expected, prevalence, raters) for raters in options["labels_an_item"]
+    )
+
+
+def _draw(path: Path, plans: Sequence[Plan]) -> None:
+    figure = plan_figure(plans)
+    if figure is None:
+        say_aside(f"{path}: not written, since no rounds were simulated")
+    else:
+        path.write_bytes(figure)

@@ -1,0 +1,293 @@
+"""Estimating measures on a statistic."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates.estimates import Estimate
+from agreement_pipeline.estimates.scope import ROUND, Scope
+from agreement_pipeline.intervals import (
+    TOO_FEW_DRAWS,
+    AlwaysValid,
+    BoundsOnly,
+    ConfidenceDistribution,
+    Evidence,
+    Inference,
+    WiderOf,
+    gathered,
+    mixture,
+    points_of,
+)
+from agreement_pipeline.measures import MEASURES, Coefficient, Measure
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import Clusters, Statistic
+
+DEFAULT = Inference()
+UNUSED = "no pair of ratings holds the category"
+
+
+def estimate(
+    measure: str,
+    statistic: Statistic,
+    inference: Inference = DEFAULT,
+    *,
+    scope: Scope = ROUND,
+    clusters: ArrayLike | None = None,
+) -> Estimate:
+    """One measure on one statistic. A measure of every category gives the lowest category.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import CategoryCounts, Scale
+    >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
+    >>> found = estimate("krippendorff_alpha", counts)
+    >>> found.value, found.interval.high <= 1, found.interval.low < 0.8
+    (1.0, True, True)
+    """
+    return estimate_each([measure], statistic, inference, scope=scope, clusters=clusters)[0]
+
+
+def estimate_each(
+    measures: Iterable[str],
+    statistic: Statistic,
+    inference: Inference = DEFAULT,
+    *,
+    scope: Scope = ROUND,
+    clusters: ArrayLike | None = None,
+) -> list[Estimate]:
+    """Several measures on one statistic, from the same resamples.
+
+    On the whole round, a measure of every category also gives the value of each category. A measure
+    that is asked for under two names is computed once.
+
+    Expensive measures use fewer resamples, and the estimate's `method` says how many.
+
+    - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
+      error, and `miss_probability` has steps of 1/400.
+    - A statistic of more than 20,000 rows, as of real-valued ratings, uses as many resamples as
+      200,000,000 weights make, and at least 1,000.
+
+    If fewer than ten of these resamples would lie beyond a limit, the limits are set to the
+    measure's bounds. 400 resamples are enough at 95 %, and 1,000 at 98 %. On few items, a limit may
+    lie beyond all resamples. Then the limits are the bounds too.
+
+    A measure that needs every rater's rating uses only the items that have them. `method` says how
+    many items are left out.
+
+    Parameters
+    ----------
+    measures
+        Names of registered measures.
+    statistic
+        What they are computed from. A method for raters at large needs a statistic that names its
+        raters.
+    inference
+        How the limits are found.
+    scope
+        What the statistic is of.
+    clusters
+        The cluster of each row: the document of an item, or its batch. Rows of different clusters
+        must be separate rows. Clusters are drawn whole, as are those of the statistic itself.
+
+    Raises
+    ------
+    PolicyError
+        A measure is not registered. Or `clusters` does not have one name for each row. Or the
+        method is for raters at large, and the statistic does not name its raters.
+    RatingsError
+        The name of a cluster is missing.
+    """
+    asked = [registered(name) for name in measures]
+    records = [MEASURES[name] for name in dict.fromkeys(record.computed_as for record in asked)]
+    basis = (
+        statistic
+        if clusters is None
+        else statistic.in_clusters(Clusters.of_rows(clusters, statistic.weights.shape[-1]))
+    )
+    points = points_of(records, basis)
+    evidence = gathered(points, basis, inference)
+    found: dict[str, list[Estimate]] = {}
+    for point in points:
+        make = _Maker(point.record, point.statistic, inference)
+        if point.undefined is not None:
+            found[point.record.name] = [make(scope, point.found, None, undefined=point.undefined)]
+        else:
+            of_record = _by_category if point.record.per_category else _of_scope
+            found[point.record.name] = of_record(
+                make, scope, point.found, evidence[point.record.name]
+            )
+    return [
+        replace(each, measure=record.name) for record in asked for each in found[record.computed_as]
+    ]
+
+
+def registered(name: str) -> Measure:
+    """The measure of that name.
+
+    Raises
+    ------
+    PolicyError
+        No measure has that name.
+    """
+    if not isinstance(name, str) or name not in MEASURES:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(name), MEASURES, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
+        raise PolicyError(
+            f"measure: found {name!r}; "
+            f"expected one of the {len(MEASURES)} registered measures. {hint}"
+        )
+    return MEASURES[name]
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the estimates of one measure on one statistic."""
+
+    record: Measure
+    statistic: Any
+    inference: Inference
+
+    def __call__(
+        self,
+        scope: Scope,
+        point: Coefficient,
+        evidence: Evidence | None,
+        *,
+        lowest: str | None = None,
+        undefined: str | None = None,
+    ) -> Estimate:
+        rests_on = self.record.rests_on
+        dropped = rests_on.among(self.statistic) - rests_on.items(self.statistic)
+        known = self._known(evidence) if evidence is not None and undefined is None else None
+        return Estimate(
+            measure=self.record.name,
+            scope=scope,
+            value=None if known is None else float(point.value),
+            interval=None if known is None else known.limits(self.inference.tail),
+            confidence_level=self.inference.confidence_level,
+            method=self._method(point, known, 0 if evidence is None else len(evidence.draws)),
+            n_items=rests_on.among(self.statistic),
+            n_raters=rests_on.raters(self.statistic),
+            n_ratings=rests_on.ratings(self.statistic),
+            observed=_number(point.observed),
+            expected=_number(point.expected),
+            lowest=lowest,
+            undefined=undefined,
+            dropped={rests_on.others: dropped} if dropped else {},
+            convention=self.record.convention,
+            categories=self.statistic.scale.names,
+            raters_left_out=self.record.raters_left_out(self.statistic)
+            if scope.kind in ("round", "category")
+            else (),
+            n_clusters=rests_on.clusters(self.statistic),
+            always_valid_at=self.inference.always_valid_at,
+            population=self.inference.interval_method.population,
+            distribution=known,
+        )
+
+    def _known(self, evidence: Evidence) -> ConfidenceDistribution:
+        """The confidence distribution of the true value, judged once or at any time."""
+        if self.inference.always_valid_at is None:
+            coarse = self.inference.too_few(len(evidence.draws))
+            return (
+                BoundsOnly(self.record.bounds, TOO_FEW_DRAWS)
+                if coarse
+                else self.inference.interval_method.distribution(evidence, self.record.bounds)
+            )
+        once, of_many = (
+            knows(evidence, self.record.bounds)
+            for knows in (
+                self.inference.interval_method.distribution,
+                self.inference.interval_method.distribution_of_many
+                or self.inference.interval_method.distribution,
+            )
+        )
+        return WiderOf(
+            AlwaysValid(
+                of_many,
+                evidence.n
+                * mixture(self.inference.always_valid_at, 1 - self.inference.confidence_level),
+                self.record.bounds,
+            ),
+            once,
+        )
+
+    def _method(
+        self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int
+    ) -> str:
+        """How the interval is found, of whom it speaks, and what else its reader must know."""
+        fewer = f"{n_draws} " if 0 < n_draws < self.inference.n_resamples else ""
+        units = "clusters" if self.statistic.clusters else "items"
+        whole = ["whole clusters"] if self.statistic.clusters else []
+        always = (
+            []
+            if self.inference.always_valid_at is None
+            else [f"always valid, tightest at {self.inference.always_valid_at} {units}"]
+        )
+        said = [
+            f"{fewer}{self.inference.interval_method.description}",
+            *whole,
+            *always,
+            self.inference.interval_method.population,
+        ]
+        if known is not None and (why := known.why_without(self.inference.tail)):
+            said.append(f"{why} for limits at {100 * self.inference.confidence_level:g} %")
+        if self.record.crossed and self.statistic.left_out:
+            said.append(f"items with missing ratings left out: {self.statistic.left_out}")
+        if point.monte_carlo_error is not None:
+            said.append(f"value from random sampling, standard error {point.monte_carlo_error:.1g}")
+        return "; ".join(said)
+
+
+def _by_category(
+    make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence
+) -> list[Estimate]:
+    """The lowest of the categories that have a value. On the round, each category follows."""
+    names = make.statistic.scale.names
+    used = ~np.isnan(point.value)
+    lowest = int(np.nanargmin(point.value))
+    of_all = make(
+        scope,
+        _category(point, lowest),
+        evidence.at(lambda values: values[..., used].min(-1)),
+        lowest=names[lowest],
+    )
+    if scope != ROUND:
+        return [of_all]
+    return [
+        of_all,
+        *(
+            _of_category(make, point, evidence, k, None if used[k] else UNUSED)
+            for k in range(len(names))
+        ),
+    ]
+
+
+def _of_category(
+    make: _Maker, point: Coefficient, evidence: Evidence, k: int, undefined: str | None
+) -> Estimate:
+    scope = Scope("category", make.statistic.scale.names[k])
+    return make(
+        scope, _category(point, k), evidence.at(lambda values: values[..., k]), undefined=undefined
+    )
+
+
+def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> list[Estimate]:
+    return [make(scope, point, evidence)]
+
+
+def _category(point: Coefficient, k: int) -> Coefficient:
+    parts = (None if part is None else part[..., k] for part in point)
+    return Coefficient(*parts)  # type: ignore[arg-type]
+
+
+def _number(value: Array | None) -> float | None:
+    if value is None or np.ndim(value) > 0 or not np.isfinite(value):
+        return None
+    return float(value)

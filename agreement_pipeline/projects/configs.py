@@ -1,0 +1,40 @@
+"""What the folder configs/ holds for a project: its policy, its contract and its waivers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import Policy, Waiver, load_policy, load_waiver
+from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.text import listed
+
+
+def policy_of(settings: ProjectSettings, configs: Path) -> Policy:
+    """The policy that a project names."""
+    return load_policy(configs / "policies" / f"{settings.policy}.yaml")
+
+
+def contract_of(settings: ProjectSettings, configs: Path) -> Contract:
+    """The contract that a project names, else the built-in one."""
+    if settings.contract is None:
+        return Contract.default()
+    return Contract.load(configs / "contracts" / settings.contract)
+
+
+def waivers_of(settings: ProjectSettings, configs: Path) -> tuple[Waiver, ...]:
+    """The waivers that name the project."""
+    waivers = (load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml")))
+    return tuple(waiver for waiver in waivers if waiver.project == settings.project)
+
+
+def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
+    """The keys that name a file or folder that configs/ does not hold, each with the mistake."""
+    for key, folder, suffix in (("policy", "policies", ".yaml"), ("contract", "contracts", "")):
+        named, place = getattr(settings, key), configs / folder
+        there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
+        if named is not None and named not in there:
+            yield (
+                key,
+                f"found {named!r}; expected one of {listed(there, 20)}, those in {place}. "
+                f"Correct the name, or write that {key}.",
+            )

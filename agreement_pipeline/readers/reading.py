@@ -1,0 +1,179 @@
+"""Checked ratings from a file or a DataFrame, for projects and the command line alike."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Level, Ratings, Scale, category_text
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.registry import Rows, Source, reader_of
+from agreement_pipeline.readers.table import TABLE
+from agreement_pipeline.text import listed
+
+Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
+
+
+def read(
+    source: str | Source,
+    columns: Columns = COLUMNS,
+    *,
+    layout: Layout = "long",
+    scale: Scale | None = None,
+    level: Level = "nominal",
+    classifiers: Classifiers = (),
+    usable: bool = True,
+    round_name: str | None = None,
+    limits: Limits = LIMITS,
+) -> Ratings:
+    """Read ratings and check them.
+
+    Parameters
+    ----------
+    source
+        The path of a file that a registered reader recognises, or a DataFrame.
+    columns
+        What the columns of the source are called.
+    layout
+        long: one row a rating. wide: one row an item, one column a rater.
+    scale
+        What the labels may be. None: the scale is read off the labels, on `level`.
+    classifiers
+        Names of raters that are models, each with at least one rating. Or a function that returns
+        these names. Its arguments are all raters as they are written and the source's name.
+    usable
+        Refuse ratings in which no two raters meet.
+    round_name
+        The round to read, if the source names more than one.
+    limits
+        How large the source may be.
+
+    Raises
+    ------
+    RatingsError
+        A check of the source or of its ratings fails.
+    ProjectError
+        The columns belong to the other layout.
+
+    Examples
+    --------
+    >>> rows = [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no")]
+    >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
+    ('ana', 'ben')
+    """
+    rows = _of_round(_rows(source, columns, layout, limits), round_name)
+    labels = f"column {columns.label!r}" if layout == "long" else "the columns of raters"
+    where = f"{rows.source}: {labels}"
+    if scale is None:
+        _refuse_many_categories(rows.frame, level, limits, where)
+    ratings = Ratings.from_frame(
+        rows.frame,
+        scale or _widest(rows.frame["label"], level, where),
+        classifiers=_chosen(classifiers, rows),
+        source=rows.source,
+        columns=rows.columns,
+    )
+    if scale is None:
+        ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
+    if usable:
+        refuse_unusable(ratings, rows.source)
+    return ratings
+
+
+def read_rounds(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> tuple[str, ...]:
+    """The rounds that a file with a column of rounds names, sorted.
+
+    Raises
+    ------
+    RatingsError
+        The file is broken. Or it has no such column, or a row without a round.
+    """
+    return reader_of(path).rounds(path, columns, limits)
+
+
+def refuse_unusable(ratings: Ratings, source: str) -> None:
+    """Refuse ratings without agreement to measure, since no two raters rated the same item.
+
+    Raises
+    ------
+    RatingsError
+        The panel has fewer than two raters, or no item that two of them rated.
+    """
+    raters = ratings.raters
+    if len(raters) < 2:
+        models = (
+            f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
+        )
+        raise RatingsError(
+            f"{source}: found ratings by {len(raters)} rater, {listed(raters)}{models}; expected "
+            "two raters or more, since agreement compares them. Add the other raters' ratings, or "
+            "name the column that tells the raters apart."
+        )
+    panel = ratings.current[ratings.current["rater"].isin(raters)]
+    each = panel.groupby("item").size()
+    if not (each >= 2).any():
+        raise RatingsError(
+            f"{source}: found no item with ratings by two raters ({len(panel)} ratings of "
+            f"{len(each)} items by {len(raters)} raters); expected at least one. Let raters "
+            "overlap on some items, and check that their exports name the items alike."
+        )
+
+
+def _rows(source: str | Source, columns: Columns, layout: Layout, limits: Limits) -> Rows:
+    if isinstance(source, pd.DataFrame):
+        return TABLE.rows(source, columns, layout, limits)
+    return reader_of(Path(source)).rows(Path(source), columns, layout, limits)
+
+
+def _of_round(rows: Rows, name: str | None) -> Rows:
+    """The rows of one round. If no round is named, all rows of a source with at most one round."""
+    frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
+    found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()
+    if name is None and len(found) <= 1:
+        return rows
+    if name is None:
+        raise RatingsError(
+            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
+            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
+            "for a round each), or rename the column to read them together."
+        )
+    if name not in found:
+        raise RatingsError(
+            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
+            "Correct its name."
+        )
+    return replace(rows, frame=frame[frame["round"] == name])
+
+
+def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
+    if callable(classifiers):
+        return classifiers(rows.frame["rater"].dropna().unique(), rows.source)
+    return classifiers
+
+
+def _refuse_many_categories(frame: pd.DataFrame, level: Level, limits: Limits, where: str) -> None:
+    if level in ("nominal", "ordinal"):
+        different = frame["label"].map(category_text, na_action="ignore").nunique()
+        limits.refuse_beyond("categories", different, where, "different labels")
+
+
+def _widest(labels: pd.Series, level: Level, where: str) -> Scale:
+    """A scale that holds every label that the level allows."""
+    if level in ("interval", "ratio"):
+        return Scale(None, level)
+    return _suggested(labels, level, where)
+
+
+def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
+    if labels.isna().all():
+        raise RatingsError(
+            f"{where}: found no label in {len(labels)} rows; expected at least one rating. "
+            "Check that the export is complete."
+        )
+    try:
+        return Scale.from_labels(labels.dropna(), level)
+    except RatingsError as error:
+        raise RatingsError(f"{where}: {error}") from None

@@ -1,0 +1,66 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.readers import Columns, read
+from agreement_pipeline.release import release_round
+from agreement_pipeline.store import Store
+from tests.cli.rounds import policy, unanimous
+from tests.releases import withdraw
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A store where projects keep theirs. Its round was admitted, released and withdrawn."""
+    monkeypatch.chdir(tmp_path)
+    store = Store(tmp_path / ".agreement/store/demo")
+    store.ingest("r1", read(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")
+    release_round(store, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
+    withdraw(store, "r1", ["a mistake in the guideline"])
+    return store
+
+
+def test_history_prints_every_entry(stored, capsys):
+    assert main(["history"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["entry", "time", "event", "round", "what", "why"]
+    assert [line.split()[:5:3] for line in lines[2:] if line[0] != " "] == [
+        ["1", "ingested"],
+        ["2", "decided"],
+        ["3", "released"],
+        ["4", "withdrawn"],
+    ]
+    assert "table.csv" in lines[2]
+    assert lines[-1].endswith("a mistake in the guideline")
+
+
+def test_history_of_one_round_as_json_is_what_the_log_says(stored, capsys):
+    stored.ingest("r2", stored.ratings("r1"), Path("table.csv"))
+    for name, numbers in (("r1", [1, 2, 3, 4]), ("r2", [5])):
+        assert main(["history", name, "--store", str(stored.root), "--format", "json"]) == 0
+        assert [entry["number"] for entry in json.loads(capsys.readouterr().out)] == numbers
+
+
+def test_history_of_an_edited_log_is_refused(stored, capsys):
+    path = stored.root / "log" / "00000004.json"
+    path.write_text(path.read_text().replace("mistake", "success"))
+    assert main(["history"]) == 2
+    said = capsys.readouterr()
+    assert "found entry 4, which is not the one that was written" in said.err
+    assert not said.out
+
+
+def test_history_names_what_is_missing(stored, tmp_path, capsys):
+    for arguments, found in (
+        (["history", "r9"], "found no entry of round 'r9' in the log"),
+        (["history", "--store", str(tmp_path / "nothing")], "found no entry in the log"),
+    ):
+        assert main(arguments) == 2
+        assert found in capsys.readouterr().err
+    (tmp_path / ".agreement/store/another").mkdir()
+    assert main(["history"]) == 2
+    assert "another" in capsys.readouterr().err

@@ -1,0 +1,185 @@
+import json
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.cli import main
+from tests.cli.rounds import OBSERVERS, SEROLOGY, WIDE, measured, of
+
+FIELDS = {
+    "measure",
+    "scope",
+    "value",
+    "low",
+    "high",
+    "confidence_level",
+    "method",
+    "n_items",
+    "n_raters",
+    "n_ratings",
+    "undefined",
+}
+
+
+def test_measure_reproduces_the_serology_figures(capsys):
+    found = measured(capsys, str(SEROLOGY), *WIDE, "--classifier", "T")
+
+    assert of(found, "shah_kappa_s")["value"] == pytest.approx(0.67908, abs=5e-6)
+    assert of(found, "fleiss_kappa")["value"] == pytest.approx(0.67614, abs=5e-6)
+    assert of(found, "shah_s", "classifier T")["value"] == pytest.approx(0.63576, abs=5e-6)
+    assert of(found, "vanbelle_albert_kappa", "classifier T")["value"] == pytest.approx(
+        0.55128, abs=5e-6
+    )
+    assert all(set(each) >= FIELDS for each in found)
+
+
+@pytest.mark.parametrize(
+    ("level", "alpha"),
+    [("nominal", 0.74342), ("ordinal", 0.81539), ("interval", 0.84911), ("ratio", 0.79740)],
+)
+def test_measure_reproduces_krippendorffs_example_at_every_level(capsys, level, alpha):
+    if not OBSERVERS.exists():
+        pytest.skip("the shared reference data are not beside the project")
+    found = measured(capsys, str(OBSERVERS), "--level", level, "--measure", "krippendorff_alpha")
+
+    assert of(found, "krippendorff_alpha")["value"] == pytest.approx(alpha, abs=5e-6)
+
+
+def test_a_limit_that_is_none_is_null_in_json(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [
+        (item, rater, "abc"[(item + (place if item < 6 else 0)) % 3])
+        for item in range(7)
+        for place, rater in enumerate(("r", "s", "t", "model"))
+    ]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    assert (
+        main(
+            [
+                "measure",
+                str(path),
+                "--classifier",
+                "model",
+                "--measure",
+                "shah_s",
+                "--n-resamples",
+                "1000",
+                "--format",
+                "json",
+            ]
+        )
+        == 0
+    )
+    printed = capsys.readouterr().out
+    assert "Infinity" not in printed
+    assert of(json.loads(printed), "shah_s", "classifier model")["low"] is None
+
+
+def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
+    assert (
+        main(
+            ["measure", str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--n-resamples", "1000"]
+        )
+        == 0
+    )
+    printed = capsys.readouterr().out.splitlines()
+
+    assert printed[0].split() == [
+        "measure",
+        "scope",
+        "value",
+        "interval",
+        "items",
+        "raters",
+        "ratings",
+        "note",
+    ]
+    assert printed[2].startswith("fleiss_kappa  round")
+
+
+def test_a_method_that_draws_nothing_needs_no_draws(capsys):
+    asked = [
+        "measure",
+        str(SEROLOGY),
+        *WIDE,
+        "--measure",
+        "fleiss_kappa",
+        "--interval-method",
+        "jackknife_t",
+    ]
+    assert main([*asked, "--confidence-level", "0.9999", "--scope", "round"]) == 0
+
+
+def test_measure_prints_the_scopes_asked_for(capsys):
+    found = measured(
+        capsys, str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--measure", "schouten_kappa"
+    )
+    asked = measured(
+        capsys,
+        str(SEROLOGY),
+        *WIDE,
+        "--measure",
+        "fleiss_kappa",
+        "--measure",
+        "schouten_kappa",
+        "--scope",
+        "round",
+        "--scope",
+        "rater",
+    )
+    assert asked == [each for each in found if each["scope"].split()[0] in ("round", "rater")]
+    assert 0 < len(asked) < len(found)
+    assert main(["measure", str(SEROLOGY), *WIDE, "--scope", "raters"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "error: --scope: found 'raters'; expected one of round, category, rater,"
+    )
+
+
+def test_alpha_is_krippendorffs_wherever_a_measure_is_named(capsys):
+    long, short = (
+        measured(capsys, str(SEROLOGY), *WIDE, "--measure", name, "--scope", "round")
+        for name in ("krippendorff_alpha", "alpha")
+    )
+    assert long == short
+
+
+def test_a_measure_that_the_level_forbids_is_refused(capsys):
+    assert (
+        main(["measure", str(SEROLOGY), *WIDE, "--level", "interval", "--measure", "fleiss_kappa"])
+        == 2
+    )
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_a_misspelt_measure_is_answered_with_the_name_that_was_meant(capsys):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", "fleis_kappa"]) == 2
+    assert "Did you mean 'fleiss_kappa'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("--confidence-level", "95", "a share between 0 and 1"),
+        ("--confidence-level", "0", "a share between 0 and 1"),
+        ("--n-resamples", "0", "a whole number from 100 to 1,000,000"),
+        ("--n-resamples", "-1", "a whole number from 100 to 1,000,000"),
+    ],
+)
+def test_a_share_or_a_number_of_draws_that_cannot_be_is_refused(capsys, name, text, expected):
+    assert main(["measure", str(SEROLOGY), name, text]) == 2
+    assert f"{name}: found {text}; expected {expected}." in capsys.readouterr().err
+
+
+def test_measure_takes_an_interval_method(capsys):
+    found = measured(
+        capsys,
+        str(SEROLOGY),
+        *WIDE,
+        "--interval-method",
+        "two_way_jackknife_log",
+        "--measure",
+        "shah_kappa_s",
+    )
+
+    assert of(found, "shah_kappa_s")["method"].endswith("raters at large")

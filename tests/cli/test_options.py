@@ -1,0 +1,126 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.cli import main
+from tests.cli.rounds import SEROLOGY, WIDE, of, policy, unanimous
+
+
+@pytest.mark.parametrize(
+    ("limit", "found"),
+    [
+        ("rows=29", "31 lines"),
+        ("columns=2", "3 columns"),
+        ("name_length=3", "4 characters in the name of a column"),
+        ("categories=1", "2 different labels"),
+    ],
+)
+def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
+    name, most = limit.split("=")
+    path = str(unanimous(tmp_path, 10))
+    for command in (
+        ["measure", path],
+        ["compare", path, path],
+        ["judge", path, "--policy", str(policy(tmp_path))],
+        ["plan", path, "--policy", str(policy(tmp_path))],
+    ):
+        assert main([*command, "--limit", "rows=1000", "--limit", limit]) == 2
+        said = capsys.readouterr().err
+        assert f"found {found}; expected" in said
+        assert (
+            f"; expected at most {most}. "
+            f"Check that the export is the right one, or raise the limit {name}." in said
+        )
+    assert main(["measure", path, "--n-resamples", "400", "--limit", "rows=31"]) == 0
+
+
+def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [(item, rater, f"label {item}") for item in range(1001) for rater in "ab"]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    command = [
+        "measure",
+        str(path),
+        "--measure",
+        "percent_agreement",
+        "--n-resamples",
+        "400",
+        "--format",
+        "json",
+    ]
+    assert main(command) == 2
+    assert (
+        "found 1001 different labels; expected at most 1000. "
+        "Check that the export is the right one, or raise the limit categories."
+        in capsys.readouterr().err
+    )
+    assert main([*command, "--limit", "categories=1001"]) == 0
+    assert of(json.loads(capsys.readouterr().out), "percent_agreement")["value"] == 1
+
+
+@pytest.mark.parametrize("limit", ["rows", "rows=", "rows=-1", "rows=many", "row=5", "=5"])
+def test_a_limit_that_is_none_is_refused(capsys, limit):
+    assert main(["measure", str(SEROLOGY), "--limit", limit]) == 2
+    said = capsys.readouterr().err
+    assert f"--limit: found {limit}; expected a limit and a whole number, as rows=50000000." in said
+    assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
+    assert "limits: found rows 0; expected a whole number from 1." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        ("judge", str(SEROLOGY), *WIDE, "--policy", "lax.yaml", "--policy", "strict.yaml"),
+        ("measure", str(SEROLOGY), *WIDE, "--n-resamples", "10000", "--n-resamples", "1000"),
+        ("measure", str(SEROLOGY), *WIDE, "--categories", "1,2", "--categories", "1,2"),
+        ("plan", "--policy", "p.yaml", "--expected", "0.85", "--expected", "0.9"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(capsys, twice):
+    assert main(list(twice)) == 2
+    said = capsys.readouterr().err
+    assert f"error: {twice[-2]}: found twice; expected once at most. Leave one of them out." in said
+
+
+@pytest.mark.parametrize("command", [["measure"], ["compare", str(SEROLOGY)]])
+def test_limits_that_the_draws_cannot_tell_are_refused(capsys, command):
+    asked = [*command, str(SEROLOGY), *WIDE, "--confidence-level", "0.99", "--n-resamples", "1999"]
+    assert main(asked) == 2
+    assert (
+        "expected 2000 or more, so that ten resamples lie beyond each limit. Raise n_resamples."
+        in capsys.readouterr().err
+    )
+    assert main([*asked[:-1], "2000", "--measure", "fleiss_kappa"]) == 0
+
+
+def test_one_of_several_rounds_of_a_table_is_chosen_by_name(tmp_path, capsys):
+    rows = [
+        (name, i, rater, "yes" if (i % 2) != (name == "w2" and rater == "b" and i < 3) else "no")
+        for name in ("w1", "w2")
+        for i in range(40)
+        for rater in "ab"
+    ]
+    path = tmp_path / "table.csv"
+    pd.DataFrame(rows, columns=["round", "item", "rater", "label"]).to_csv(path, index=False)
+    arguments = [
+        "measure",
+        str(path),
+        "--measure",
+        "percent_agreement",
+        "--scope",
+        "round",
+        "--n-resamples",
+        "400",
+        "--format",
+        "json",
+    ]
+    assert main(arguments) == 2
+    assert "found 2 rounds, ['w1', 'w2']; expected one" in capsys.readouterr().err
+    for name, agreed in (("w1", 40), ("w2", 37)):
+        assert main([*arguments, "--of-round", name]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["value"] == agreed / 40
+    policy = Path(__file__).parents[2] / "configs/policies/standard.yaml"
+    assert main(["plan", "--policy", str(policy), "--of-round", "w1"]) == 2
+    assert "['--of-round']" in capsys.readouterr().err

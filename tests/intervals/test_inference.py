@@ -1,0 +1,66 @@
+"""Settings of intervals are checked when they are made, and say how many resamples they need."""
+
+import math
+
+import pytest
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import shrunken_self_agreement
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import CategoryCounts
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (
+            {"confidence_level": 95},
+            "confidence_level: found 95; expected more than 0 and less than 1",
+        ),
+        ({"confidence_level": math.nan}, "confidence_level: found nan"),
+        ({"n_resamples": 0}, "n_resamples: found 0; expected a whole number from 1"),
+        ({"method": "bootstrap"}, "interval method: found 'bootstrap'; expected one of"),
+        ({"method": ["bootstrap"]}, r"found \['bootstrap'\]"),
+        ({"always_valid_at": 0}, "always_valid_at: found 0; expected a number of items"),
+        (
+            {"always_valid_at": 500, "method": "two_way_jackknife"},
+            "always_valid_at: found method two_way_jackknife; expected one for these raters",
+        ),
+    ],
+)
+def test_impossible_settings_are_refused_when_they_are_made(settings, words):
+    with pytest.raises(PolicyError, match=words):
+        Inference(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_together", "needed"),
+    [
+        ({}, 1, 400),
+        ({}, 4, 1600),
+        ({"confidence_level": 0.99}, 1, 2000),
+        ({"always_valid_at": 200}, 1, 17398),
+        ({"method": "jackknife_t"}, 1, 400),
+    ],
+)
+def test_ten_resamples_lie_beyond_each_limit(settings, n_together, needed):
+    assert Inference(**settings).needed_resamples(n_together) == needed
+    Inference(**settings, n_resamples=needed).refuse_too_few(n_together)
+    with pytest.raises(PolicyError, match=f"found {needed - 1} with .*; expected {needed} or more"):
+        Inference(**settings, n_resamples=needed - 1).refuse_too_few(n_together)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"method": "jackknife_t"}, {"always_valid_at": 500}], ids=["method", "always"]
+)
+def test_a_difference_and_a_shrunken_value_have_one_method(settings):
+    counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
+    side = Side("one", "fleiss_kappa", counts)
+    inference = Inference(**settings)
+    with pytest.raises(PolicyError, match=r"difference: found method .*, judged once"):
+        difference(side, side, inference, shared=20)
+    with pytest.raises(PolicyError, match=r"shrunken self-agreement: found method .*, judged once"):
+        shrunken_self_agreement(None, inference)
