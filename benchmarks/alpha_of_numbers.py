@@ -14,7 +14,11 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 
-from agreement_pipeline import MEASURES, RatingValues, Scale
+from agreement_pipeline import (
+    MEASURES,
+    NumbersByRater,
+    Scale,
+)
 
 LEVELS = ("interval", "ordinal", "ratio")
 
@@ -29,7 +33,7 @@ def ours(table: np.ndarray, level: str) -> Callable[[], float]:
     raters = range(table.shape[1])
     return lambda: float(
         MEASURES["krippendorff_alpha"](
-            RatingValues(table, scale=Scale(None, level), raters=raters)
+            NumbersByRater(table, scale=Scale(None, level), raters=raters)
         ).value
     )
 

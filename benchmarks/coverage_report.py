@@ -16,7 +16,11 @@ from matplotlib.figure import Figure
 from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 from scipy.stats import binom
 
-from agreement_pipeline import CategoryCounts, Scale, estimate
+from agreement_pipeline import (
+    CategoryCounts,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
 from agreement_pipeline.policy import RELIABLE
 

@@ -5,7 +5,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline import (
+    MEASURES,
+    LabelsByRater,
+    Scale,
+)
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
 
 K = 4
@@ -18,7 +22,7 @@ WEIGHTS = {
 
 
 def patterns_of(codes):
-    return RatingPatterns(codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
+    return LabelsByRater(codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
 
 
 def value(name, codes):
@@ -59,7 +63,7 @@ def test_on_complete_ratings_it_is_what_scikit_learn_computes(name, seed):
 def test_on_a_table_it_is_what_statsmodels_computes(name, theirs):
     table = np.array([[12, 3, 1, 0], [2, 9, 4, 1], [0, 3, 8, 2], [1, 0, 2, 7]])
     codes = [(a, b) for a in range(K) for b in range(K)]
-    patterns = RatingPatterns(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
+    patterns = LabelsByRater(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
     assert float(MEASURES[name](patterns).value) == pytest.approx(
         cohens_kappa(table, wt=theirs).kappa, abs=1e-12
     )

@@ -6,7 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, Policy, Rule
+from agreement_pipeline import (
+    MEASURES,
+    Policy,
+    Rule,
+)
 from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration.checks import rule_name
 

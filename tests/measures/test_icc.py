@@ -9,7 +9,11 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from agreement_pipeline import MEASURES, RatingValues, Scale
+from agreement_pipeline import (
+    MEASURES,
+    NumbersByRater,
+    Scale,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "reference_vectors.json"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
@@ -25,7 +29,7 @@ SHROUT_FLEISS_TABLE_2 = [
 
 
 def numbers(table, weights=None):
-    return RatingValues(
+    return NumbersByRater(
         table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1])
     )
 

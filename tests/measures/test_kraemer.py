@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import MEASURES, CategoryCounts, Scale
+from agreement_pipeline import (
+    MEASURES,
+    CategoryCounts,
+    Scale,
+)
 
 KRAEMER = MEASURES["kraemer_icc"]
 SCALE = Scale(("no", "yes"))

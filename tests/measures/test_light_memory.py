@@ -4,7 +4,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    LabelsByRater,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.measures import cohen
 
 
@@ -13,7 +18,7 @@ def crowd(n_items, n_raters, each):
     codes = np.full((n_items, n_raters), -1)
     for row in codes:
         row[rng.choice(n_raters, each, replace=False)] = rng.integers(0, 2, each)
-    return RatingPatterns(
+    return LabelsByRater(
         codes, scale=Scale(("no", "yes")), raters=[f"r{j}" for j in range(n_raters)]
     )
 

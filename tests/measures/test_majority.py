@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import (
+    MEASURES,
+    LabelsByRater,
+    Scale,
+)
 from agreement_pipeline.measures.majority import strict_majority
 
 KAPPA = MEASURES["consensus_kappa"]
@@ -11,10 +15,10 @@ SCALE = Scale(tuple("abc"))
 
 def panel_of(codes, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -2,7 +2,13 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale, estimate
+from agreement_pipeline import (
+    MEASURES,
+    CategoryCounts,
+    LabelsByRater,
+    Scale,
+    estimate,
+)
 from agreement_pipeline.estimates import estimate_each
 from agreement_pipeline.intervals import Inference
 
@@ -11,7 +17,7 @@ SCALE = Scale(tuple("abc"))
 
 
 def counts_of(codes):
-    return RatingPatterns(
+    return LabelsByRater(
         codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])]
     ).counts()
 

@@ -10,7 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline import Ratings, Scale, StoreError
+from agreement_pipeline import (
+    Ratings,
+    Scale,
+    StoreError,
+)
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (

@@ -7,7 +7,14 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Policy, Ratings, ReleaseHeldError, Rule, Scale, StoreError
+from agreement_pipeline import (
+    Policy,
+    Ratings,
+    ReleaseHeldError,
+    Rule,
+    Scale,
+    StoreError,
+)
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Waiver
 from agreement_pipeline.release import open_release, release_dataset, release_round, verify_release
