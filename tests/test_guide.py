@@ -162,5 +162,6 @@ def test_the_readings_in_the_guide_are_those_of_the_code():
         reading
         for kind, reading in shown
         if reading not in READINGS[kind].values()
-        and reading != "cannot tell: her agreement with herself may lie on either side of 0.667"
+        and reading
+        != "cannot tell: their agreement with themselves may lie on either side of 0.667"
     ] == []

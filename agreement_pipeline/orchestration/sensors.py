@@ -9,8 +9,8 @@ from pathlib import Path
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.assets import partitions_of
 from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.steps import partitions_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name

@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
-from agreement_pipeline.policy import Policy, in_words
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.text import in_words, interval
 
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -104,11 +105,7 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = (
-        ("undefined", "undefined")
-        if value is None
-        else (in_words(value), f"{_limit(low)} to {_limit(high)}")
-    )
+    found = ("undefined", "undefined") if value is None else (in_words(value), interval(low, high))
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (
@@ -119,10 +116,6 @@ def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
         f"{verdict['verdict']}{effect}",
         verdict["reason"],
     )
-
-
-def _limit(limit: float | None) -> str:
-    return "no limit" if limit is None else in_words(limit)
 
 
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
