@@ -37,8 +37,9 @@ def standing_in(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
     measure = compared_by(ratings.scale)
     if measure is None or not ratings.classifiers:
         return None
+    engine = engine_for(ratings)
     tests = {
-        name: alternative_annotator_test(engine_for(ratings).labels(ratings, (name,)).against(name))
+        name: alternative_annotator_test(engine.labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return standing_rows(

@@ -1,6 +1,5 @@
 """Differences with their intervals, against a bootstrap of items one by one."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,7 +110,7 @@ def test_two_classifiers_that_never_differed_are_not_certain_never_to():
     (one,) = panels(4, 0.8)
     found = difference(
         Side("one", "shah_s", one),
-        Side("other", "shah_s", replace(one, classifier="other")),
+        Side("other", "shah_s", one.panel.with_classifier(one.labels, "other")),
         shared=N,
     )
     assert found.value == 0
