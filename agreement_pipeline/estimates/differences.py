@@ -8,7 +8,7 @@ it is never asked.
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from agreement_pipeline.intervals import (
     expanded,
 )
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 
@@ -83,6 +87,26 @@ class Difference:
         0 although this probability is beyond its level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
+
+    def to_row(self) -> dict[str, Any]:
+        """The cells of a table that shows the difference."""
+        return {
+            "one": self.one,
+            "other": self.other,
+            "difference": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "shared_items": self.n_shared,
+            "undefined": self.undefined,
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The difference in one row."""
+        return Table((self,)).to_frame()
+
+    def _repr_html_(self) -> str:
+        return Table((self,))._repr_html_()
 
     def to_mapping(self) -> dict[str, Any]:
         """The difference as plain data, as the command line prints it."""

@@ -3,11 +3,15 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.tables import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -153,3 +157,26 @@ class Estimate:
             "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
         }
+
+    def to_row(self) -> dict[str, Any]:
+        """The cells of a table that shows the estimate."""
+        return {
+            "measure": self.measure,
+            "scope": str(self.scope),
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "items": self.n_used,
+            "raters": self.n_raters,
+            "ratings": self.n_ratings,
+            "lowest": self.lowest,
+            "undefined": self.undefined,
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The estimate in one row."""
+        return Table((self,)).to_frame()
+
+    def _repr_html_(self) -> str:
+        return Table((self,))._repr_html_()

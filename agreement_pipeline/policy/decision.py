@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import (
@@ -16,7 +16,11 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.tables import Table
 from agreement_pipeline.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,14 @@ class Decision:
             "code_version": self.code_version,
         }
 
+    def to_frame(self) -> "pd.DataFrame":
+        """One row a verdict."""
+        return Table(self.verdicts).to_frame()
+
+    def _repr_html_(self) -> str:
+        decided = "admitted" if self.admitted else "held"
+        return f"<p>{decided}</p>{Table(self.verdicts)._repr_html_()}"
+
 
 def decide(
     estimates: Sequence[Estimate],
@@ -176,6 +188,13 @@ def assess(
         code_version=__version__,
     )
     return Assessment(found, decision)
+
+
+def judge(
+    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
+) -> Decision:
+    """The decision on ratings under a policy, and under the usual contract if none is given."""
+    return assess(ratings, policy, contract or Contract.default(), waivers).decision
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:

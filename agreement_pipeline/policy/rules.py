@@ -283,6 +283,19 @@ class Verdict:
             "n_items": found.n_used if found else None,
         }
 
+    def to_row(self) -> dict[str, Any]:
+        """The cells of a table that shows the verdict."""
+        found = self.estimate
+        return {
+            "measure": self.rule.measure,
+            "scope": str(self.scope),
+            "verdict": self.kind,
+            "value": found.value if found else None,
+            "low": found.low if found else None,
+            "high": found.high if found else None,
+            "reason": self.reason,
+        }
+
 
 def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(

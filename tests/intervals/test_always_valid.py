@@ -222,7 +222,10 @@ def test_what_cannot_be_judged_so_is_refused_in_words(changes, words):
 
 def test_raters_at_large_are_not_asked_about_at_any_time():
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
-    with pytest.raises(PolicyError, match="always_valid_at: found method two_way_jackknife_log; expected one for these raters"):
+    with pytest.raises(
+        PolicyError,
+        match="always_valid_at: found method two_way_jackknife_log; expected one for these raters",
+    ):
         estimate(
             "krippendorff_alpha",
             counts,
