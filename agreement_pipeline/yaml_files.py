@@ -1,9 +1,9 @@
-"""Reading the YAML files that people write: policies, waivers, contracts and projects.
+"""Reading the YAML files that people write.
 
 Every value keeps its line, so that an error can name the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,7 +52,7 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True)
 class Place:
-    """Where plain data were read: a file, a path of keys in the file, and the line of each path.
+    """Where plain data were read: a file and a path of keys in it.
 
     >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
     >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
@@ -98,6 +98,8 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
         _refuse_hidden(text, path, error)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.load(text, Loader=yaml.SafeLoader)
+    except AgreementError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
         where = str(path) if mark is None else f"{path}:{mark.line + 1}"
@@ -141,7 +143,7 @@ def _mistakes(
         yield f"{_at(place, path)}: {key}{words.removeprefix(key)}"
 
 
-def _path_in(data: object, details: "ErrorDetails") -> tuple[str | int, ...]:
+def _path_in(data: Any, details: "ErrorDetails") -> tuple[str | int, ...]:
     """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
@@ -195,8 +197,8 @@ def _keys_at(model: type["BaseModel"], path: tuple[str | int, ...]) -> list[str]
     """The keys that a model, or what stands at a path in it, can have."""
     kind: object = model
     for step in path:
-        if isinstance(step, str):
-            kind = _with_keys(get_type_hints(kind).get(step))
+        if isinstance(step, str) and step in _fields(kind):
+            kind = _with_keys(get_type_hints(kind)[step])
     return list(_fields(kind))
 
 
@@ -208,7 +210,7 @@ def _with_keys(annotation: object) -> object:
     return next((each for each in inner if each is not None), None)
 
 
-def _fields(kind: object) -> Iterable[str]:
+def _fields(kind: object) -> Collection[str]:
     known = getattr(kind, "model_fields", None)
     return known or (kind.__dataclass_fields__ if is_dataclass(kind) else ())
 

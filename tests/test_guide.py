@@ -16,8 +16,7 @@ from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.report.themselves_and_others import READINGS
 
@@ -75,7 +74,9 @@ def root(tmp_path_factory):
     """A folder as `make run` leaves it, with one round in the store."""
     folder = tmp_path_factory.mktemp("root")
     shutil.copytree(ROOT / "configs", folder / "configs")
-    shutil.copytree(ROOT / "agreement_pipeline/contracts", folder / "configs/contracts/careful")
+    shutil.copytree(
+        ROOT / "agreement_pipeline/contract/default", folder / "configs/contracts/careful"
+    )
     (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
     project = Project(load_project(folder / "configs/projects/moderation.yaml"))
     write_moderation_rounds(project.inbox, 1)
@@ -85,11 +86,11 @@ def root(tmp_path_factory):
 
 def _release(project, name):
     settings = project.settings
-    ratings = read_ratings(
+    ratings = read(
         project.inbox / f"{name}.csv",
-        Columns(**settings.columns.model_dump()),
-        scale=Scale(tuple(settings.scale.categories), settings.scale.level),
-        classifiers=tuple(settings.classifiers),
+        settings.columns,
+        scale=settings.scale,
+        classifiers=settings.classifiers,
     )
     project.store.ingest(name, ratings, project.inbox / f"{name}.csv")
     release_round(project.store, name, project.policy, project.contract, project=project.name)
@@ -161,5 +162,6 @@ def test_the_readings_in_the_guide_are_those_of_the_code():
         reading
         for kind, reading in shown
         if reading not in READINGS[kind].values()
-        and reading != "cannot tell: her agreement with herself may lie on either side of 0.667"
+        and reading
+        != "cannot tell: their agreement with themselves may lie on either side of 0.667"
     ] == []

@@ -11,7 +11,7 @@ from agreement_pipeline.policy.planning import (
 )
 from agreement_pipeline.policy.policy import Policy, load_policy
 from agreement_pipeline.policy.populations import assumed
-from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict, in_words
+from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
 from agreement_pipeline.policy.waivers import DIGEST, NONE, Waiver, Waivers, for_round, load_waiver
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "assumed",
     "decide",
     "for_round",
-    "in_words",
     "judge",
     "load_policy",
     "load_waiver",

@@ -13,10 +13,9 @@ from typing import Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, limit, listed
 
 RELIABLE, TENTATIVE = 0.800, 0.667
-DIGITS = 9
 HALVINGS = 50
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
@@ -167,7 +166,7 @@ class Rule:
 
     def _reason(self, estimate: Estimate, value: float, interval: Interval, kind: Kind) -> str:
         q = estimate.miss_probability(self.reliable)
-        limits = f"{100 * estimate.confidence_level:g}% interval {_limit(interval.low)} to {_limit(interval.high)}"
+        limits = f"{100 * estimate.confidence_level:g}% interval {limit(interval.low)} to {limit(interval.high)}"
         found = f"{_subject(estimate)} {in_words(value)}, {limits}{_at_any_time(estimate)} on {_items(estimate)}"
         said = {
             "reliable": f"the lower limit reaches {self.reliable:g}",
@@ -175,7 +174,7 @@ class Rule:
             "unreliable": f"the upper limit is under {self.tentative:g}",
             "inconclusive": f"could be under {self.tentative:g} and could be above",
         }[kind]
-        return f"{found}: {said}" + ("" if q is None else f" (q = {in_words(q, '.2f')})")
+        return f"{found}: {said}" + ("" if q is None else f" (q = {in_words(q, PROBABILITY)})")
 
     def _advice(self, estimate: Estimate, value: float, interval: Interval, kind: Kind) -> str:
         """How many more items (or clusters) at this agreement would bring the lower limit to the cut-off.
@@ -302,21 +301,6 @@ def _subject(estimate: Estimate) -> str:
         estimate.scope.kind, f" of {estimate.scope}"
     )
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
-
-
-def in_words(value: float, form: str = ".3f") -> str:
-    """A number as it is worded, once the last digits are gone, in which machines differ.
-
-    >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
-    ('0.938', '0.938', '0.937')
-    >>> in_words(-1e-17), f"{-1e-17:.3f}"
-    ('0.000', '-0.000')
-    """
-    return format(round(value, DIGITS) + 0.0, form)
-
-
-def _limit(limit: float) -> str:
-    return in_words(limit) if math.isfinite(limit) else "no limit"
 
 
 def _at_any_time(estimate: Estimate) -> str:

@@ -695,7 +695,7 @@ def written(
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
-        ("- type: [\n- a\n", r"rows.yaml:2: not readable as YAML"),
+        ("- type: [\n- a\n", r"rows.yaml:2: found text that is not readable as YAML"),
         (
             "",
             "rows.yaml.*: NoneType found; a list of at least one expectation on table rows is required",
@@ -710,7 +710,7 @@ def written(
             "- type: expect_x\n  kwargs: {}\n  description: x\n  meta:\n    check: x\n    wen: y\n",
             r"rows.yaml:6: unknown key \['wen'\] found",
         ),
-        ("- type: expect_x\n  kwargs: {}\n  kwargs: {}\n", "rows.yaml:3: key 'kwargs' found twice"),
+        ("- type: expect_x\n  kwargs: {}\n  kwargs: {}\n", "rows.yaml:3: found key 'kwargs' twice"),
     ],
 )
 def test_a_bad_file_is_refused_by_name_and_line(tmp_path, rows, match):
@@ -729,7 +729,7 @@ def test_a_name_in_both_files_is_refused_naming_both(tmp_path):
 def test_a_missing_file_is_refused_by_name(tmp_path):
     written(tmp_path, "[]")
     (tmp_path / "rows.yaml").unlink()
-    with pytest.raises(ContractError, match=r"rows.yaml: cannot be read"):
+    with pytest.raises(ContractError, match=r"rows.yaml: found a file that cannot be read"):
         Contract.load(tmp_path)
 
 
