@@ -14,7 +14,9 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 
-from agreement_pipeline import MEASURES, RatingValues, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 LEVELS = ("interval", "ordinal", "ratio")
 
@@ -29,7 +31,7 @@ def ours(table: np.ndarray, level: str) -> Callable[[], float]:
     raters = range(table.shape[1])
     return lambda: float(
         MEASURES["krippendorff_alpha"](
-            RatingValues(table, scale=Scale(None, level), raters=raters)
+            NumbersByRater(table, scale=Scale(None, level), raters=raters)
         ).value
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import Clusters, RatingPatterns
+from agreement_pipeline.statistics import Clusters, LabelsByRater
 
 HARD, RATERS = 0.3, "abcd"
 TRUTH = 1 - HARD
@@ -31,7 +31,7 @@ def drawn(rng, documents, sentences):
         rng.integers(2, size=(len(hard), 1)),
         rng.integers(2, size=(len(hard), len(RATERS))),
     )
-    return RatingPatterns(
+    return LabelsByRater(
         np.where(hard, guessed, right), scale=Scale(("no", "yes")), raters=RATERS
     ), np.repeat(np.arange(documents), sentences)
 

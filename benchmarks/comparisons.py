@@ -18,7 +18,6 @@ from populations import Population, Sample
 from agreement_pipeline.estimates.differences import difference
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.statistics import against_the_rest
 
 ALPHA, AGREEMENT = "krippendorff_alpha", "percent_agreement"
 EVEN = Population(100, 3, 2, None, "hard items", 0.0, 0.8)
@@ -61,8 +60,7 @@ def raters(n: int, missing: float) -> Callable[[np.random.Generator], Drawn]:
     def drawn(rng: np.random.Generator) -> Drawn:
         everybody = of(replace(EVEN, raters=5, missing=missing), n, rng).patterns()
         one, other = (
-            Side(name, "schouten_kappa", against_the_rest(everybody, name))
-            for name in everybody.raters[:2]
+            Side(name, "schouten_kappa", everybody.against(name)) for name in everybody.raters[:2]
         )
         return one, other, n
 

@@ -14,10 +14,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agreement_pipeline import MEASURES, CategoryCounts, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate_each
 from agreement_pipeline.intervals import Inference, points_of
-from agreement_pipeline.statistics import merged, merged_codes
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 RATERS, CATEGORIES, CLEAR = 5, 5, 0.64
 HEADLINES = (
@@ -78,14 +79,14 @@ def main() -> None:
     given = codes(options.items, options.missing)
     scale, names = Scale(tuple("abcde")), tuple("12345")
     seconds, joint = timed(
-        lambda: merged_codes(RatingPatterns(given, scale=scale, raters=(*names, "model")))
+        lambda: LabelsByRater(given, scale=scale, raters=(*names, "model")).merged()
     )
     print(f"making items distinct: {shown(seconds)}, {len(joint.codes)} rows with the classifier")
-    patterns = merged_codes(joint.only(names))
+    patterns = joint.only(names).merged()
     statistics = {
-        "counts": merged(patterns.counts()),
+        "counts": patterns.counts().merged(),
         "patterns": patterns,
-        "panel": PanelPatterns(joint.only(names), joint.codes[:, -1], "model"),
+        "panel": joint.only(names).with_classifier(joint.codes[:, -1], "model"),
     }
     total = np.zeros(2)
     for measures in HEADLINES:

@@ -17,11 +17,8 @@ from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    PanelPatterns,
-    RatingPatterns,
-    ReplicateCounts,
-    merged,
-    merged_codes,
+    LabelsByRater,
+    ReplicatedLabels,
 )
 
 ITEMS = (30, 60, 100, 250, 500, 2000)
@@ -204,31 +201,31 @@ class Sample:
         )
 
     def counts(self, level: str) -> CategoryCounts:
-        return merged(self._patterns(self.codes, level).counts())
+        return self._patterns(self.codes, level).counts().merged()
 
-    def patterns(self) -> RatingPatterns:
-        return merged_codes(self._patterns(self.codes))
+    def patterns(self) -> LabelsByRater:
+        return self._patterns(self.codes).merged()
 
-    def panel(self) -> PanelPatterns:
+    def panel(self) -> LabelsByRater:
         raters = self.population.raters
-        joined = merged_codes(self._patterns(np.column_stack([self.codes, self.labels])))
-        return PanelPatterns(
-            joined.only(joined.raters[:raters]), joined.codes[:, raters], "classifier"
+        joined = self._patterns(np.column_stack([self.codes, self.labels])).merged()
+        return joined.only(joined.raters[:raters]).with_classifier(
+            joined.codes[:, raters], "classifier"
         )
 
-    def replicates(self) -> ReplicateCounts:
+    def replicates(self) -> ReplicatedLabels:
         """The labels of the items that every rater met again, and their first ratings."""
         met, raters = self.population.replicated, self.population.raters
-        return ReplicateCounts(
+        return ReplicatedLabels(
             self.again,
             np.repeat(np.arange(met), raters),
             np.tile(np.arange(raters), met),
             self._patterns(self.codes[:met]),
         )
 
-    def _patterns(self, codes: np.ndarray, level: str = "nominal") -> RatingPatterns:
+    def _patterns(self, codes: np.ndarray, level: str = "nominal") -> LabelsByRater:
         scale = Scale(tuple(range(1, self.population.categories + 1)), level)
-        return RatingPatterns(
+        return LabelsByRater(
             codes, scale=scale, raters=[str(rater) for rater in range(codes.shape[1])]
         )
 

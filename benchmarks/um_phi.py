@@ -14,10 +14,13 @@ from itertools import combinations
 
 import numpy as np
 
-from agreement_pipeline import MEASURES, RatingValues, Scale, estimate
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 
-def made(items: int, raters: int, dimensions: int) -> RatingValues:
+def made(items: int, raters: int, dimensions: int) -> NumbersByRater:
     rng = np.random.default_rng([items, raters, dimensions])
     values = rng.normal(size=(items, 1, dimensions)) + 0.4 * rng.normal(
         size=(items, raters, dimensions)
@@ -27,10 +30,10 @@ def made(items: int, raters: int, dimensions: int) -> RatingValues:
         if dimensions == 1
         else Scale(None, "multivariate interval", dimensions=dimensions)
     )
-    return RatingValues(values, scale=scale, raters=range(raters))
+    return NumbersByRater(values, scale=scale, raters=range(raters))
 
 
-def brute_areas(values: RatingValues) -> float:
+def brute_areas(values: NumbersByRater) -> float:
     """The expected disagreement of φ in two dimensions, over all triangles, apex by apex."""
     table = values.values
     total, count = 0.0, 0
@@ -42,7 +45,7 @@ def brute_areas(values: RatingValues) -> float:
     return total / count
 
 
-def brute_distances(values: RatingValues) -> float:
+def brute_distances(values: NumbersByRater) -> float:
     """The expected disagreement of R, over all pairs of points, point by point."""
     table = values.values
     pairs = list(combinations(range(table.shape[1]), 2))
@@ -72,7 +75,7 @@ def peak_megabytes(function: Callable[[], object]) -> float:
 
 
 def against_brute_force(
-    name: str, brute: Callable[[RatingValues], float], sizes: list[int]
+    name: str, brute: Callable[[NumbersByRater], float], sizes: list[int]
 ) -> None:
     print(
         f"\n{name}, two dimensions, three raters: CPU s, brute force CPU s, ratio, "

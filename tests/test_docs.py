@@ -11,7 +11,7 @@ from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 from tools.pages import degenerate_page, measures_page, reproduction_page
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -133,7 +133,7 @@ def pitfalls():
 @pytest.mark.parametrize(("head", "row"), pitfalls())
 def test_a_pitfall_has_the_values_that_the_measures_give(head, row):
     table, *printed = (cell.strip() for cell in row.strip("|").split("|"))
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         [(0, 0), (0, 1), (1, 0), (1, 1)],
         [int(n) for n in re.findall(r"\d+", table)],
         scale=Scale(("no", "yes")),

@@ -1,3 +1,6 @@
 """From `Ratings` to sufficient statistics: one engine a file."""
 
-__all__ = []
+from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.engines.protocol import ENGINES, Engine, engine_for
+
+__all__ = ["ENGINES", "Engine", "Memory", "engine_for"]

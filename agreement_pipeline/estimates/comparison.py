@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import Difference, difference
 from agreement_pipeline.estimates.estimating import DEFAULT, registered
@@ -15,13 +15,9 @@ from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
-    PanelPatterns,
-    PanelValues,
-    RatingPatterns,
-    RatingValues,
+    LabelsByRater,
+    NumbersByRater,
     Statistic,
-    against_the_rest,
-    value_against_the_rest,
 )
 
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
@@ -56,7 +52,7 @@ def between_rounds(
     one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
         require_defined(ratings.scale, measure)
-    shared = len(set(one.without_gold.current["item"]) & set(other.without_gold.current["item"]))
+    shared = len(set(engine_for(one).items(one)) & set(engine_for(other).items(other)))
     clusters = len(_cluster_names(one) & _cluster_names(other))
     paired = shared > 0 or clusters > 0
     if paired and (
@@ -72,7 +68,7 @@ def between_rounds(
         )
     if paired and needs in FIRST_LABELS:
         statistics = [
-            _of_patterns(needs, patterns) for patterns in memory.aligned_patterns(one, other)
+            _of_labels_alone(needs, labels) for labels in engine_for(one).aligned(one, other)
         ]
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
@@ -121,11 +117,9 @@ def between_classifiers(
     _require(measure, "panel")
     require_defined(ratings.scale, measure)
     _require_names(ratings.classifiers, one, other)
-    panel = memory.current_panel(ratings)
-    joint = (
-        memory.joint_values(ratings) if ratings.scale.continuous else memory.joint_patterns(ratings)
-    )
-    statistics = [_apart(joint, panel, name) for name in (one, other)]
+    panel = engine_for(ratings).panel(ratings)
+    joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
+    statistics = [joint.only((*panel, name)).against(name) for name in (one, other)]
     sides = [
         Side(f"{measure} of classifier {name}", measure, statistic)
         for name, statistic in zip((one, other), statistics, strict=True)
@@ -156,20 +150,12 @@ def between_raters(
     require_defined(ratings.scale, measure)
     statistics: list[Any]
     if registered(measure).needs == "panel":
-        everybody = (
-            memory.rating_values(ratings)
-            if ratings.scale.continuous
-            else memory.rating_patterns(ratings)
-        )
+        everybody = engine_for(ratings).by_rater(ratings)
         _require_names(everybody.raters, one, other)
-        statistics = [_against_the_rest(everybody, name) for name in (one, other)]
+        statistics = [everybody.against(name) for name in (one, other)]
         shared = _shared(everybody, one, other)
     else:
-        replicates = (
-            memory.replicate_values(ratings)
-            if ratings.scale.continuous
-            else memory.replicate_counts(ratings)
-        )
+        replicates = engine_for(ratings).replicates(ratings)
         _require_names(replicates.raters, one, other)
         statistics = [replicates.of(name) for name in (one, other)]
         shared = len(np.intersect1d(*(each.item for each in statistics)))
@@ -232,42 +218,26 @@ def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
             f"comparison: found measures of {' and of '.join(needs)} on numbers without "
             "categories; expected both of replicates, or neither. Choose another measure."
         )
-    return [memory.replicate_values(ratings) if all(again) else memory.rating_values(ratings)] * 2
+    engine = engine_for(ratings)
+    return [engine.replicates(ratings) if all(again) else engine.numbers(ratings)] * 2
 
 
 def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
-    """For each measure, a statistic on the same rows."""
-    replicates = memory.replicate_counts(ratings) if "replicates" in needs else None
-    patterns = memory.rating_patterns(ratings) if replicates is None else replicates.patterns
-    of_need = {"patterns": patterns, "counts": patterns, "replicates": replicates}
-    return [
-        of_need[need] if need in of_need else RatingValues.of_patterns(patterns) for need in needs
-    ]
+    """For each measure a statistic on the same rows."""
+    engine = engine_for(ratings)
+    replicates = engine.replicated_labels(ratings) if "replicates" in needs else None
+    labels = engine.labels(ratings) if replicates is None else replicates.first
+    return [replicates if need == "replicates" else _as_needed(need, labels) for need in needs]
 
 
-def _of_patterns(needs: str, patterns: RatingPatterns) -> Statistic:
-    """A statistic on the rows of the patterns, in their order."""
-    if needs == "values":
-        return RatingValues.of_patterns(patterns)
-    return patterns.counts() if needs == "counts" else patterns
+def _of_labels_alone(needs: str, labels: LabelsByRater) -> Statistic:
+    """A statistic on the rows of the labels, as many and in their order."""
+    return labels.counts() if needs == "counts" else _as_needed(needs, labels)
 
 
-def _apart(
-    joint: RatingPatterns | RatingValues, panel: tuple[str, ...], classifier: str
-) -> Statistic:
-    """The panel and a classifier on the rows of all classifiers, in their order."""
-    column = joint.raters.index(classifier)
-    if isinstance(joint, RatingValues):
-        return PanelValues(joint.only(panel), joint.values[:, column], classifier)
-    return PanelPatterns(joint.only(panel), joint.codes[:, column], classifier)
-
-
-def _against_the_rest(everybody: RatingPatterns | RatingValues, rater: str) -> Statistic:
-    return (
-        value_against_the_rest(everybody, rater)
-        if isinstance(everybody, RatingValues)
-        else against_the_rest(everybody, rater)
-    )
+def _as_needed(needs: str, labels: LabelsByRater) -> Statistic:
+    """The labels, as numbers where a measure needs those."""
+    return labels.in_numbers() if needs == "values" else labels
 
 
 def _of_round(ratings: Ratings, measure: str) -> Statistic:
@@ -282,10 +252,9 @@ def _of_round(ratings: Ratings, measure: str) -> Statistic:
     return statistic
 
 
-def _shared(joint: RatingPatterns | RatingValues, one: str, other: str) -> int:
+def _shared(joint: LabelsByRater | NumbersByRater, one: str, other: str) -> int:
     both = joint.only((one, other))
-    rated = both.rated if isinstance(both, RatingValues) else both.codes >= 0
-    return round(float(joint.weights[rated.all(1)].sum()))
+    return round(float(joint.weights[both.given.all(1)].sum()))
 
 
 def _require(measure: str, *needs: str) -> None:

@@ -161,7 +161,8 @@ def difference(
 
     Examples
     --------
-    >>> from agreement_pipeline import CategoryCounts, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [40, 20, 40], scale=Scale(("no", "yes")))
     >>> one, other = Side("a", "gwet_ac1", counts), Side("b", "fleiss_kappa", counts)
     >>> found = difference(one, other, shared=100)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
@@ -16,14 +16,7 @@ from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import (
-    RatingPatterns,
-    Statistic,
-    against_the_rest,
-    merged,
-    merged_codes,
-    value_against_the_rest,
-)
+from agreement_pipeline.statistics import LabelsByRater, Statistic
 from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
@@ -189,10 +182,11 @@ def _of_counts(ratings: Ratings) -> Scoped:
     if ratings.scale.continuous:
         yield from _of_values(ratings)
         return
-    yield ROUND, partial(memory.category_counts, ratings)
-    patterns = memory.rating_patterns(ratings)
-    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
-        yield Scope("without", rater), partial(_counts_without, patterns, rater)
+    engine = engine_for(ratings)
+    yield ROUND, partial(engine.counts, ratings)
+    labels = engine.labels(ratings)
+    for rater in sorted(labels.raters) if labels.n_raters > 2 else ():
+        yield Scope("without", rater), partial(_counts_without, labels, rater)
 
 
 def _of_named_counts(ratings: Ratings) -> Scoped:
@@ -200,74 +194,69 @@ def _of_named_counts(ratings: Ratings) -> Scoped:
     if ratings.scale.continuous:
         yield from _of_values(ratings)
         return
-    patterns = memory.rating_patterns(ratings)
-    yield ROUND, partial(_itself, patterns)
-    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
-        yield Scope("without", rater), partial(patterns.without, rater)
+    labels = engine_for(ratings).labels(ratings)
+    yield ROUND, partial(_itself, labels)
+    for rater in sorted(labels.raters) if labels.n_raters > 2 else ():
+        yield Scope("without", rater), partial(labels.without, rater)
 
 
 def _of_values(ratings: Ratings) -> Scoped:
-    values = memory.rating_values(ratings)
-    yield ROUND, partial(_itself, values)
-    for rater in sorted(values.raters) if values.n_raters > 2 else ():
-        yield Scope("without", rater), partial(values.without, rater)
+    numbers = engine_for(ratings).numbers(ratings)
+    yield ROUND, partial(_itself, numbers)
+    for rater in sorted(numbers.raters) if numbers.n_raters > 2 else ():
+        yield Scope("without", rater), partial(numbers.without, rater)
 
 
 def _of_patterns(ratings: Ratings) -> Scoped:
-    patterns = memory.rating_patterns(ratings)
-    yield ROUND, partial(_itself, patterns)
-    for pair in sorted(combinations(patterns.raters, 2), key=sorted):
-        yield Scope.of_pair(*pair), partial(_codes_of, patterns, pair)
+    labels = engine_for(ratings).labels(ratings)
+    yield ROUND, partial(_itself, labels)
+    for pair in sorted(combinations(labels.raters, 2), key=sorted):
+        yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
 
 
 def _of_panel(ratings: Ratings) -> Scoped:
-    if ratings.scale.continuous:
-        yield from _of_panel_values(ratings)
-        return
     for classifier in ratings.classifiers:
-        yield Scope("classifier", classifier), partial(memory.panel_patterns, ratings, classifier)
-    patterns = memory.rating_patterns(ratings)
-    for rater in sorted(patterns.raters) if patterns.n_raters > 2 else ():
-        yield Scope("rater", rater), partial(against_the_rest, patterns, rater)
+        yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
+    everybody = engine_for(ratings).by_rater(ratings)
+    for rater in sorted(everybody.raters) if everybody.n_raters > 2 else ():
+        yield Scope("rater", rater), partial(everybody.against, rater)
 
 
 def _of_groups(ratings: Ratings) -> Scoped:
     if ratings.classifiers:
-        yield ROUND, partial(memory.group_patterns, ratings)
-
-
-def _of_panel_values(ratings: Ratings) -> Scoped:
-    for classifier in ratings.classifiers:
-        yield Scope("classifier", classifier), partial(memory.panel_values, ratings, classifier)
-    values = memory.rating_values(ratings)
-    for rater in sorted(values.raters) if values.n_raters > 2 else ():
-        yield Scope("rater", rater), partial(value_against_the_rest, values, rater)
+        yield ROUND, partial(_in_groups, ratings)
 
 
 def _of_replicates(ratings: Ratings) -> Scoped:
-    replicates = (
-        memory.replicate_values(ratings)
-        if ratings.scale.continuous
-        else memory.replicate_counts(ratings)
-    )
+    replicates = engine_for(ratings).replicates(ratings)
     yield ROUND, partial(_itself, replicates)
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), partial(replicates.of, rater)
 
 
 def _of_confidence(ratings: Ratings) -> Scoped:
-    confident = memory.confident_patterns(ratings)
+    confident = engine_for(ratings).confident_labels(ratings)
     yield ROUND, partial(_itself, confident)
     for pair in sorted(combinations(confident.raters, 2), key=sorted):
         yield Scope.of_pair(*pair), partial(confident.only, pair)
 
 
-def _counts_without(patterns: RatingPatterns, rater: str) -> Statistic:
-    return merged(patterns.without(rater).counts())
+def _beside(ratings: Ratings, classifier: str) -> Statistic:
+    return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
 
 
-def _codes_of(patterns: RatingPatterns, pair: tuple[str, str]) -> Statistic:
-    return merged_codes(patterns.only(pair))
+def _in_groups(ratings: Ratings) -> Statistic:
+    engine = engine_for(ratings)
+    classifiers = engine.classifiers(ratings)
+    return engine.labels(ratings, classifiers).in_groups(classifiers)
+
+
+def _counts_without(labels: LabelsByRater, rater: str) -> Statistic:
+    return labels.without(rater).counts().merged()
+
+
+def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
+    return labels.only(pair).merged()
 
 
 def _itself(statistic: Statistic) -> Statistic:

@@ -12,7 +12,7 @@ from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ReplicateCounts
+from agreement_pipeline.statistics import ReplicatedLabels
 
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
@@ -30,7 +30,7 @@ class _Cells(NamedTuple):
 
 
 def shrunken_self_agreement(
-    replicates: ReplicateCounts,
+    replicates: ReplicatedLabels,
     inference: Inference = DEFAULT,
 ) -> tuple[Estimate, ...]:
     r"""Every rater's self-agreement, shrunk towards the pool by empirical Bayes.
@@ -77,10 +77,11 @@ def shrunken_self_agreement(
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> labels, raters = [[2, 0]] * 10 + [[2, 0], [1, 1]], [0] * 10 + [1] * 2
-    >>> cells = ReplicateCounts(labels, range(12), raters, first)
+    >>> cells = ReplicatedLabels(labels, range(12), raters, first)
     >>> [(str(found.scope), round(found.value, 3)) for found in shrunken_self_agreement(cells)]
     [('rater a', 0.99), ('rater b', 0.628)]
     """
@@ -125,7 +126,7 @@ def shrunken_self_agreement(
     return tuple(found)
 
 
-def _cells(replicates: ReplicateCounts, raters: Array) -> _Cells:
+def _cells(replicates: ReplicatedLabels, raters: Array) -> _Cells:
     c, m = replicates.counts, replicates.sizes
     of_rater = (replicates.rater[:, None] == raters).astype(float) * replicates.cell_weights[
         :, None
@@ -144,7 +145,7 @@ def _pool(cells: _Cells) -> tuple[float, float]:
 
 
 def _estimate(
-    replicates: ReplicateCounts,
+    replicates: ReplicatedLabels,
     rater: str,
     value: float,
     draws: Array,
@@ -167,7 +168,7 @@ def _estimate(
     )
 
 
-def _undefined(mine: ReplicateCounts, rater: str, inference: Inference, why: str) -> Estimate:
+def _undefined(mine: ReplicatedLabels, rater: str, inference: Inference, why: str) -> Estimate:
     return Estimate(
         MEASURE,
         Scope("rater", rater),

@@ -18,7 +18,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import Clusters, RatingPatterns
+from agreement_pipeline.statistics import Clusters
 
 
 class Side(NamedTuple):
@@ -107,9 +107,7 @@ class Side(NamedTuple):
 
     def _basis(self, statistic: Any) -> Any:
         """The statistic without its raters' names, if the measure does not ask for them."""
-        if self.record.needs == "counts" and isinstance(statistic, RatingPatterns):
-            return statistic.counts()
-        return statistic
+        return statistic.unnamed() if self.record.needs == "counts" else statistic
 
 
 def drawn_sides(

@@ -14,14 +14,8 @@ from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     FEWEST_CLUSTERS,
-    CategoryCounts,
-    PanelPatterns,
-    RatingPatterns,
     Statistic,
     effective_raters,
-    merged,
-    raters_on,
-    without_raters,
 )
 
 N_RESAMPLES_OF_EXPENSIVE = 400
@@ -52,14 +46,10 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     without the raters' names.
     """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    forgotten = (
-        _forgotten(statistic)
-        if any(_forgets(record, statistic) for record in records)
-        else statistic
-    )
+    forgotten = _forgotten(statistic) if any(map(_forgets, records)) else statistic
     spoken_of = [crossed if record.crossed else statistic for record in records]
     bases = [
-        split_for(record, forgotten if _forgets(record, each) else each)
+        split_for(record, forgotten if _forgets(record) else each)
         for record, each in zip(records, spoken_of, strict=True)
     ]
     return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
@@ -91,20 +81,17 @@ def why_without(record: Measure, statistic: Any) -> str | None:
     )
 
 
-def _forgets(record: Measure, statistic: Any) -> bool:
-    """True if the measure does not ask who gave which label, and the statistic tells it."""
-    return (
-        record.needs == "counts"
-        if isinstance(statistic, RatingPatterns)
-        else record.exchangeable and isinstance(statistic, PanelPatterns)
+def _forgets(record: Measure) -> bool:
+    """True if the measure does not ask who gave which label."""
+    return not record.crossed and (
+        record.needs == "counts" or (record.needs == "panel" and record.exchangeable)
     )
 
 
-def _forgotten(statistic: RatingPatterns | PanelPatterns) -> CategoryCounts | PanelPatterns:
+def _forgotten(statistic: Any) -> Any:
     """The statistic without who gave which label, with equal rows made one."""
-    return (
-        merged(statistic.counts()) if isinstance(statistic, RatingPatterns) else statistic.unnamed()
-    )
+    unnamed = statistic.unnamed()
+    return statistic if unnamed is statistic else unnamed.merged()
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
@@ -136,7 +123,7 @@ def _with_raters(
     values = zip(
         *(
             [other.found.value for other in points_of(records, each)]
-            for each in without_raters(statistic)
+            for each in statistic.without_each_rater()
         ),
         strict=True,
     )
@@ -151,14 +138,13 @@ def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evi
 
     Raters who rated nothing that the measure uses are passed over.
     """
-    rests_on, shape = point.record.rests_on, np.shape(found.value)
-    read = point.statistic, rests_on.rows(point.statistic), rests_on.by_rater
+    by_rater, shape = point.record.rests_on.of_each_rater(point.statistic), np.shape(found.value)
     without = [
         np.broadcast_to(value, shape)
-        for value, here in zip(values, raters_on(*read), strict=True)
+        for value, here in zip(values, by_rater > 0, strict=True)
         if here
     ]
-    return replace(found, without_rater=np.array(without), n_raters=effective_raters(*read))
+    return replace(found, without_rater=np.array(without), n_raters=effective_raters(by_rater))
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:

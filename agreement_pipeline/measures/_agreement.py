@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.registry import ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:
@@ -101,7 +101,7 @@ def prevalence(counts: CategoryCounts) -> Array:
     return ratio(counts.weights @ shares, (counts.weights @ rated)[..., None])
 
 
-def given_by_rater(patterns: RatingPatterns) -> Array:
+def given_by_rater(patterns: LabelsByRater) -> Array:
     """How often each rater gave each category; shape (..., R, K)."""
     return np.tensordot(patterns.weights, patterns.indicators, axes=1)
 
@@ -123,12 +123,12 @@ def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:
     return ratio((shares.sum(-2) * apart.sum(-2) - (shares * apart).sum(-2)).sum(-1), r * (r - 1))
 
 
-def of_two_raters(patterns: RatingPatterns, values: Array) -> Array:
+def of_two_raters(patterns: LabelsByRater, values: Array) -> Array:
     """The values; nan unless there are exactly two raters."""
     return np.where(patterns.n_raters == 2, values, np.nan)
 
 
-def contingency(patterns: RatingPatterns) -> Array:
+def contingency(patterns: LabelsByRater) -> Array:
     """How many items the raters put in each pair of categories; shape (..., K, K).
 
     Rows are the first rater's categories. The table is nan unless there are two raters.

@@ -21,13 +21,13 @@ from agreement_pipeline.measures.registry import Coefficient, Condition, ratio
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    RatingValues,
-    ReplicateCounts,
-    ReplicateValues,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
 )
 
-Replicates = ReplicateCounts | ReplicateValues
-Cells = CategoryCounts | RatingValues
+Replicates = ReplicatedLabels | ReplicatedNumbers
+Cells = CategoryCounts | NumbersByRater
 
 
 def each_rater(replicates: Replicates) -> Iterator[Cells]:
@@ -42,13 +42,13 @@ def _always_the_same(replicates: Replicates) -> bool:
 
 
 def _no_two_items(replicates: Replicates) -> bool:
-    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in each_rater(in_numbers(replicates)))
+    return all(FEW_PAIRABLE_ITEMS.holds(cells) for cells in each_rater(replicates.in_numbers()))
 
 
 def _no_variance(replicates: Replicates) -> bool:
     return all(
         FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in each_rater(in_numbers(replicates))
+        for cells in each_rater(replicates.in_numbers())
     )
 
 
@@ -93,7 +93,7 @@ def own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
     return complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
 
 
-def own_icc(cells: RatingValues) -> tuple[Coefficient, Array]:
+def own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
     return icc_1_1(cells), cells.weights.sum(-1)
 
 
@@ -153,12 +153,4 @@ def pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
         ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
         observed=observed,
         expected=expected,
-    )
-
-
-def in_numbers(replicates: Replicates) -> ReplicateValues:
-    return (
-        ReplicateValues.of_counts(replicates)
-        if isinstance(replicates, ReplicateCounts)
-        else replicates
     )

@@ -7,7 +7,7 @@ import numpy as np
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.registry import Coefficient, Condition, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 
 class OneWay(NamedTuple):
@@ -33,15 +33,15 @@ class TwoWay(NamedTuple):
     unit: float
 
 
-def _few_items(values: RatingValues) -> bool:
+def _few_items(values: NumbersByRater) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
-def _few_pairable_items(values: RatingValues) -> bool:
+def _few_pairable_items(values: NumbersByRater) -> bool:
     return _few_items(values.at(values.pairable))
 
 
-def _few_crossed_items(values: RatingValues) -> bool:
+def _few_crossed_items(values: NumbersByRater) -> bool:
     return _few_items(values.crossed())
 
 
@@ -49,7 +49,7 @@ FEW_PAIRABLE_ITEMS = Condition("fewer than two items have two ratings", _few_pai
 FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", _few_crossed_items)
 
 
-def one_way(values: RatingValues) -> OneWay:
+def one_way(values: NumbersByRater) -> OneWay:
     """The one-way analysis, over the items with two ratings or more.
 
     A single rating cannot separate the variance between items from the variance within them.
@@ -64,7 +64,7 @@ def one_way(values: RatingValues) -> OneWay:
     return OneWay(bms, ratio(w @ apart, total - n), k, unit)
 
 
-def two_way(values: RatingValues) -> TwoWay:
+def two_way(values: NumbersByRater) -> TwoWay:
     """The two-way analysis, over the items that every rater rated.
 
     Each rater's first number is subtracted from their numbers. So a large constant of a rater costs
@@ -83,7 +83,7 @@ def two_way(values: RatingValues) -> TwoWay:
     return TwoWay(bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit)
 
 
-def _crossed(values: RatingValues) -> tuple[Array, Array]:
+def _crossed(values: NumbersByRater) -> tuple[Array, Array]:
     """The items that every rater rated; shape (N, R), and their weights; shape (..., N)."""
     crossed = values.crossed()
     crossed = crossed.at(crossed.seen)

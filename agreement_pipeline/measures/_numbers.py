@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 DEGREE = 15
 POINTS_AT_ONCE = 20_000
@@ -46,7 +46,7 @@ def unit_free(values: Array) -> tuple[Array, float]:
     return (values - present.mean(0)) / unit if unit > 0 else values * 0, unit
 
 
-def crossed_unit_free(values: RatingValues) -> tuple[Array, Array, float]:
+def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
     """The items that every rater rated: their values free of units, their weights, and the unit.
 
     Values have shape (N, R, D), and weights have shape (..., N).
@@ -57,7 +57,7 @@ def crossed_unit_free(values: RatingValues) -> tuple[Array, Array, float]:
     return z, crossed.weights, unit
 
 
-def squared_disagreement(values: RatingValues) -> Disagreement:
+def squared_disagreement(values: NumbersByRater) -> Disagreement:
     """Squared differences, summed over dimensions, by moments in linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
@@ -77,7 +77,7 @@ def squares_within(z: Array, m: Array) -> Array:
     return np.asarray(2 * m * apart / (m - 1))
 
 
-def mid_ranks(values: RatingValues) -> Array:
+def mid_ranks(values: NumbersByRater) -> Array:
     """The mid-rank of each rating among all ratings, less the mean rank; shape (N, R, 1).
 
     Missing ratings have nan. The weights have shape (N,).
@@ -90,13 +90,13 @@ def mid_ranks(values: RatingValues) -> Array:
     return ranks
 
 
-def rank_disagreement(values: RatingValues) -> Disagreement:
+def rank_disagreement(values: NumbersByRater) -> Disagreement:
     """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
     item, rank = values.kept(_ranked)
     return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
 
 
-def _ranked(values: RatingValues) -> tuple[Codes, Codes]:
+def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
     """The item row and the rank of each rating; shape (n,). Equal numbers have one rank."""
     item, number = _flat(values)
     return item, np.unique(number, return_inverse=True)[1]
@@ -112,7 +112,7 @@ def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, f
     )
 
 
-def proportional_disagreement(values: RatingValues) -> Disagreement:
+def proportional_disagreement(values: NumbersByRater) -> Disagreement:
     """Squared differences in proportion to the sum.
 
     One pass is needed, then linear time for each row of weights. The disagreement of a pair is
@@ -147,7 +147,7 @@ class _Proportions:
     unit: float
 
     @classmethod
-    def of(cls, values: RatingValues) -> "_Proportions":
+    def of(cls, values: NumbersByRater) -> "_Proportions":
         item, number = _flat(values)
         most = number.max(initial=0.0)
         unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
@@ -174,7 +174,7 @@ class _Proportions:
         )
 
 
-def proportions_within(values: RatingValues) -> Array:
+def proportions_within(values: NumbersByRater) -> Array:
     """The squared differences in proportion over the ordered pairs of each item; shape (N,).
 
     They are divided by the item's number of ratings less one.
@@ -269,7 +269,7 @@ def _logarithms(numbers: Array) -> Array:
     return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))
 
 
-def _flat(values: RatingValues) -> tuple[Codes, Array]:
+def _flat(values: NumbersByRater) -> tuple[Codes, Array]:
     """The item row and the number of each rating; shape (n,)."""
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
 

@@ -20,7 +20,7 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import PanelPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 LEAST_RATERS = 3
 IN_CLUSTERS = "items come in clusters, but the test assumes that each is drawn independently"
@@ -40,7 +40,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     "classifier labelled; raters without such an item are left out",
     source=CALDERON,
 )
-def advantage_probability(panel: PanelPatterns) -> Coefficient:
+def advantage_probability(panel: LabelsByRater) -> Coefficient:
     r"""How often a classifier matches the other raters at least as well as the rater left out does.
 
     .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad
@@ -70,10 +70,11 @@ def advantage_probability(panel: PanelPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")),
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b", "c"))
-    >>> round(float(advantage_probability(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
+    >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
     duels = _duels(panel)
@@ -144,7 +145,7 @@ class AlternativeAnnotatorTest:
 
 
 def alternative_annotator_test(
-    panel: PanelPatterns,
+    panel: LabelsByRater,
     *,
     epsilon: float = 0.2,
     false_discovery_rate: float = 0.05,
@@ -204,10 +205,11 @@ def alternative_annotator_test(
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes, items = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]], [20, 4, 4, 20]
-    >>> panel = RatingPatterns(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "c"))
-    >>> alternative_annotator_test(PanelPatterns(panel, [0, 0, 1, 1], "model")).winning_rate
+    >>> panel = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate
     1.0
     """
     _check(epsilon, false_discovery_rate, min_items)
@@ -261,17 +263,17 @@ class _Duels(NamedTuple):
     rater: NDArray[np.bool_]
 
 
-def _duels(panel: PanelPatterns) -> _Duels:
+def _duels(panel: LabelsByRater) -> _Duels:
     codes, labels = panel.panel.codes, panel.labels[:, None]
     c = panel.panel.counts().counts
     held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
-    with_classifier = (c * panel.indicators).sum(1)[:, None] - (codes == labels)
+    with_classifier = (c * panel.label_indicators).sum(1)[:, None] - (codes == labels)
     with_rater = np.take_along_axis(c, np.maximum(codes, 0), 1) - 1
     return _Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
 
 
 def _compared(
-    panel: PanelPatterns, duels: _Duels, j: int, epsilon: float, min_items: int
+    panel: LabelsByRater, duels: _Duels, j: int, epsilon: float, min_items: int
 ) -> RaterComparison:
     weights = np.where(duels.held[:, j], panel.weights, 0.0)
     n = round(float(weights.sum()))

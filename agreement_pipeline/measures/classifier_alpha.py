@@ -18,14 +18,13 @@ from agreement_pipeline.measures.conditions import (
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     PANEL_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
-    panel_rated,
 )
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.ratings import LEVELS
-from agreement_pipeline.statistics import PanelPatterns, PanelValues, RatingPatterns, RatingValues
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
-Panel = PanelPatterns | PanelValues
+Panel = LabelsByRater | NumbersByRater
 
 LABELLED = (
     "over the items that the classifier labelled; those with one rating are left out; "
@@ -105,10 +104,11 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
-    >>> round(float(alpha_with_classifier(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    >>> round(float(alpha_with_classifier(panel.with_classifier([0, 0, 1], "model")).value), 4)
     0.6
     """
     return _alpha(_labelled(panel).joined())
@@ -165,10 +165,11 @@ def alpha_gain(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
-    >>> round(float(alpha_gain(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    >>> round(float(alpha_gain(panel.with_classifier([0, 0, 1], "model")).value), 4)
     0.1556
     """
     paired = _labelled(panel, of_panel=2)
@@ -228,10 +229,11 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> others = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> others = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                         raters=("a", "b"))
-    >>> round(float(alpha_influence(PanelPatterns(others, [0, 0, -1], "c")).value), 4)
+    >>> round(float(alpha_influence(others.with_classifier([0, 0, -1], "c")).value), 4)
     0.0889
     """
     with_her = _alpha(panel.joined()).value
@@ -242,9 +244,9 @@ def alpha_influence(panel: Panel) -> Coefficient:
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
     """The panel, with weight 0 on items without a label or with fewer than `of_panel` ratings."""
     return panel.reweighted(
-        np.where(panel.labelled & (panel_rated(panel).sum(1) >= of_panel), panel.weights, 0.0)
+        np.where(panel.labelled & (panel.rated.sum(1) >= of_panel), panel.weights, 0.0)
     )
 
 
-def _alpha(ratings: RatingPatterns | RatingValues) -> Coefficient:
-    return krippendorff_alpha(ratings.counts() if isinstance(ratings, RatingPatterns) else ratings)
+def _alpha(ratings: LabelsByRater | NumbersByRater) -> Coefficient:
+    return krippendorff_alpha(ratings.unnamed())

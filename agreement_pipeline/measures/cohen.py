@@ -36,7 +36,7 @@ from agreement_pipeline.measures.registry import (
     ratio,
 )
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 BLOCK_CELLS = 2_000_000
 EACH_HER_OWN = (
@@ -56,7 +56,7 @@ EACH_HER_OWN = (
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; "
     "weighted: Cohen, J. (1968), doi:10.1037/h0026256",
 )
-def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement of two raters beyond chance, given each rater's own use of the categories.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
@@ -97,7 +97,7 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     --------
     >>> from agreement_pipeline import Scale
     >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [20, 5, 10, 15]
-    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = LabelsByRater(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(cohen_kappa(patterns).value), 4)
     0.4
     """
@@ -113,16 +113,16 @@ def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Co
     )
 
 
-def _strangers(patterns: RatingPatterns) -> bool:
+def _strangers(patterns: LabelsByRater) -> bool:
     return not (_together(patterns)[0] > 0).all()
 
 
-def _pair_of_one_category(patterns: RatingPatterns) -> bool:
+def _pair_of_one_category(patterns: LabelsByRater) -> bool:
     met, agreeing = _together(patterns)
     return bool(((met == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
 
 
-def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
+def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     """How often two raters meet, and how often they agree, for each pair.
 
     The number of rows that both rated has shape (pairs,). The number of rows to which both gave
@@ -153,7 +153,7 @@ def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
     convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
     source="Light, R. J. (1971), doi:10.1037/h0031643",
 )
-def light_kappa(patterns: RatingPatterns) -> Coefficient:
+def light_kappa(patterns: LabelsByRater) -> Coefficient:
     r"""The mean of Cohen's kappa over the pairs of raters.
 
     .. math:: \kappa_L = \binom{R}{2}^{-1} \sum_{a < b} \kappa_{ab}
@@ -179,7 +179,7 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4],
+    >>> patterns = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4],
     ...                           scale=Scale(("no", "yes")), raters=("a", "b", "c"))
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
@@ -199,7 +199,7 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, pairs, size)]
 
 
-def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Codes) -> Array:
+def _sums_over_pairs(patterns: LabelsByRater, v: Array, one: Codes, other: Codes) -> Array:
     """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
     a, b = patterns.codes[:, one], patterns.codes[:, other]
     agreed = patterns.weights @ ((a == b) & (a >= 0))
@@ -211,7 +211,7 @@ def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Code
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
 
-def _two_agreed_on(patterns: RatingPatterns, a: Codes, b: Codes) -> Array:
+def _two_agreed_on(patterns: LabelsByRater, a: Codes, b: Codes) -> Array:
     """True for pairs that agree on two or more different categories, shape (..., pairs)."""
     return np.asarray(
         sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names)))

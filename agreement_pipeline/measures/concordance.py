@@ -11,7 +11,7 @@ from agreement_pipeline.measures._numbers import crossed_unit_free
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 
 @measure(
@@ -26,7 +26,7 @@ from agreement_pipeline.statistics import RatingValues
     source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after "
     "Barnhart, H. X., Haber, M. & Song, J. (2002), doi:10.1111/j.0006-341X.2002.01020.x",
 )
-def lin_ccc(values: RatingValues) -> Coefficient:
+def lin_ccc(values: NumbersByRater) -> Coefficient:
     r"""How near ratings lie to the line on which two raters give the same number, over all pairs.
 
     .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \left( \sigma_s^2 + \sigma_t^2 +
@@ -63,7 +63,7 @@ def lin_ccc(values: RatingValues) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> values = RatingValues([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"),
+    >>> values = NumbersByRater([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"),
     ...                       raters=("a", "b"))
     >>> round(float(lin_ccc(values).value), 4)
     0.5714

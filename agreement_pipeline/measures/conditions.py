@@ -6,11 +6,9 @@ from agreement_pipeline.measures._agreement import ends_known, ends_met
 from agreement_pipeline.measures.registry import Condition, RestsOn
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    PanelPatterns,
-    PanelValues,
-    RatingPatterns,
-    RatingValues,
-    ReplicateCounts,
+    LabelsByRater,
+    NumbersByRater,
+    ReplicatedLabels,
 )
 
 
@@ -18,23 +16,24 @@ def _used(counts: CategoryCounts, rows: np.ndarray) -> int:
     return int((counts.counts[rows & (counts.weights > 0)].sum(0) > 0).sum())
 
 
-def _counts(statistic: CategoryCounts | RatingPatterns) -> CategoryCounts:
-    return statistic.counts() if isinstance(statistic, RatingPatterns) else statistic
+def _counts(statistic: CategoryCounts | LabelsByRater) -> CategoryCounts:
+    counts: CategoryCounts = statistic.unnamed()
+    return counts
 
 
-def _no_pairable(statistic: CategoryCounts | RatingPatterns | RatingValues) -> bool:
-    items = statistic if isinstance(statistic, RatingValues) else _counts(statistic)
+def _no_pairable(statistic: CategoryCounts | LabelsByRater | NumbersByRater) -> bool:
+    items: CategoryCounts | NumbersByRater = statistic.unnamed()
     return not (items.weights[items.pairable] > 0).any()
 
 
-def _one_pairable_category(statistic: CategoryCounts | RatingPatterns | RatingValues) -> bool:
-    if isinstance(statistic, RatingValues):
+def _one_pairable_category(statistic: CategoryCounts | LabelsByRater | NumbersByRater) -> bool:
+    if statistic.holds == "numbers":
         return _one_number(statistic, statistic.pairable)
     counts = _counts(statistic)
     return _used(counts, counts.pairable) < 2
 
 
-def _one_category(statistic: CategoryCounts | RatingPatterns) -> bool:
+def _one_category(statistic: CategoryCounts | LabelsByRater) -> bool:
     counts = _counts(statistic)
     return _used(counts, counts.sizes > 0) < 2
 
@@ -43,87 +42,79 @@ def _ends_unknown(counts: CategoryCounts) -> bool:
     return not ends_known(counts)
 
 
-def _end_unmet(statistic: CategoryCounts | RatingPatterns) -> bool:
+def _end_unmet(statistic: CategoryCounts | LabelsByRater) -> bool:
     return not ends_met(_counts(statistic))
 
 
-def _one_number(values: RatingValues, rows: np.ndarray) -> bool:
+def _one_number(values: NumbersByRater, rows: np.ndarray) -> bool:
     numbers = values.values[rows & (values.weights > 0)]
     numbers = numbers[~np.isnan(numbers[:, :, 0])]
     return not len(numbers) or bool((np.ptp(numbers, axis=0) == 0).all())
 
 
-def _one_crossed_number(values: RatingValues) -> bool:
+def _one_crossed_number(values: NumbersByRater) -> bool:
     return _one_number(values, np.asarray(values.rated.all(1)))
 
 
-def _no_crossed(values: RatingValues) -> bool:
+def _no_crossed(values: NumbersByRater) -> bool:
     return not (values.weights[values.rated.all(1)] > 0).any()
 
 
-def _one_rater(values: RatingValues) -> bool:
+def _one_rater(values: NumbersByRater) -> bool:
     return values.n_raters < 2
 
 
-def _silent_rater(patterns: RatingPatterns) -> bool:
+def _silent_rater(patterns: LabelsByRater) -> bool:
     return bool(((patterns.codes[patterns.weights > 0] >= 0).sum(0) == 0).any())
 
 
-def panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
-    """True where a rater of the panel rated a row."""
-    return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
-
-
-def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+def _met(panel: LabelsByRater | NumbersByRater, least: int) -> np.ndarray:
     """True for rows that the classifier labelled and at least `least` raters of the panel rated."""
-    return np.asarray(panel.labelled & (panel.weights > 0) & (panel_rated(panel).sum(1) >= least))
+    return np.asarray(panel.labelled & (panel.weights > 0) & (panel.rated.sum(1) >= least))
 
 
-def _never_met(panel: PanelPatterns | PanelValues) -> bool:
+def _never_met(panel: LabelsByRater | NumbersByRater) -> bool:
     return not _met(panel, 1).any()
 
 
-def _never_met_a_pair(panel: PanelPatterns | PanelValues) -> bool:
+def _never_met_a_pair(panel: LabelsByRater | NumbersByRater) -> bool:
     return not _met(panel, 2).any()
 
 
-def _not_two_raters(patterns: RatingPatterns) -> bool:
+def _not_two_raters(patterns: LabelsByRater) -> bool:
     return patterns.n_raters != 2
 
 
-def _not_two_categories(statistic: CategoryCounts | RatingPatterns) -> bool:
+def _not_two_categories(statistic: CategoryCounts | LabelsByRater) -> bool:
     return len(statistic.scale.names) != 2
 
 
-def _constant_rater(patterns: RatingPatterns) -> bool:
+def _constant_rater(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return bool(len(shared)) and bool((shared == shared[0]).all(0).any())
 
 
-def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
+def _labelled(panel: LabelsByRater | NumbersByRater, least: int) -> np.ndarray:
     """The panel's ratings of the items that the classifier labelled, one rating a row.
 
     Only items that at least `least` raters of the panel rated are used.
     """
-    met, said = (
-        _met(panel, least),
-        panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes,
-    )
-    return np.asarray(said[met][panel_rated(panel)[met]])
+    met = _met(panel, least)
+    return np.asarray(panel.said[met][panel.rated[met]])
 
 
-def _panel_one_category(panel: PanelPatterns | PanelValues) -> bool:
+def _panel_one_category(panel: LabelsByRater | NumbersByRater) -> bool:
     return len(np.unique(_labelled(panel, 2), axis=0)) == 1
 
 
-def _all_one_category(panel: PanelPatterns | PanelValues) -> bool:
+def _all_one_category(panel: LabelsByRater | NumbersByRater) -> bool:
     return (
         len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0))
         == 1
     )
 
 
-def _no_replicates(replicates: ReplicateCounts) -> bool:
+def _no_replicates(replicates: ReplicatedLabels) -> bool:
     return not (replicates.cell_weights > 0).any()
 
 

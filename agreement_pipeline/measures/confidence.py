@@ -6,16 +6,16 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ConfidentPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
-def _no_pair(ratings: ConfidentPatterns) -> bool:
-    return not (ratings.weights[ratings.stated.sum(1) >= 2] > 0).any()
+def _no_pair(ratings: LabelsByRater) -> bool:
+    return not (ratings.weights[ratings.rated.sum(1) >= 2] > 0).any()
 
 
-def _without_confidence(ratings: ConfidentPatterns) -> tuple[str, ...]:
+def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
     """The raters of the round who stated no confidence."""
-    silent = np.asarray((ratings.patterns.codes >= 0).any(0) & ~ratings.stated.any(0))
+    silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
     return tuple(
         sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
     )
@@ -40,7 +40,7 @@ NO_PAIR_OF_STATED_CONFIDENCE = Condition(
     "ratings without one count only for the use of the categories",
     source=CAMPAGNER_CABITZA + ", equations 4 and 5, and section 4 on confidence",
 )
-def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
+def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     r"""Genuine agreement between raters, who tell by their confidence how much they guess.
 
     .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\,
@@ -77,19 +77,20 @@ def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
     >>> sure, torn = np.ones((3, 2)), np.full((3, 2), 0.5)
-    >>> float(campagner_cabitza_rho_confidence(ConfidentPatterns(first, sure)).value)
+    >>> float(campagner_cabitza_rho_confidence(first.with_confidence(sure)).value)
     0.8
-    >>> round(float(campagner_cabitza_rho_confidence(ConfidentPatterns(first, torn)).value), 4)
+    >>> round(float(campagner_cabitza_rho_confidence(first.with_confidence(torn)).value), 4)
     0.3556
     """
-    pairs = _pairs(ratings.stated.astype(float))
+    pairs = _pairs(ratings.rated.astype(float))
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
-    p = ratio(ratings.patterns.used, ratings.patterns.used.sum(-1, keepdims=True))
+    p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
     genuine, seen = (
         sum((of(ratings, of_pair, p, k) for k in range(p.shape[-1])), start=np.zeros(()))
         for of in (_genuine, _seen)
@@ -97,26 +98,26 @@ def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
     return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
 
 
-def _genuine(ratings: ConfidentPatterns, of_pair: Array, p: Array, k: int) -> Array:
+def _genuine(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
     """The weighted sum of g_i g_j over the pairs that agree on category k, shape (...)."""
     rows, gave = _agreeing(ratings, k)
-    y, p_k = np.nan_to_num(ratings.confidence[rows]), p[..., k, None, None]
+    y, p_k = np.nan_to_num(ratings.sure[rows]), p[..., k, None, None]
     g = np.where(gave, np.nan_to_num(ratio(y, y + p_k * (1 - y))), 0.0)
     return np.asarray((of_pair[..., rows] * _pairs(g)).sum(-1))
 
 
-def _seen(ratings: ConfidentPatterns, of_pair: Array, p: Array, k: int) -> Array:
+def _seen(ratings: LabelsByRater, of_pair: Array, p: Array, k: int) -> Array:
     """The weighted number of pairs that agree on category k, shape (...)."""
     rows, gave = _agreeing(ratings, k)
     return np.asarray((of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1))
 
 
-def _agreeing(ratings: ConfidentPatterns, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _agreeing(ratings: LabelsByRater, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """True for rows where two or more raters state confidence in category k, shape (P,).
 
     For each of these rows, the second array is True for the raters who do.
     """
-    gave = ratings.stated & (ratings.patterns.codes == k)
+    gave = ratings.rated & (ratings.codes == k)
     rows = np.asarray(gave.sum(1) >= 2)
     return rows, gave[rows]
 

@@ -18,12 +18,12 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
 )
 from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 SHARED_ITEMS = "over the items that both rated"
 
 
-def _nothing_in_common(patterns: RatingPatterns) -> bool:
+def _nothing_in_common(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
 
@@ -44,7 +44,7 @@ def _nothing_in_common(patterns: RatingPatterns) -> bool:
     source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
     "Muñoz, S. R. & Bangdiwala, S. I. (1997), doi:10.1080/02664769723918",
 )
-def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
+def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     r"""In an agreement chart, the share of the possible area that is agreement.
 
     .. math:: B = \frac{\sum_k A_{kk}^2}{\sum_k A_{k \cdot} A_{\cdot k}}
@@ -73,7 +73,7 @@ def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [40, 5, 3, 2]
-    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = LabelsByRater(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(bangdiwala_b(patterns).value), 5)
     0.81421
     """
@@ -96,7 +96,7 @@ def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
     convention=SHARED_ITEMS,
     source="Yule, G. U. (1912), doi:10.2307/2340126",
 )
-def yule_y(patterns: RatingPatterns) -> Coefficient:
+def yule_y(patterns: LabelsByRater) -> Coefficient:
     r"""How far the labels of two raters go together, on two categories and whatever the prevalence.
 
     .. math:: Y = \frac{\sqrt{a d} - \sqrt{b c}}{\sqrt{a d} + \sqrt{b c}}
@@ -126,7 +126,7 @@ def yule_y(patterns: RatingPatterns) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [21, 5, 3, 21]
-    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = LabelsByRater(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(yule_y(patterns).value), 5)
     0.68858
     """

@@ -11,9 +11,9 @@ from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.intra import unreplicated
 from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array, Codes, Level
-from agreement_pipeline.statistics import ReplicateCounts, ReplicateValues
+from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
-Replicates = ReplicateCounts | ReplicateValues
+Replicates = ReplicatedLabels | ReplicatedNumbers
 NUMBERS: set[Level] = {"interval", "ratio"}
 ELIASZIW = (
     "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), "
@@ -35,13 +35,7 @@ class _Variances(NamedTuple):
     unit: Array
 
 
-def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    if isinstance(replicates, ReplicateCounts):
-        return ReplicateValues.of_counts(replicates)
-    return replicates
-
-
-def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
+def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
     """The numbers of the seen items that have replicates, shape (N, R, M), and these items' places.
 
     None unless every rater with replicates rated each of these items equally often.
@@ -56,7 +50,7 @@ def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Co
 
 
 def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
-    return _design(_in_numbers(replicates), replicates.weights > 0)
+    return _design(replicates.in_numbers(), replicates.weights > 0)
 
 
 def _unbalanced(replicates: Replicates) -> bool:
@@ -136,7 +130,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
     ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_random(again).value), 4)
     0.8163
@@ -191,7 +185,7 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
     ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_fixed(again).value), 4)
     0.8889
@@ -245,7 +239,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
     ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_random(again).value), 4)
     0.8367
@@ -298,7 +292,7 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    >>> again = ReplicatedNumbers(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
     ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_fixed(again).value), 4)
     0.8222
@@ -312,7 +306,7 @@ def _variances(replicates: Replicates) -> _Variances:
 
     Resamples of the same items have the same design and are computed together.
     """
-    values = _in_numbers(replicates)
+    values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
     supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
     found = np.full((len(_Variances._fields), len(draws)), np.nan)

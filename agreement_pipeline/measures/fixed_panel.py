@@ -36,7 +36,7 @@ from agreement_pipeline.measures.registry import (
     ratio,
 )
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
 @measure(
@@ -56,7 +56,7 @@ from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
         "as Conger (1980), doi:10.1037/0033-2909.88.2.322"
     ),
 )
-def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement beyond chance in a fixed panel, with chance from each rater's own categories.
 
     .. math:: \kappa_S = \frac{A_o - A_e}{1 - A_e}, \qquad
@@ -98,7 +98,7 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns(
+    >>> patterns = LabelsByRater(
     ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
     ... )
     >>> round(float(shah_kappa_s(patterns).value), 4)
@@ -116,7 +116,7 @@ def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> C
     )
 
 
-def _nothing_to_reach(panel: PanelPatterns) -> bool:
+def _nothing_to_reach(panel: LabelsByRater) -> bool:
     _, expected, greatest = _shah_parts(panel)
     return bool(greatest - expected <= 1e-12)
 
@@ -142,7 +142,7 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
     ),
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
-def shah_s(panel: PanelPatterns) -> Coefficient:
+def shah_s(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a classifier with a fixed panel, as a share of the best that the panel allows.
 
     .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
@@ -182,17 +182,17 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> panel = RatingPatterns(
+    >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
-    >>> float(shah_s(PanelPatterns(panel, [0, 0, 1], "model")).value)
+    >>> float(shah_s(panel.with_classifier([0, 0, 1], "model")).value)
     1.0
     """
     a_o, a_e, a_max = _shah_parts(panel)
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
-def _features(panel: PanelPatterns) -> Array:
+def _features(panel: LabelsByRater) -> Array:
     """What S sums over rows; shape (P, 3 + K + R K).
 
     Rows count if the classifier labelled them and two or more of the panel rated them. All other
@@ -211,16 +211,16 @@ def _features(panel: PanelPatterns) -> Array:
     found = np.column_stack(
         [
             np.ones(len(m)),
-            (agreed * panel.indicators).sum(1),
+            (agreed * panel.label_indicators).sum(1),
             agreed.max(1),
-            panel.indicators,
+            panel.label_indicators,
             given,
         ]
     )
     return found * (panel.labelled & counts.pairable)[:, None]
 
 
-def _shah_parts(panel: PanelPatterns) -> tuple[Array, Array, Array]:
+def _shah_parts(panel: LabelsByRater) -> tuple[Array, Array, Array]:
     k = len(panel.scale.names)
     sums = panel.weights @ panel.kept(_features)
     total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)

@@ -32,7 +32,7 @@ from agreement_pipeline.measures.conditions import (
     ONE_PAIRABLE_CATEGORY,
 )
 from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
-from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 GWET = (
     "observed agreement over items with two ratings or more, prevalence over all rated items (Gwet)"
@@ -165,7 +165,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     convention=GWET,
     source="Scott, W. A. (1955), doi:10.1086/266577",
 )
-def scott_pi(patterns: RatingPatterns) -> Coefficient:
+def scott_pi(patterns: LabelsByRater) -> Coefficient:
     r"""Agreement of two raters beyond chance, with chance from both raters' ratings together.
 
     .. math:: \pi = \frac{p_o - p_e}{1 - p_e}, \qquad
@@ -196,7 +196,7 @@ def scott_pi(patterns: RatingPatterns) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns(
+    >>> patterns = LabelsByRater(
     ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
     ... )
     >>> round(float(scott_pi(patterns).value), 4)

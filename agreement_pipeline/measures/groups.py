@@ -14,34 +14,34 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import GroupPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
-def _never_met(groups: GroupPatterns) -> bool:
-    return not (groups.weights[groups.met] > 0).any()
+def _never_met(groups: LabelsByRater) -> bool:
+    return not (groups.weights[groups.readable] > 0).any()
 
 
-def _single(groups: GroupPatterns) -> bool:
+def _single(groups: LabelsByRater) -> bool:
     return not bool(_divisible(groups))
 
 
-def _divisible(groups: GroupPatterns) -> NDArray[np.bool_]:
+def _divisible(groups: LabelsByRater) -> NDArray[np.bool_]:
     """True where each group gave two ratings or more to some item that both rated; shape (...).
 
     Only on such an item can a group disagree with itself.
     """
     shared = _shared(groups)
     return np.asarray(
-        np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.counts], axis=0)
+        np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.group_counts], axis=0)
     )
 
 
-def _one_category(groups: GroupPatterns) -> bool:
-    used = groups.met & (groups.weights > 0)
-    return int((sum(counts[used].sum(0) for counts in groups.counts) > 0).sum()) == 1
+def _one_category(groups: LabelsByRater) -> bool:
+    used = groups.readable & (groups.weights > 0)
+    return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-def _nothing_to_reach(groups: GroupPatterns, weighting: Weighting) -> bool:
+def _nothing_to_reach(groups: LabelsByRater, weighting: Weighting) -> bool:
     _, expected, greatest, _ = _parts(groups, weighting)
     return bool(np.abs(greatest - expected) <= 1e-12)
 
@@ -82,7 +82,7 @@ ONE_CATEGORY = Condition(
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
 )
 def vanbelle_albert_group_kappa(
-    groups: GroupPatterns, weighting: Weighting = IDENTITY
+    groups: LabelsByRater, weighting: Weighting = IDENTITY
 ) -> Coefficient:
     r"""Agreement of two groups of raters, given how far each group agrees with itself.
 
@@ -123,12 +123,13 @@ def vanbelle_albert_group_kappa(
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
-    >>> patterns = RatingPatterns(
+    >>> patterns = LabelsByRater(
     ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model", "judge")
     ... )
-    >>> groups = GroupPatterns(patterns, ("model", "judge"))
+    >>> groups = patterns.in_groups(("model", "judge"))
     >>> round(float(vanbelle_albert_group_kappa(groups).value), 4)
     0.5
     """
@@ -155,7 +156,7 @@ def vanbelle_albert_group_kappa(
     ),
     source="Wong, K., Paritosh, P. & Aroyo, L. (2021), doi:10.48550/arXiv.2106.07393",
 )
-def cross_kappa(groups: GroupPatterns) -> Coefficient:
+def cross_kappa(groups: LabelsByRater) -> Coefficient:
     r"""Agreement beyond chance between the ratings of two groups, as between two replications.
 
     .. math:: \kappa_x = 1 - \frac{d_o}{d_e}, \qquad
@@ -192,15 +193,16 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes = [[0, 0, 0], [0, 1, 1], [1, 1, 1]]
-    >>> patterns = RatingPatterns(
+    >>> patterns = LabelsByRater(
     ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model")
     ... )
-    >>> round(float(cross_kappa(GroupPatterns(patterns, ("model",))).value), 4)
+    >>> round(float(cross_kappa(patterns.in_groups(("model",))).value), 4)
     0.8
     """
-    x, y = groups.counts
+    x, y = groups.group_counts
     r, s = x.sum(1), y.sum(1)
     used = _shared(groups)
     apart = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
@@ -211,17 +213,17 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-def _shared(groups: GroupPatterns) -> Array:
+def _shared(groups: LabelsByRater) -> Array:
     """The weights of the items that both groups rated, and 0 for all others; shape (..., P)."""
-    return np.where(groups.met, groups.weights, 0.0)
+    return np.where(groups.readable, groups.weights, 0.0)
 
 
-def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+def _parts(groups: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
     """Observed, expected and greatest agreement, and the share of the scale that one unit is.
 
     The unit is the largest distance between two categories that are given.
     """
-    one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.counts)
+    one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.group_counts)
     used = _shared(groups)
     total = used.sum(-1)
     apart = weighting.apart(groups.scale, used @ (one + other))

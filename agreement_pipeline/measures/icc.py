@@ -24,7 +24,7 @@ from agreement_pipeline.measures._mean_squares import (
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
 from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Level
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 SHROUT_FLEISS = (
     "Shrout, P. E. & Fleiss, J. L. (1979), doi:10.1037/0033-2909.86.2.420; "
@@ -55,7 +55,7 @@ def _without_variance(name: str) -> Condition:
     convention=ONE_WAY,
     source=DONNER,
 )
-def icc_1_1(values: RatingValues) -> Coefficient:
+def icc_1_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if every item has its own raters.
 
     .. math:: \mathrm{ICC}(1,1) = \frac{BMS - WMS}{BMS + (k - 1) WMS}, \qquad
@@ -90,7 +90,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_1(values).value), 4)
     0.1657
     """
@@ -109,7 +109,7 @@ def icc_1_1(values: RatingValues) -> Coefficient:
     convention=ONE_WAY,
     source=DONNER,
 )
-def icc_1_k(values: RatingValues) -> Coefficient:
+def icc_1_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if every item has its own raters.
 
     .. math:: \mathrm{ICC}(1,k) = \frac{BMS - WMS}{BMS}
@@ -139,7 +139,7 @@ def icc_1_k(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_k(values).value), 4)
     0.4428
     """
@@ -158,7 +158,7 @@ def icc_1_k(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_2_1(values: RatingValues) -> Coefficient:
+def icc_2_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if raters stand for a population.
 
     .. math:: \mathrm{ICC}(2,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS + k (JMS - EMS) / n}
@@ -192,7 +192,7 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_1(values).value), 4)
     0.2898
     """
@@ -212,7 +212,7 @@ def icc_2_1(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_2_k(values: RatingValues) -> Coefficient:
+def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if raters stand for a population.
 
     .. math:: \mathrm{ICC}(2,k) = \frac{BMS - EMS}{BMS + (JMS - EMS) / n}
@@ -242,7 +242,7 @@ def icc_2_k(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_k(values).value), 4)
     0.6201
     """
@@ -261,7 +261,7 @@ def icc_2_k(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_3_1(values: RatingValues) -> Coefficient:
+def icc_3_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, apart from what a rater always adds.
 
     .. math:: \mathrm{ICC}(3,1) = \frac{BMS - EMS}{BMS + (k - 1) EMS}
@@ -294,7 +294,7 @@ def icc_3_1(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_1(values).value), 4)
     0.7148
     """
@@ -313,7 +313,7 @@ def icc_3_1(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source=SHROUT_FLEISS,
 )
-def icc_3_k(values: RatingValues) -> Coefficient:
+def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, apart from what a rater always adds.
 
     .. math:: \mathrm{ICC}(3,k) = \frac{BMS - EMS}{BMS}
@@ -342,7 +342,7 @@ def icc_3_k(values: RatingValues) -> Coefficient:
     >>> from agreement_pipeline import Scale
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
     ...          [6, 2, 4, 7]]
-    >>> values = RatingValues(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_k(values).value), 4)
     0.9093
     """

@@ -17,7 +17,7 @@ from agreement_pipeline.measures.conditions import CONSTANT_RATER, NO_PAIRABLE_I
 from agreement_pipeline.measures.contingency import SHARED_ITEMS
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 ASSOCIATION = (
     "it sees dependence and not agreement: raters who always give opposite labels have 1. "
@@ -48,7 +48,7 @@ class _Parts(NamedTuple):
     convention=SHARED_ITEMS,
     source="Casagrande, A., Fabris, F. & Girometti, R. (2020), doi:10.1007/s11517-020-02261-2",
 )
-def information_agreement(patterns: RatingPatterns) -> Coefficient:
+def information_agreement(patterns: LabelsByRater) -> Coefficient:
     r"""The share of the less varied rater's information that the other rater's labels hold.
 
     .. math:: IA = \frac{I(X, Y)}{\min(H(X), H(Y))}, \qquad I(X, Y) = H(X) + H(Y) - H(X Y)
@@ -85,7 +85,7 @@ def information_agreement(patterns: RatingPatterns) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> codes, counts = [[0, 0], [0, 1], [1, 0], [1, 1]], [40, 2, 3, 5]
-    >>> patterns = RatingPatterns(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = LabelsByRater(codes, counts, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> round(float(information_agreement(patterns).value), 5)
     0.34151
     """
@@ -106,7 +106,7 @@ def information_agreement(patterns: RatingPatterns) -> Coefficient:
     source="Casagrande, A., Fabris, F. & Girometti, R. (2020), "
     "Extending information agreement by continuity, doi:10.1109/BIBM49941.2020.9313173",
 )
-def information_agreement_c(patterns: RatingPatterns) -> Coefficient:
+def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
     r"""Information agreement; if a rater gives one single category, the value that it tends to.
 
     .. math:: IA_C = \lim_{\epsilon \to 0^+}
@@ -142,7 +142,7 @@ def information_agreement_c(patterns: RatingPatterns) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> one_cell = RatingPatterns([[0, 0]], [9], scale=Scale(("low", "middle", "high")),
+    >>> one_cell = LabelsByRater([[0, 0]], [9], scale=Scale(("low", "middle", "high")),
     ...                           raters=("a", "b"))
     >>> round(float(information_agreement_c(one_cell).value), 4)
     0.6667
@@ -154,7 +154,7 @@ def information_agreement_c(patterns: RatingPatterns) -> Coefficient:
     return Coefficient(ia_c, observed=mutual, greatest=least)
 
 
-def _parts(patterns: RatingPatterns) -> _Parts:
+def _parts(patterns: LabelsByRater) -> _Parts:
     a = contingency(patterns)
     p_xy = ratio(a, a.sum((-2, -1))[..., None, None])
     p_x, p_y = p_xy.sum(-2), p_xy.sum(-1)

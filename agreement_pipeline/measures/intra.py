@@ -14,12 +14,12 @@ opinion. If both are low the item is ambiguous or the raters are careless.
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ReplicateCounts
+from agreement_pipeline.statistics import ReplicatedLabels
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
 
 
-def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
+def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     """The raters of the round who rated no item more than once."""
     met = {replicates.raters[rater] for rater in replicates.rater}
     return tuple(name for name in replicates.round_raters if name not in met)
@@ -37,7 +37,7 @@ def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
     "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA,
 )
-def self_agreement(replicates: ReplicateCounts) -> Coefficient:
+def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     r"""The probability that a rater who is asked twice gives the same label, from label shares.
 
     .. math:: SA = \sum_k d(k)^2
@@ -65,9 +65,10 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0]], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(self_agreement(ReplicateCounts([[5, 1]], [0], [0], first)).value), 4)
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
+    >>> round(float(self_agreement(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
     0.7222
     """
     d = replicates.counts / replicates.sizes[:, None]
@@ -88,7 +89,7 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
     source=CAMPAGNER_CABITZA
     + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
 )
-def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
+def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
     r"""The share of pairs of a rater's own labels of one item that are the same.
 
     .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
@@ -113,9 +114,10 @@ def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0]], scale=Scale(("no", "yes")), raters=("a",))
-    >>> round(float(self_agreement_unbiased(ReplicateCounts([[5, 1]], [0], [0], first)).value), 4)
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
+    >>> round(float(self_agreement_unbiased(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
     0.6667
     """
     c, m = replicates.counts, replicates.sizes
@@ -123,6 +125,6 @@ def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
     return Coefficient(same, observed=same)
 
 
-def _mean_over_cells(replicates: ReplicateCounts, values: Array) -> Array:
+def _mean_over_cells(replicates: ReplicatedLabels, values: Array) -> Array:
     weights = replicates.cell_weights
     return ratio(weights @ values, weights.sum(-1))

@@ -27,7 +27,7 @@ from agreement_pipeline.measures.registry import (
     ratio,
 )
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import PanelPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 SHARES = (
     "over the items that the classifier labelled and the panel rated, each with the shares of the "
@@ -35,7 +35,7 @@ SHARES = (
 )
 
 
-def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
+def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
     _, expected, greatest, _ = _parts(panel, weighting)
     return bool(np.abs(greatest - expected) <= 1e-12)
 
@@ -58,7 +58,7 @@ def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
     convention=SHARES,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
 )
-def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement of an isolated rater with a panel whose raters stand for a population.
 
     .. math:: \kappa_{va} = \frac{\Pi_o - \Pi_e}{\Pi_{max} - \Pi_e}, \qquad
@@ -97,11 +97,12 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
-    >>> float(vanbelle_albert_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value)
+    >>> float(vanbelle_albert_kappa(panel.with_classifier([0, 0, 1], "model")).value)
     1.0
     """
     p_o, p_e, p_max, span = _parts(panel, weighting)
@@ -120,7 +121,7 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     convention=SHARES,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
 )
-def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
+def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement beyond chance of one rater with all other raters taken together.
 
     .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o -
@@ -158,18 +159,19 @@ def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coe
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
-    >>> round(float(schouten_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    >>> round(float(schouten_kappa(panel.with_classifier([0, 0, 1], "model")).value), 4)
     0.7692
     """
     p_o, p_e, _, span = _parts(panel, weighting)
     return chance_corrected(p_o, p_e).in_spans(span)
 
 
-def _never_agrees(panel: PanelPatterns) -> bool:
+def _never_agrees(panel: LabelsByRater) -> bool:
     return bool(_williams_parts(panel)[1] == 0)
 
 
@@ -195,7 +197,7 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     ),
     source="Williams, G. W. (1976), doi:10.2307/2529750",
 )
-def williams_index(panel: PanelPatterns) -> Coefficient:
+def williams_index(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a rater with the panel, divided by the agreement within the panel.
 
     .. math:: I = \frac{P_0}{P_R}
@@ -225,25 +227,26 @@ def williams_index(panel: PanelPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
-    >>> round(float(williams_index(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
+    >>> round(float(williams_index(panel.with_classifier([0, 0, 1], "model")).value), 4)
     1.1429
     """
     p_0, p_r = _williams_parts(panel)
     return Coefficient(ratio(p_0, p_r), observed=p_0, greatest=p_r)
 
 
-def _williams_parts(panel: PanelPatterns) -> tuple[Array, Array]:
+def _williams_parts(panel: LabelsByRater) -> tuple[Array, Array]:
     counts = panel.panel.counts()
     used = np.where((panel.labels >= 0) & counts.pairable, panel.weights, 0.0)
-    agreeing = (counts.counts * panel.indicators).sum(1) / np.maximum(counts.sizes, 1)
+    agreeing = (counts.counts * panel.label_indicators).sum(1) / np.maximum(counts.sizes, 1)
     return ratio(used @ agreeing, used.sum(-1)), ratio(used @ pair_agreement(counts), used.sum(-1))
 
 
-def _met(panel: PanelPatterns) -> Array:
+def _met(panel: LabelsByRater) -> Array:
     """The weights of the items that the classifier labelled and the panel rated; shape (..., P).
 
     All other weights are 0.
@@ -251,7 +254,7 @@ def _met(panel: PanelPatterns) -> Array:
     return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
 
 
-def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
     """Observed, expected and greatest agreement, and the share of the scale that one unit is.
 
     The unit is the largest distance between two categories that are given.
@@ -259,12 +262,12 @@ def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Ar
     c = panel.panel.counts().counts
     used = _met(panel)
     total = used.sum(-1)
-    apart = weighting.apart(panel.scale, used @ (c + panel.indicators))
+    apart = weighting.apart(panel.scale, used @ (c + panel.label_indicators))
     from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances
-    d_o = ratio(used @ (from_panel * panel.indicators).sum(1), total)
+    d_o = ratio(used @ (from_panel * panel.label_indicators).sum(1), total)
     d_e = (
         ratio(used @ from_panel, total[..., None])
-        * ratio(used @ panel.indicators, total[..., None])
+        * ratio(used @ panel.label_indicators, total[..., None])
     ).sum(-1)
     least = ratio(used @ from_panel.min(1), total)
     return apart.agreement(d_o), apart.agreement(d_e), apart.agreement(least), apart.unit

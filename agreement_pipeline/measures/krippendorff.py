@@ -37,7 +37,7 @@ from agreement_pipeline.measures._weights import widest
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import LEVELS, Array
-from agreement_pipeline.statistics import CategoryCounts, RatingValues
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 
 @measure(
@@ -57,7 +57,7 @@ from agreement_pipeline.statistics import CategoryCounts, RatingValues
         "doi:10.1080/19312450709336664"
     ),
 )
-def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
+def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance, as one minus observed over expected disagreement.
 
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad
@@ -113,13 +113,13 @@ def krippendorff_alpha(ratings: CategoryCounts | RatingValues) -> Coefficient:
     >>> round(float(krippendorff_alpha(counts).value), 4)
     0.64
     """
-    if isinstance(ratings, RatingValues):
+    if ratings.holds == "numbers":
         paired = np.where(ratings.pairable, ratings.weights, 0.0)
         return _alpha(_of_values(ratings.reweighted(paired)), paired @ ratings.sizes)
     return _of_counts(ratings, _OF_COUNTS[ratings.scale.level])
 
 
-def disagreement_of_items(ratings: CategoryCounts | RatingValues) -> Array:
+def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
     r"""What one item of each row adds to the observed disagreement of `krippendorff_alpha`.
 
     .. math:: d_u = \frac{1}{n (m_u - 1)} \sum_{c,k} n_{uc} n_{uk} \delta^2_{ck}, \qquad
@@ -147,15 +147,15 @@ def disagreement_of_items(ratings: CategoryCounts | RatingValues) -> Array:
     n = paired @ ratings.sizes
     within, unit = (
         _within_values(ratings)
-        if isinstance(ratings, RatingValues)
+        if ratings.holds == "numbers"
         else _within_counts(ratings, paired @ ratings.counts)
     )
     return np.where(ratings.pairable & ~_unanimous(ratings), ratio(within * unit, n), 0.0)
 
 
-def _unanimous(ratings: CategoryCounts | RatingValues) -> NDArray[np.bool_]:
+def _unanimous(ratings: CategoryCounts | NumbersByRater) -> NDArray[np.bool_]:
     """True for rows with only one label, whatever rounding makes of their differences."""
-    if isinstance(ratings, CategoryCounts):
+    if ratings.holds == "labels":
         return np.asarray(ratings.counts.max(1) == ratings.sizes)
     return np.asarray(
         ~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1)
@@ -167,7 +167,7 @@ def _within_counts(counts: CategoryCounts, n_c: Array) -> tuple[Array, Array | f
     return within, unit
 
 
-def _within_values(values: RatingValues) -> tuple[Array, float]:
+def _within_values(values: NumbersByRater) -> tuple[Array, float]:
     """The disagreement within each row and its unit; 0 in rows with one rating."""
     rows = values.pairable
     paired = values.at(rows)
@@ -204,7 +204,7 @@ def _of_counts(
     return _alpha(Disagreement((paired * within).sum(-1), between, unit), n_c.sum(-1))
 
 
-def _of_values(values: RatingValues) -> Disagreement:
+def _of_values(values: NumbersByRater) -> Disagreement:
     return _OF_VALUES[values.scale.level](values.at(values.seen))
 
 

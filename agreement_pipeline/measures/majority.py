@@ -11,21 +11,21 @@ from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
 from agreement_pipeline.ratings import MISSING, Codes
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 
-def strict_majority(panel: PanelPatterns) -> Codes:
+def strict_majority(panel: LabelsByRater) -> Codes:
     """The category that more than half of an item's raters give; shape (P,); -1 without one."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
-def _with_majority(panel: PanelPatterns) -> RatingPatterns:
+def _with_majority(panel: LabelsByRater) -> LabelsByRater:
     """The majority and the classifier as two raters of the items that have both."""
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
-    return RatingPatterns(
-        codes, panel.weights, scale=panel.scale, raters=("majority", panel.classifier)
+    return LabelsByRater(
+        codes, panel.weights, scale=panel.scale, raters=("majority", str(panel.classifier))
     )
 
 
@@ -56,7 +56,7 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
         "(1986), doi:10.1097/00005650-198608000-00008"
     ),
 )
-def consensus_kappa(panel: PanelPatterns) -> Coefficient:
+def consensus_kappa(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a classifier beyond chance with the strict majority of the panel.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
@@ -86,11 +86,12 @@ def consensus_kappa(panel: PanelPatterns) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
-    >>> round(float(consensus_kappa(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
+    >>> round(float(consensus_kappa(panel.with_classifier([0, 1, 1], "model")).value), 4)
     0.4
     """
     return cohen_kappa(_with_majority(panel))

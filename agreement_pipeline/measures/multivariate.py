@@ -18,7 +18,7 @@ from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
 from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
 from agreement_pipeline.ratings import Array, Level
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 
 FLAT = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
@@ -35,7 +35,7 @@ VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
     convention=TWO_WAY,
     source="Janson, H. & Olsson, U. (2001), doi:10.1177/00131640121971239",
 )
-def janson_olsson_iota(values: RatingValues) -> Coefficient:
+def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the squared distance between two ratings.
 
     .. math:: \iota = 1 - \frac{d_o}{d_e}, \qquad
@@ -71,7 +71,7 @@ def janson_olsson_iota(values: RatingValues) -> Coefficient:
     >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162],
     ...           [172, 182, 181]]
     >>> photos = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(photos, scale=Scale(None, "multivariate interval", dimensions=2),
+    >>> values = NumbersByRater(photos, scale=Scale(None, "multivariate interval", dimensions=2),
     ...                       raters=("a", "b", "c"))
     >>> round(float(janson_olsson_iota(values).value), 3)
     0.755
@@ -98,7 +98,7 @@ def janson_olsson_iota(values: RatingValues) -> Coefficient:
     convention=TWO_WAY,
     source="Berry, K. J. & Mielke, P. W. (1988), doi:10.1177/0013164488484007",
 )
-def berry_mielke_r(values: RatingValues) -> Coefficient:
+def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the distance between two ratings.
 
     .. math:: R = 1 - \frac{\delta}{\mu_\delta}, \qquad
@@ -138,7 +138,7 @@ def berry_mielke_r(values: RatingValues) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> corners = [[(0, 0), (3, 4)], [(3, 4), (0, 0)], [(0, 0), (0, 0)]]
-    >>> values = RatingValues(corners, scale=Scale(None, "multivariate interval", dimensions=2),
+    >>> values = NumbersByRater(corners, scale=Scale(None, "multivariate interval", dimensions=2),
     ...                       raters=("a", "b"))
     >>> round(float(berry_mielke_r(values).value), 4)
     -0.5
@@ -150,11 +150,11 @@ def berry_mielke_r(values: RatingValues) -> Coefficient:
     )
 
 
-def _few_raters(values: RatingValues) -> bool:
+def _few_raters(values: NumbersByRater) -> bool:
     return values.n_raters < values.scale.dimensions + 1
 
 
-def _flat(values: RatingValues) -> bool:
+def _flat(values: NumbersByRater) -> bool:
     points, unit = _whitened(crossed_unit_free(values)[0])
     return unit == 0 or not some_volume(points)
 
@@ -185,7 +185,7 @@ def _flat(values: RatingValues) -> bool:
     source="Um, Y. (2004). A new agreement measure for interval multivariate observations. "
     "J. Korean Data & Information Science Society 15(1), 263-271",
 )
-def um_phi(values: RatingValues) -> Coefficient:
+def um_phi(values: NumbersByRater) -> Coefficient:
     r"""Agreement beyond chance on vectors of numbers, by the volume of the simplex of ratings.
 
     In c dimensions, up to c - 1 raters may answer at random without lowering φ if the others agree
@@ -241,7 +241,7 @@ def um_phi(values: RatingValues) -> Coefficient:
     >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162],
     ...           [172, 182, 181], [175, 179, 180], [175, 178, 180]]
     >>> men = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(men, scale=Scale(None, "multivariate interval", dimensions=2),
+    >>> values = NumbersByRater(men, scale=Scale(None, "multivariate interval", dimensions=2),
     ...                       raters=("a", "b", "c"))
     >>> round(float(um_phi(values).value), 3)
     0.645

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
-from agreement_pipeline.statistics import ByRater, count_raters, items_by_rater
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
@@ -62,6 +61,10 @@ class Coefficient(NamedTuple):
         )
 
 
+def _items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
+    return np.asarray(statistic.items_by_rater(rows))
+
+
 class RestsOn(NamedTuple):
     """The rows that a measure is computed from, and how to count them.
 
@@ -75,7 +78,7 @@ class RestsOn(NamedTuple):
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
-    by_rater: ByRater = items_by_rater
+    by_rater: Callable[[Any, NDArray[np.bool_]], Array] = _items_by_rater
     also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
@@ -84,7 +87,13 @@ class RestsOn(NamedTuple):
 
     def raters(self, statistic: Any) -> int:
         """How many raters rated such an item. Other raters say nothing about agreement."""
-        return count_raters(statistic, self.rows(statistic), self.by_rater)
+        if statistic.raters is None:
+            return int(statistic.n_raters)
+        return int((self.of_each_rater(statistic) > 0).sum())
+
+    def of_each_rater(self, statistic: Any) -> Array:
+        """How much each rater of the panel says there, in items or in another unit."""
+        return self.by_rater(statistic, self.rows(statistic))
 
     def clusters(self, statistic: Any) -> int | None:
         """How many clusters these items are in; None where items do not come in clusters."""
@@ -173,7 +182,7 @@ class Measure:
         computed from rows without names, which are fewer.
     continuous
         True if the measure is also defined where a scale has no list of categories. It is then
-        computed from `RatingValues`. A measure that needs values is always so defined.
+        computed from `NumbersByRater`. A measure that needs values is always so defined.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed

@@ -17,7 +17,7 @@ from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure, ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import ReplicateCounts
+from agreement_pipeline.statistics import ReplicatedLabels
 
 CONVENTION = (
     "over the items that two raters with replicates rated; pairs with a rater without replicates "
@@ -43,25 +43,25 @@ class _Guessing(NamedTuple):
     p: Array
 
 
-def _one_category(replicates: ReplicateCounts) -> bool:
-    return ONE_CATEGORY.holds(replicates.patterns)
+def _one_category(replicates: ReplicatedLabels) -> bool:
+    return ONE_CATEGORY.holds(replicates.first)
 
 
-def _too_few_repetitions(replicates: ReplicateCounts) -> bool:
+def _too_few_repetitions(replicates: ReplicatedLabels) -> bool:
     return not np.isfinite(_guessing(replicates).x).any()
 
 
-def _never_met(replicates: ReplicateCounts) -> bool:
+def _never_met(replicates: ReplicatedLabels) -> bool:
     known = np.isfinite(_guessing(replicates).x).astype(float)
     return not (_paired_weights(replicates, known) > 0).any()
 
 
-def _paired_rows(replicates: ReplicateCounts) -> NDArray[np.bool_]:
+def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
     known = np.isfinite(_guessing(replicates).x).astype(float)
     return np.asarray(_paired_weights(replicates, known) > 0)
 
 
-def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Array:
+def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> Array:
     """How many of these items each rater with replicates rated.
 
     It does not matter on which items the rater has replicates. The number is 0 where the rater's
@@ -70,21 +70,21 @@ def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Ar
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
     return np.asarray(
-        known * (replicates.weights[rows] @ (replicates.patterns.codes[np.ix_(rows, raters)] >= 0))
+        known * (replicates.weights[rows] @ (replicates.first.codes[np.ix_(rows, raters)] >= 0))
     )
 
 
-def _showing_guessing(replicates: ReplicateCounts) -> NDArray[np.bool_]:
+def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
     """True for items that some rater met at least as often as there are categories in use."""
-    long = replicates.sizes >= (replicates.patterns.used > 0).sum(-1)
-    return np.isin(np.arange(len(replicates.patterns.codes)), replicates.item[long])
+    long = replicates.sizes >= (replicates.first.used > 0).sum(-1)
+    return np.isin(np.arange(len(replicates.first.codes)), replicates.item[long])
 
 
-def _never_given(replicates: ReplicateCounts) -> bool:
+def _never_given(replicates: ReplicatedLabels) -> bool:
     return bool(_unknown(replicates, _exact(_guessing(replicates))))
 
 
-def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
+def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
     """The raters of the round whose replicates do not show how often they guess."""
     known = np.isfinite(_guessing(replicates).x)
     return tuple(
@@ -110,7 +110,7 @@ NEVER_GIVEN = Condition(
 PAIRED_ITEMS = RestsOn(
     _paired_rows,
     "fewer than two ratings of raters whose replicates show guessing",
-    lambda replicates: replicates.patterns.n_items,
+    lambda replicates: replicates.first.n_items,
     by_rater=_paired_by_rater,
     also=_showing_guessing,
 )
@@ -135,7 +135,7 @@ PAIRED_ITEMS = RestsOn(
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
-def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
+def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less the guessing that each rater's replicates show.
 
     .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\,
@@ -193,14 +193,15 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater(
     ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
     ... )
-    >>> sure = ReplicateCounts([[2, 0], [0, 2], [2, 0], [0, 2]], [0, 2, 0, 2], [0, 0, 1, 1], first)
+    >>> sure = ReplicatedLabels([[2, 0], [0, 2], [2, 0], [0, 2]], [0, 2, 0, 2], [0, 0, 1, 1], first)
     >>> float(campagner_cabitza_rho(sure).value)
     0.8
-    >>> torn = ReplicateCounts([[1, 1], [1, 1]], [1, 1], [0, 1], first)
+    >>> torn = ReplicatedLabels([[1, 1], [1, 1]], [1, 1], [0, 1], first)
     >>> round(float(campagner_cabitza_rho(torn).value), 4)
     0.3556
     """
@@ -220,7 +221,7 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )
-def campagner_cabitza_rho_robust(replicates: ReplicateCounts) -> Coefficient:
+def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less guessing, with one share of guessing for all categories.
 
     .. math:: g_i(c) = \frac{Y^i}{Y^i + p_c x^i}, \qquad Y^i = \sum_k y^i_k = 1 - x^i
@@ -255,25 +256,26 @@ def campagner_cabitza_rho_robust(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater(
     ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
     ... )
-    >>> torn = ReplicateCounts([[1, 1], [1, 1]], [1, 1], [0, 1], first)
+    >>> torn = ReplicatedLabels([[1, 1], [1, 1]], [1, 1], [0, 1], first)
     >>> round(float(campagner_cabitza_rho_robust(torn).value), 4)
     0.512
     """
     return _discounted(replicates, _robust(_guessing(replicates)))
 
 
-def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
+def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
     """The mean over items of the share of pairs that agree.
 
     `g` holds the factors of each rater; shape (..., R, K).
     """
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
-    raters = known @ replicates.patterns.indicators.sum(-1).T
+    raters = known @ replicates.first.indicators.sum(-1).T
     pairs = np.maximum(raters * (raters - 1), 1)
     genuine = _agreed(replicates, np.nan_to_num(g)) / pairs
     seen = _agreed(replicates, np.broadcast_to(known[..., None], g.shape)) / pairs
@@ -282,25 +284,25 @@ def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
     return Coefficient(np.where(_unknown(replicates, g), np.nan, rho), observed=observed)
 
 
-def _agreed(replicates: ReplicateCounts, g: Array) -> Array:
+def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
     """The factors' products summed over the pairs that agree, row by row; shape (..., P)."""
-    given = replicates.patterns.indicators
+    given = replicates.first.indicators
     with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
     return np.asarray(
         sum((g[..., k] @ given[..., k].T) ** 2 for k in range(given.shape[-1])) - with_herself
     )
 
 
-def _paired_weights(replicates: ReplicateCounts, known: Array) -> Array:
+def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
     """The weights of the rows that two raters with replicates rated, 0 for all others."""
-    rated = replicates.patterns.indicators.sum(-1)
+    rated = replicates.first.indicators.sum(-1)
     return np.where(known @ rated.T >= 2, replicates.weights, 0.0)
 
 
-def _unknown(replicates: ReplicateCounts, g: Array) -> Array:
+def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
     """True where raters agree on a category for which one of them has no factor; shape (...)."""
     known = np.isfinite(g).any(-1)
-    given = replicates.patterns.indicators
+    given = replicates.first.indicators
     lacking = [
         (known @ given[..., k].T >= 2) & ((known & np.isnan(g[..., k])) @ given[..., k].T >= 1)
         for k in range(given.shape[-1])
@@ -319,7 +321,7 @@ def _robust(guessing: _Guessing) -> Array:
     return ratio(total, total + p[..., None, :] * x[..., None])
 
 
-def _guessing(replicates: ReplicateCounts) -> _Guessing:
+def _guessing(replicates: ReplicatedLabels) -> _Guessing:
     """The raters' shares, as means over the items they met often enough."""
     p = _panel_shares(replicates)
     d = replicates.counts / replicates.sizes[:, None]
@@ -333,7 +335,7 @@ def _guessing(replicates: ReplicateCounts) -> _Guessing:
     return _Guessing(x, np.maximum(mean_d - x[..., None] * p[..., None, :], 0.0), p)
 
 
-def _panel_shares(replicates: ReplicateCounts) -> Array:
-    used = replicates.patterns.used
+def _panel_shares(replicates: ReplicatedLabels) -> Array:
+    used = replicates.first.used
     several = (used > 0).sum(-1, keepdims=True) >= 2
     return ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))

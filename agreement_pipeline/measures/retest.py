@@ -19,7 +19,6 @@ from agreement_pipeline.measures._by_rater import (
     NO_VARIANCE,
     Replicates,
     complement,
-    in_numbers,
     left_out,
     own_alpha,
     own_icc,
@@ -33,7 +32,7 @@ from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import DONNER
 from agreement_pipeline.measures.registry import USED, Coefficient, measure
 from agreement_pipeline.ratings import LEVELS
-from agreement_pipeline.statistics import ReplicateCounts
+from agreement_pipeline.statistics import ReplicatedLabels
 
 STRATIFIED = (
     "raters as strata after Barlow, W., Lai, M.-Y. & Azen, S. P. (1991), "
@@ -102,8 +101,9 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import ReplicateValues, Scale
-    >>> again = ReplicateValues(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import ReplicatedNumbers
+    >>> again = ReplicatedNumbers(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],
     ...     [0, 0, 0],
@@ -135,7 +135,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
         f"doi:10.1007/BF02296208; {STRATIFIED}"
     ),
 )
-def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coefficient:
+def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coefficient:
     r"""The intraclass κ of a rater's own labels of items that they met again.
 
     .. math:: \kappa = \frac{\sum_i N_i (1 - p_e^i) \kappa_i}{\sum_i N_i (1 - p_e^i)} =
@@ -184,10 +184,11 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> scale = Scale(("no", "yes"))
-    >>> first = RatingPatterns([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
-    >>> again = ReplicateCounts([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
+    >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
+    >>> again = ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
     >>> round(float(test_retest_kappa(again, IDENTITY).value), 4)
     0.6
     """
@@ -210,7 +211,7 @@ def test_retest_kappa(replicates: ReplicateCounts, weighting: Weighting) -> Coef
     ),
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
-def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
+def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement of raters with their own earlier labels on one category against the rest.
 
     .. math:: \kappa_j = \frac{\sum_i N_i (1 - p_{e,j}^i) \kappa_j^i}{\sum_i N_i (1 - p_{e,j}^i)}
@@ -243,9 +244,10 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
-    >>> again = ReplicateCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
+    >>> first = LabelsByRater([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
+    >>> again = ReplicatedLabels([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
     >>> test_retest_kappa_by_category(again).value.round(4).tolist()
     [1.0, 0.3333, -0.2]
     """
@@ -260,9 +262,9 @@ def test_retest_kappa_by_category(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: left_out(in_numbers(replicates), own_icc),
+    raters_left_out=lambda replicates: left_out(replicates.in_numbers(), own_icc),
     rests_on=USED._replace(
-        by_rater=lambda replicates, rows: weight_of_each(in_numbers(replicates), rows, own_icc)
+        by_rater=lambda replicates, rows: weight_of_each(replicates.in_numbers(), rows, own_icc)
     ),
     convention=(
         "every item that a rater met again counts; k is the mean number of meetings that Donner "
@@ -317,8 +319,9 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import ReplicateValues, Scale
-    >>> again = ReplicateValues(
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import ReplicatedNumbers
+    >>> again = ReplicatedNumbers(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],
     ...     [0, 0, 0],
@@ -329,4 +332,4 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_icc(again).value), 4)
     0.9221
     """
-    return pooled(in_numbers(replicates), own_icc)
+    return pooled(replicates.in_numbers(), own_icc)

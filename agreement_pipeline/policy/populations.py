@@ -13,8 +13,8 @@ from agreement_pipeline.policy.rules import Rule
 from agreement_pipeline.ratings import Array, Ratings, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    RatingPatterns,
-    ReplicateCounts,
+    LabelsByRater,
+    ReplicatedLabels,
     Statistic,
 )
 from agreement_pipeline.text import listed
@@ -144,12 +144,12 @@ def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> 
     )
 
 
-def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
+def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> LabelsByRater:
     """Every way in which the raters may label an item, with its share."""
     _refuse_too_many(len(prevalence) ** n_raters)
     codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
-    return RatingPatterns(
+    return LabelsByRater(
         codes,
         clear * all_alike + (1 - clear) * prevalence[codes].prod(1),
         scale=scale,
@@ -157,14 +157,16 @@ def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -
     )
 
 
-def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> ReplicateCounts:
+def _as_replicates(
+    clear: float, prevalence: Array, n_raters: int, scale: Scale
+) -> ReplicatedLabels:
     """Items that one rater rates `n_raters` times, in every way, with their shares."""
     counts = _as_counts(clear, prevalence, n_raters, scale)
-    first = RatingPatterns(
+    first = LabelsByRater(
         counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
     )
     places = np.arange(len(counts.counts))
-    return ReplicateCounts(counts.counts, places, np.zeros_like(places), first)
+    return ReplicatedLabels(counts.counts, places, np.zeros_like(places), first)
 
 
 def _refuse_too_many(n_ways: int) -> None:

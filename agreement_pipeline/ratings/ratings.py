@@ -1,16 +1,14 @@
 """The checked long table: one row a rating."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.checks import KEY, checked
+from agreement_pipeline.ratings.digest import digest_of, digests_by_rater
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
@@ -22,19 +20,27 @@ class Ratings:
     Parameters
     ----------
     table
-        One row a rating, sorted by item, rater and occurrence: `item` and `rater` (text), `label` (a category, as the scale writes it; a
-        number where the scale has none, a tuple of them on a multivariate interval scale),
-        `occurrence` (1, 2, … when the rater met the item again), `earlier` (did an earlier round give it? then it speaks for intra-rater
-        agreement only) and, where known, `confidence` (a number from 0 to 1, nan where none was stated) and `timestamp`.
+        One row a rating, sorted by item, rater and occurrence. Columns
+
+        - `item` and `rater`: text;
+        - `label`: a category, as the scale writes it. A number if the scale has no categories, and
+          a tuple of numbers on a multivariate interval scale;
+        - `occurrence`: 1, 2, … if the rater met the item again;
+        - `earlier`: True if an earlier round gave it. It then counts for intra-rater agreement
+          only;
+        - `confidence`, if known: a number from 0 to 1, nan if none was stated;
+        - `timestamp`, if known.
     scale
         What the labels may be.
     classifiers
-        The raters that are models, not people: they are compared with the panel and never part of it.
+        The raters that are models, not people. They are compared with the panel and are never
+        part of it.
     contents
-        What is known of the items: index `item`, columns `text`, `gold` and `cluster` (the document, conversation, patient or batch an item is of)
-        where given.
+        What is known of the items: index `item`, and the columns `text`, `gold` and `cluster` if
+        given. A cluster is the document, conversation, patient or batch of an item.
     also_gold
-        Items that are gold in another round which these ratings are released with: they are gold here too. The digest does not say so.
+        Items that are gold in another round which these ratings are released with. They are gold
+        here too. The digest does not say so.
 
     Make one with `Ratings.from_frame`.
     """
@@ -63,28 +69,36 @@ class Ratings:
         Parameters
         ----------
         frame
-            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`, `confidence`, `timestamp`, `text`, `gold`, `cluster`.
-            Rows without a label are missing ratings and are left out. A vector of numbers is a tuple, a list or an array, or text with `|`
-            between the numbers; a set of labels is a set or a frozenset, or its members in order with `|` between them.
+            The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
+            `confidence`, `timestamp`, `text`, `gold`, `cluster`. Rows without a label are missing
+            ratings and are left out. A vector of numbers is a tuple, a list or an array, or text
+            with `|` between the numbers. A set of labels is a set or a frozenset, or its members
+            in order with `|` between them.
         scale
             What the labels may be.
         classifiers
             Names of raters that are models.
         source, columns, first_row
-            For error messages: the name of the file, what each column is called in it, and the number of its first row of data.
-            A frame whose index has a level `row` numbers its rows itself; a second level `column` names the column each rating stands in,
-            for tables with a column a rater.
+            For error messages: the name of the file, the name of each column in it, and the number
+            of its first row of data. A frame whose index has a level `row` numbers its rows itself.
+            A second level `column` names the column of each rating, for tables with a column a
+            rater.
 
         Raises
         ------
         RatingsError
-            A column is missing or there twice, nothing is rated, a name is empty, a label is not on the scale, a flag is neither yes nor no, a
-            confidence is no number from 0 to 1, one (item, rater, occurrence) has two labels, an item stands in two clusters, or some items in one and
-            others in none.
+            If one of these holds:
+
+            - a column is missing or there twice, or nothing is rated;
+            - a name is empty, or a label is not on the scale;
+            - a flag is neither yes nor no, or a confidence is no number from 0 to 1;
+            - one (item, rater, occurrence) has two labels;
+            - an item stands in two clusters, or only some items stand in one.
 
         Examples
         --------
-        >>> frame = pd.DataFrame({"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]})
+        >>> said = {"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]}
+        >>> frame = pd.DataFrame(said)
         >>> Ratings.from_frame(frame, Scale(("no", "yes"))).raters
         ('a', 'b')
         """
@@ -92,7 +106,8 @@ class Ratings:
         unknown = sorted(set(classifiers) - set(table["rater"].unique()))
         if unknown:
             raise RatingsError(
-                f"{source}: no rating by classifier {listed(unknown)} found; every named classifier is required to have some. Correct the classifiers' names."
+                f"{source}: no rating by classifier {listed(unknown)} found; every named "
+                "classifier is required to have some. Correct the classifiers' names."
             )
         ordered = table.sort_values(list(KEY), kind="stable").reset_index(drop=True)
         return cls(ordered, scale, tuple(sorted(classifiers)), contents)
@@ -106,19 +121,28 @@ class Ratings:
 
     @cached_property
     def current(self) -> pd.DataFrame:
-        """The round's own ratings, the first of each rater and item: what inter-rater agreement rests on."""
+        """The round's own ratings, the first of each rater and item.
+
+        Inter-rater agreement rests on these.
+        """
         own = self.table[~self.table["earlier"]]
         return own.drop_duplicates(["item", "rater"], keep="first").reset_index(drop=True)
 
     @cached_property
     def gold(self) -> frozenset[str]:
-        """The items whose label was known before: they are not released, and agreement is not read on them."""
+        """The items whose label was known before.
+
+        They are not released, and agreement is not read on them.
+        """
         known = self.contents
         return self.also_gold | frozenset(known.index[known["gold"]] if "gold" in known else ())
 
     @cached_property
     def without_gold(self) -> "Ratings":
-        """The ratings of the other items: what agreement and training labels rest on."""
+        """The ratings of the items that are not gold.
+
+        Agreement and training labels rest on these.
+        """
         if not self.gold:
             return self
         table = self.table[~self.table["item"].isin(self.gold)].reset_index(drop=True)
@@ -131,7 +155,10 @@ class Ratings:
 
     @cached_property
     def cluster_of(self) -> pd.Series | None:
-        """The cluster of each item as a number: clusters are counted in the order of their first items, so that their names do not matter."""
+        """The cluster of each item as a number; None if items do not come in clusters.
+
+        Clusters are counted in the order of their first items, so their names do not matter.
+        """
         if "cluster" not in self.contents:
             return None
         known = self.contents["cluster"].sort_index()
@@ -146,48 +173,19 @@ class Ratings:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what was rated and how, and which items stand together; the order of rows and the names of raters and clusters do not enter.
+        """SHA-256 of what was rated and how, and of which items stand together.
 
-        Two tables with the same digest, and the same items gold, give the same estimates to the last digit.
+        The order of rows and the names of raters and clusters do not enter. Two tables with the
+        same digest, and the same items gold, give the same estimates to the last digit.
         """
-        parts = hashlib.sha256()
-        parts.update(json.dumps(self.scale.to_mapping(), sort_keys=True).encode())
-        parts.update(_packed(self.table["item"].unique()))
-        said = self.contents.drop(columns="cluster", errors="ignore")
-        parts.update(said.sort_index().to_csv().encode() if len(said.columns) else b"")
-        if self.cluster_of is not None:
-            parts.update(
-                b"clusters"
-                + hashlib.sha256(
-                    _packed(self.cluster_of.index.to_numpy())
-                    + self.cluster_of.to_numpy(dtype="<i8").tobytes()
-                ).digest()
-            )
-        for value in sorted(self._rater_digests.values()):
-            parts.update(value.encode())
-        return parts.hexdigest()
+        return digest_of(self, self._rater_digests)
 
     @cached_property
     def _rater_digests(self) -> dict[str, str]:
-        _, codes = np.unique(self.table["item"].to_numpy(dtype=object), return_inverse=True)
-        labels = self.table["label"].to_numpy(dtype=object)
-        extras = self.table[[name for name in ("confidence", "timestamp") if name in self.table]]
-        digests = {}
-        for name, rows in self.table.groupby("rater", observed=True).indices.items():
-            of = hashlib.sha256(b"classifier" if name in self.classifiers else b"panel")
-            of.update(len(rows).to_bytes(8, "little"))
-            of.update(codes[rows].astype("<i8").tobytes())
-            of.update(self.table["occurrence"].to_numpy()[rows].astype("<i8").tobytes())
-            of.update(self.table["earlier"].to_numpy()[rows].astype("u1").tobytes())
-            of.update(_packed(labels[rows]))
-            of.update(
-                extras.iloc[rows].to_csv(index=False).encode() if len(extras.columns) else b""
-            )
-            digests[str(name)] = of.hexdigest()
-        return digests
+        return digests_by_rater(self)
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
-        """The same ratings under other rater names."""
+        """Give raters other names; raters without a new name keep their old one."""
         table = self.table.assign(rater=self.table["rater"].map(lambda name: names.get(name, name)))
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(
@@ -195,9 +193,3 @@ class Ratings:
             table=table.sort_values(list(KEY), kind="stable").reset_index(drop=True),
             classifiers=classifiers,
         )
-
-
-def _packed(texts: Sequence[object] | np.ndarray) -> bytes:
-    """Texts as bytes that no other list of texts gives, whatever follows them."""
-    encoded = [str(text).encode() for text in texts]
-    return np.array([len(encoded), *map(len, encoded)], dtype="<i8").tobytes() + b"".join(encoded)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import Ratings, consensus
 from agreement_pipeline.report.section import Section
@@ -50,9 +50,8 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `resolution` and `entropy_bits`, if the scale has categories: those of `consensus`;
         - a column for each rater, with the rater's label.
     """
-    items, table = (
-        memory.item_values(ratings) if ratings.scale.continuous else memory.item_counts(ratings)
-    )
+    engine = engine_for(ratings)
+    items, table = engine.by_item(ratings)
     disagreement = disagreement_of_items(table)
     found = pd.DataFrame(
         {
@@ -69,5 +68,5 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
             consensus(ratings)[["id", "resolution", "entropy_bits"]], on="id", how="left"
         )
     return found.merge(
-        memory.item_table(ratings).reset_index(names="id"), on="id", how="left"
+        engine.said(ratings).reset_index(names="id"), on="id", how="left"
     ).reset_index(drop=True)

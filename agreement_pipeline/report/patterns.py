@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.section import Section
 
@@ -13,13 +13,14 @@ def patterns(ratings: Ratings) -> Section:
     A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
     of raters in each category.
     """
-    by_rater, by_category = memory.rating_patterns(ratings), memory.category_counts(ratings)
+    engine = engine_for(ratings)
+    by_rater, by_category = engine.labels(ratings), engine.counts(ratings)
     names = list(by_category.scale.names)
     rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
         items=by_category.weights.astype(int)
     )
     return {
-        "items": len(ratings.without_gold.current["item"].unique()),
+        "items": len(engine.items(ratings)),
         "pairable_items": int(by_category.weights[by_category.pairable].sum()),
         "ratings": by_rater.n_ratings,
         "patterns_by_rater": len(by_rater.codes),

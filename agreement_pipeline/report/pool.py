@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates import shrunken_self_agreement
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy
@@ -16,4 +16,5 @@ def towards_the_pool(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
         return None
     seed = int(ratings.digest[:16], 16)
     inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed)
-    return rater_rows(shrunken_self_agreement(memory.replicate_counts(ratings), inference))
+    replicates = engine_for(ratings).replicated_labels(ratings)
+    return rater_rows(shrunken_self_agreement(replicates, inference))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.measures import AlternativeAnnotatorTest, alternative_annotator_test
 from agreement_pipeline.policy import Policy
@@ -38,7 +38,7 @@ def standing_in(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
     if measure is None or not ratings.classifiers:
         return None
     tests = {
-        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        name: alternative_annotator_test(engine_for(ratings).labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return standing_rows(

@@ -1,4 +1,8 @@
-"""Items that belong together: the sentences of a document, the turns of a conversation, the samples of a patient, the items of a batch."""
+"""Clusters: items that belong together.
+
+Examples are the sentences of a document, the turns of a conversation, the samples of a patient, and
+the items of a batch.
+"""
 
 from dataclasses import dataclass
 
@@ -14,14 +18,15 @@ FEWEST_CLUSTERS = 2
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which rows of a statistic stand in one cluster.
+    """The cluster of each row of a statistic.
 
     Parameters
     ----------
     places
         Shape (P,): the place of each row's cluster, 0 … C-1.
     times
-        Shape (C,): how many clusters of those very rows stand behind each; the weight of a row is spread over them.
+        Shape (C,): how many clusters of these rows there are; the weight of a row is spread over
+        them.
 
     Examples
     --------
@@ -34,7 +39,7 @@ class Clusters:
 
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
-        """One cluster for each name, in the order of the names.
+        """Make one cluster for each name, in the order of the names.
 
         Raises
         ------
@@ -44,19 +49,21 @@ class Clusters:
         missing = sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
         if missing:
             raise RatingsError(
-                f"clusters: {missing} missing names found; one is required for each row, or none for all. Name the cluster of each row."
+                f"clusters: {missing} missing names found; one is required for each row, or none "
+                "for all. Name the cluster of each row."
             )
         found, places = np.unique(np.asarray(names), return_inverse=True)
         return cls(places.astype(np.int64), np.ones(len(found)))
 
     @classmethod
     def of_rows(cls, names: ArrayLike, n_rows: int) -> "Clusters":
-        """The same for a statistic of so many rows.
+        """Make one cluster for each name, for a statistic of `n_rows` rows.
 
         Raises
         ------
         PolicyError
-            There is not one name for each row, or but one cluster, which cannot show how clusters differ.
+            There is not one name for each row, or there is only one cluster. One cluster cannot
+            show how clusters differ.
         RatingsError
             A name is missing.
         """
@@ -64,7 +71,8 @@ class Clusters:
         if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
             found = f"{clusters.places.size} clusters of {clusters.n} names found"
             raise PolicyError(
-                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is required."
+                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is "
+                "required."
             )
         return clusters
 
@@ -74,64 +82,74 @@ class Clusters:
         return round(float(self.times.sum()))
 
     def at(self, rows: NDArray[np.bool_] | Codes) -> "Clusters":
-        """The clusters of some of the rows; those that hold none of them are gone."""
+        """Keep some of the rows, and the clusters that hold one of them."""
         kept, places = np.unique(self.places[rows], return_inverse=True)
         return Clusters(places.astype(np.int64), self.times[kept])
 
     def sizes(self, weights: Array) -> Array:
-        """How many items a cluster holds in each row, from the rows' weights, shape (P,)."""
+        """How many items of each row one cluster holds, from the rows' weights. Shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
     def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some of the rows each cluster holds, shape (C,)."""
+        """How many items of some of the rows each cluster holds. Shape (C,)."""
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,
         )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of those rows the cluster of an item holds, on average over items: the larger ones carry the value."""
+        """How many items of some rows the cluster of an item holds, on average over items.
+
+        The average is over items, because the larger clusters carry the value.
+        """
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 
     def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many clusters of one size would say as much as these, by Kish's (1965) formula: as many as there are where they are of one size."""
+        """How many clusters of one size say as much as these, by Kish's (1965) formula.
+
+        If all are of one size, the result is their number.
+        """
         held = self.held(weights, rows)
         return float((self.times @ held) ** 2 / (self.times @ held**2))
 
 
 def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
-    """Clusters with a place for each of so many rows, if there are any.
+    """Clusters with a place for each of `rows` rows; None stays None.
 
     Raises
     ------
     RatingsError
-        They are of another number of rows.
+        The clusters are of another number of rows.
     """
     if clusters is not None and clusters.places.shape != (rows,):
         raise RatingsError(
-            f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is required. Name the cluster of each row."
+            f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is "
+            "required. Name the cluster of each row."
         )
     return clusters
 
 
 def refuse_sum(what: str, *clusters: Clusters | None) -> None:
-    """Refuse to add statistics in clusters, since nobody knows which clusters of one are those of the other.
+    """Refuse to add statistics in clusters.
+
+    Nobody knows which clusters of one statistic are clusters of the other.
 
     Raises
     ------
     RatingsError
-        Some of them are in clusters.
+        Some of the statistics are in clusters.
     """
     if any(each is not None for each in clusters):
         found = listed([0 if each is None else each.n for each in clusters])
         raise RatingsError(
-            f"{what}: {found} clusters found; statistics without clusters are required of a sum. Put the ratings into one table first."
+            f"{what}: {found} clusters found; statistics without clusters are required of a sum. "
+            "Put the ratings into one table first."
         )
 
 
 def _is_name(value: object) -> bool:
-    """Nothing is no name, and neither is what is not itself, as nan and pandas' NA."""
+    """True if the value is a name: `None`, NaN and `pd.NA` are not."""
     itself: object = value == value  # noqa: PLR0124
     return value is not None and isinstance(itself, bool | np.bool) and bool(itself)
 

@@ -1,9 +1,12 @@
-"""Items that were not seen but could have been: of a typical size, and split between two categories in every way.
+"""Unseen items: items that nobody rated but that could occur.
 
-A round in which everybody agreed does not prove that they always will. Such items, given a little weight, keep an interval from saying so.
+They are of a typical size and split between two categories or two values in every way. A round in
+which everybody agreed does not prove that everybody always will. A little weight on such items
+keeps an interval from claiming so.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
@@ -11,24 +14,29 @@ MAX_TURNS = 8
 
 
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
-    """The two categories such an item is split between: the most used, or `category`, and of those in use the one farthest from it.
+    """The two categories between which an unseen item is split.
 
-    On the nominal level all are equally far, and the most used of them is taken. On the others a split between neighbours would say that
-    raters may differ a little; farther ones are needed for the lower limit to hold what it promises.
+    The first is `category` or the category used most. The second is the one in use that is
+    farthest from the first. All are equally far on the nominal level: the most used is taken.
+    On the other levels a split between neighbours would say that raters may differ a little.
+    Categories that are farther apart are needed for the lower limit to hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
     return first, farthest(used, _distances(used, scale, first), first)
 
 
 def farthest(used: Array, distances: Array, first: int) -> int:
-    """Of the other categories in use the one at the largest distance from the first, and of these the most used; of all others where none is in use."""
+    """The other category in use that is farthest from the first. Of several the most used.
+
+    If no other is in use, all others are considered.
+    """
     others = np.arange(len(used)) != first
     candidates = others & (used > 0) if (others & (used > 0)).any() else others
     return int(np.lexsort((-used, -np.where(candidates, distances, -1.0)))[0])
 
 
 def _distances(used: Array, scale: Scale, first: int) -> Array:
-    """How far each category is from the first one, at the scale's level."""
+    """How far each category is from the first one on the scale's level."""
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
@@ -42,23 +50,24 @@ def _distances(used: Array, scale: Scale, first: int) -> Array:
 
 
 def typical_size(sizes: Array | Codes, weights: Array) -> int:
-    """The most common number of ratings among the rows that hold two or more; 2 when none does."""
+    """The most common number of ratings in rows with two or more; 2 if there are none."""
     common = np.bincount(sizes.astype(int), weights, minlength=3)
     return 2 + int(common[2:].argmax())
 
 
 def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
-    """Every split of an item of `size` ratings, as counts by category, shape (size + 1, K)."""
+    """Every split of an item of `size` ratings as counts by category. Shape (size + 1, K)."""
     rows = np.zeros((size + 1, n_categories))
     rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
     return rows
 
 
 def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
-    """The splits of `category_splits` in cells of `sizes` or fewer, shape (size + 1, C, K), for what a rater says of an item she meets again.
+    """Every split of an item that raters meet again in cells of `sizes` (size + 1, C, K).
 
-    A cell that holds both categories, and twice as many labels as there are categories in use, holds each other one once: who chooses at random
-    names them all in so many, and a cell without one of them would say that she never does.
+    Some cells hold each other category once: cells with both categories and with twice as many
+    labels as categories in use. A rater who chooses at random names all categories in so many
+    labels. A cell without one of them would say that the rater never does.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
@@ -72,10 +81,11 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
     return rows
 
 
-def rater_splits(
-    size: int, pair: tuple[int, int], n_raters: int, most_turns: int = MAX_TURNS
-) -> Codes:
-    """The same splits as codes by rater, each turned so that raters stand in every place; in a large panel, in several evenly spread ones."""
+def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int) -> Codes:
+    """Every split of an item as codes by rater. Each is turned through the places of raters.
+
+    In a large panel each is turned through some evenly spread places.
+    """
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
     of_first = np.arange(size, -1, -1)[:, None, None]
@@ -84,10 +94,52 @@ def rater_splits(
     )
 
 
-def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
-    """The raters who meet an unseen item again: as many as meet a typical one, turned through all who met any.
+def splits_like(
+    given: NDArray[np.bool_], weights: Array, pair: tuple[int, int], most_turns: int
+) -> Codes:
+    """Every split of an item that is typical of the ratings given. Codes by rater."""
+    n_raters = given.shape[1]
+    size = min(typical_size(given.sum(1), weights), n_raters)
+    return rater_splits(size, pair, n_raters, most_turns)
 
-    Were it all of them, what is not known of each would weigh as often as there are raters, however few meet each item again.
+
+def splits_met(
+    given: NDArray[np.bool_],
+    labelled: NDArray[np.bool_],
+    weights: Array,
+    pair: tuple[int, int],
+    most_turns: int,
+) -> Codes:
+    """Every split of an item that is typical of what a classifier met. Codes by rater.
+
+    Only items with two ratings or more count if the classifier labelled some. All items and raters
+    count if it met none.
+    """
+    met = labelled & (weights > 0) & given.any(1)
+    if not met.any():
+        return splits_like(given, weights, pair, most_turns)
+    paired = met & (given.sum(1) >= 2)
+    rows = paired if paired.any() else met
+    columns = np.flatnonzero(given[rows].any(0))
+    found = splits_like(given[rows][:, columns], weights[rows], pair, most_turns)
+    codes = np.full((len(found), given.shape[1]), MISSING)
+    codes[:, columns] = found
+    return codes
+
+
+def mean_confidence(confidence: Array, rows: Codes) -> Array:
+    """The mean confidence that each rater stated for unseen rows of codes."""
+    stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
+    nobody = np.full(total.shape, np.nan)
+    mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))
+    return np.where(rows >= 0, mean, np.nan)
+
+
+def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
+    """The raters who meet an unseen item again: as many as meet a typical item again.
+
+    They are turned through all raters who met an item again. Unseen items met by all of these would
+    weigh too much if few raters meet each item again.
     """
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
@@ -97,6 +149,44 @@ def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
 
 
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
-    """The first labels of raters who all split their own `size` ratings of an item in the same way, shape (size + 1, R): split so too."""
+    """The first labels of raters who all split their own `size` ratings alike, (size + 1, R)."""
     given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
     return np.where(given_first, pair[0], pair[1])
+
+
+def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
+    """The two nodes of the Gauss quadrature over all ratings in each dimension.
+
+    They never lie outside the ratings. Shapes (D,) from values (N, R, D).
+    """
+    numbers = values[~np.isnan(values[:, :, 0])]
+    each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
+    each = each / max(each.sum(), np.finfo(float).tiny)
+    apart = numbers - each @ numbers
+    spread = np.sqrt(each @ apart**2)
+    skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
+    gap = np.sqrt(skewness**2 + 4)
+    nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
+    low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
+    return low, high
+
+
+def number_splits(size: int, places: int, low: Array, high: Array) -> Array:
+    """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
+
+    The numbers stand in the first places. There are k high ones in each dimension.
+    """
+    place = np.arange(size)[:, None] + np.arange(len(low))
+    rows = np.full((size + 1, places, len(low)), np.nan)
+    high_ones = place % max(1, size) < np.arange(size, -1, -1)[:, None, None]
+    rows[:, :size] = np.where(high_ones, high, low)
+    return rows
+
+
+def turned(rows: Array) -> Array:
+    """Each row turned through the places of raters: all of them or some in a large panel."""
+    n_raters = rows.shape[1]
+    turns = min(n_raters, MAX_TURNS)
+    return np.concatenate(
+        [np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)]
+    )

@@ -82,7 +82,7 @@ def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
     assert main([*arguments, "--category", "yes"]) == 0
     assert f"specific_agreement of category yes of {tables[0]}" in capsys.readouterr().out
     assert main([*arguments, "--category", "maybe"]) == 2
-    assert "category 'maybe' found; one of no, yes is required" in capsys.readouterr().err
+    assert "found category 'maybe'; expected one of no, yes." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

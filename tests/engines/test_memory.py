@@ -1,14 +1,14 @@
-"""From ratings to statistics in memory: who is of the panel, what counts, and what a continuous scale becomes."""
+"""From ratings to statistics in memory: who is of the panel, and what counts."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 TABLE = """
 A B C model
@@ -32,13 +32,18 @@ def rows_of(patterns, raters):
     )
 
 
+def groups_of(ratings):
+    classifiers = Memory().classifiers(ratings)
+    return Memory().labels(ratings, classifiers).in_groups(classifiers)
+
+
 def test_equal_items_are_counted_once_with_their_number(ratings):
-    counts = memory.category_counts(ratings)
+    counts = Memory().counts(ratings)
     assert dict(zip(map(tuple, counts.counts.tolist()), counts.weights.tolist(), strict=True)) == {
         (0, 2): 2,
         (2, 1): 3,
     }
-    assert rows_of(memory.rating_patterns(ratings), "ABC") == {
+    assert rows_of(Memory().labels(ratings), "ABC") == {
         (0, 0, 1): 3,
         (1, -1, 1): 1,
         (1, 1, -1): 1,
@@ -46,7 +51,7 @@ def test_equal_items_are_counted_once_with_their_number(ratings):
 
 
 def test_a_classifier_stands_beside_the_panel(ratings):
-    panel = memory.panel_patterns(ratings, "model")
+    panel = Memory().labels(ratings, ("model",)).against("model")
     order = [panel.panel.raters.index(name) for name in "ABC"]
     found = {
         (*row, label): w
@@ -68,17 +73,15 @@ def test_the_classifiers_are_one_group_and_the_panel_the_other(tabled):
     no no yes no
     """
     ratings = tabled(text, ("no", "yes"), classifiers=("model", "judge"))
-    groups = memory.group_patterns(ratings)
+    groups = groups_of(ratings)
     assert set(groups.first) == {"A", "B"}
     assert set(groups.second) == {"model", "judge"}
-    assert rows_of(groups.patterns, ["A", "B", "model", "judge"]) == {
+    assert rows_of(groups, ["A", "B", "model", "judge"]) == {
         (0, 0, 1, 0): 2,
         (1, -1, 1, 1): 1,
     }
-    renamed = memory.group_patterns(
-        ratings.renamed({"model": "a judge", "judge": "z model", "A": "Z"})
-    )
-    assert renamed.patterns.codes.tolist() == groups.patterns.codes.tolist()
+    renamed = groups_of(ratings.renamed({"model": "a judge", "judge": "z model", "A": "Z"}))
+    assert renamed.codes.tolist() == groups.codes.tolist()
     assert renamed.second == tuple(
         {"model": "a judge", "judge": "z model"}[name] for name in groups.second
     )
@@ -93,12 +96,12 @@ def test_a_classifier_of_earlier_rounds_alone_is_in_no_group():
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "earlier"])
     ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=("model", "old"))
-    assert memory.group_patterns(ratings).second == ("model",)
+    assert groups_of(ratings).second == ("model",)
 
 
 def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
-    replicates = memory.replicate_counts(ratings)
-    assert rows_of(replicates.patterns, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}
+    replicates = Memory().replicated_labels(ratings)
+    assert rows_of(replicates.first, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}
     cells = {
         (replicates.raters[r], *counts)
         for r, counts in zip(replicates.rater, replicates.counts.tolist(), strict=True)
@@ -108,10 +111,10 @@ def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(rating
 
 
 def test_one_row_an_item_and_distinct_rows_give_the_same_values(ratings):
-    found = memory.replicate_counts(ratings)
+    found = Memory().replicated_labels(ratings)
     items = np.repeat(np.arange(len(found.weights)), found.weights.astype(int))
-    spread = RatingPatterns(found.patterns.codes[items], scale=found.scale, raters=found.raters)
-    one_a_row = ReplicateCounts(
+    spread = LabelsByRater(found.first.codes[items], scale=found.scale, raters=found.raters)
+    one_a_row = ReplicatedLabels(
         found.counts, found.item, found.rater, spread
     )  # the first rows are the items met again
     for name in ("self_agreement", "campagner_cabitza_rho_robust"):
@@ -132,16 +135,14 @@ def test_those_who_only_rated_in_earlier_rounds_speak_for_themselves_and_not_in_
         columns=["item", "rater", "label", "occurrence", "earlier"],
     )
     ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
-    assert memory.category_counts(ratings).n_raters == 2
-    assert set(memory.rating_patterns(ratings).raters) == {"ana", "ben"}
-    assert MEASURES["shah_kappa_s"](memory.rating_patterns(ratings)).value == pytest.approx(1.0)
-    assert set(memory.replicate_counts(ratings).raters) == {"ana", "ben", "old"}
-    assert memory.replicate_counts(ratings).rater.tolist() == [2]
+    assert Memory().counts(ratings).n_raters == 2
+    assert set(Memory().labels(ratings).raters) == {"ana", "ben"}
+    assert MEASURES["shah_kappa_s"](Memory().labels(ratings)).value == pytest.approx(1.0)
+    assert set(Memory().replicated_labels(ratings).raters) == {"ana", "ben", "old"}
+    assert Memory().replicated_labels(ratings).rater.tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    "count", [memory.category_counts, memory.rating_patterns, memory.replicate_counts]
-)
+@pytest.mark.parametrize("count", [Memory().counts, Memory().labels, Memory().replicated_labels])
 def test_labels_without_categories_are_not_counted(count):
     frame = pd.DataFrame(
         [("i1", "ana", 0.5), ("i1", "ben", 0.7)], columns=["item", "rater", "label"]
@@ -154,14 +155,14 @@ def test_labels_without_categories_are_not_counted(count):
 
 
 def test_the_table_of_labels_is_one_row_an_item_and_one_column_a_rater(ratings):
-    table = memory.item_table(ratings)
+    table = Memory().said(ratings)
     assert table.columns.tolist() == ["A", "B", "C"]
     assert table.iloc[2].isna().tolist() == [False, True, False]
 
 
 def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, tabled):
     other = tabled("A D\nno yes\nyes yes\n. yes", ("no", "yes"))
-    one, two = memory.aligned_patterns(ratings, other)
+    one, two = Memory().aligned(ratings, other)
     assert one.weights.tolist() == two.weights.tolist()
     columns = [
         one.codes[:, [one.raters.index(name) for name in "ABC"]],
@@ -178,7 +179,7 @@ def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, ta
 
 
 def test_classifiers_stand_beside_the_panel_together(ratings):
-    joint = memory.joint_patterns(ratings)
+    joint = Memory().labels(ratings, ratings.classifiers)
     assert set(joint.raters) == {"A", "B", "C", "model"}
     assert rows_of(joint, ("A", "B", "C", "model")) == {
         (0, 0, 1, 0): 2,
@@ -200,7 +201,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
         [*rows, ("i2", "model", 9.0, 1, False), ("i2", "model", 9.0, 2, False)],
         columns=["item", "rater", "label", "occurrence", "earlier"],
     )
-    found = memory.replicate_values(
+    found = Memory().replicated_numbers(
         Ratings.from_frame(frame, Scale(None, "interval"), classifiers=["model"])
     )
     said = {
@@ -214,7 +215,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
 
 def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
     ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
-    found = memory.replicate_values(ratings)
+    found = Memory().replicated_numbers(ratings)
     said = {
         found.raters[r]: sorted(values[~np.isnan(values)].tolist())
         for r, values in zip(found.rater, found.values, strict=True)
@@ -225,7 +226,7 @@ def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
 def test_vectors_said_again_are_kept_whole():
     rows = [("i1", "ana", "1|2", 1), ("i1", "ana", "1|3", 2), ("i2", "ana", "5|5", 1)]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-    found = memory.replicate_values(
+    found = Memory().replicated_numbers(
         Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2))
     )
     assert found.values.tolist() == [[[1, 2], [1, 3]]]

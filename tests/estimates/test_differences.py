@@ -15,10 +15,8 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
-    PanelPatterns,
-    RatingPatterns,
-    RatingValues,
-    merged,
+    LabelsByRater,
+    NumbersByRater,
 )
 
 TWO = Scale(("no", "yes"))
@@ -34,12 +32,12 @@ def labelled(seed, *accuracies):
     labels = np.hstack(
         [np.where((slips < 1) & (slips > accuracy), 1 - truth, truth) for accuracy in accuracies]
     )
-    return RatingPatterns(panel, scale=TWO, raters="abc"), labels
+    return LabelsByRater(panel, scale=TWO, raters="abc"), labels
 
 
 def panels(seed, *accuracies):
     patterns, labels = labelled(seed, *accuracies)
-    return [PanelPatterns(patterns, labels[:, k], f"model {k}") for k in range(len(accuracies))]
+    return [patterns.with_classifier(labels[:, k], f"model {k}") for k in range(len(accuracies))]
 
 
 def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
@@ -207,7 +205,7 @@ def test_two_categories_of_one_statistic_rest_on_the_same_draws():
     ],
 )
 def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
-    counts = merged(labelled(11, 0.8)[0].counts())
+    counts = labelled(11, 0.8)[0].counts().merged()
     with pytest.raises(AgreementError, match=f"found category '{category}'; expected {need}"):
         difference(
             Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N
@@ -218,7 +216,7 @@ def test_an_undefined_side_gives_its_reason_and_no_number():
     lonely = CategoryCounts([[1, 0], [0, 1]], scale=TWO)
     found = difference(
         Side("alone", "krippendorff_alpha", lonely),
-        Side("seen", "krippendorff_alpha", merged(labelled(7, 0.8)[0].counts())),
+        Side("seen", "krippendorff_alpha", labelled(7, 0.8)[0].counts().merged()),
     )
     assert found.undefined == "alone: no item has two ratings"
     assert (found.value, found.interval, found.draws, found.probability_greater) == (
@@ -250,7 +248,7 @@ def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_lev
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(30, 1))
     one, other = (
-        RatingValues(
+        NumbersByRater(
             truth + rng.normal(0, error, (30, 3)), scale=Scale(None, "interval"), raters="abc"
         )
         for error in (0.3, 0.6)
@@ -274,7 +272,7 @@ def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_lev
 
 def test_sides_that_share_items_must_be_the_same_rows():
     patterns, _ = labelled(8, 0.8)
-    fewer = RatingPatterns(patterns.codes[:-1], scale=TWO, raters="abc")
+    fewer = LabelsByRater(patterns.codes[:-1], scale=TWO, raters="abc")
     with pytest.raises(
         AgreementError,
         match="found 400 and 399 rows that differ; expected the same items row by row",

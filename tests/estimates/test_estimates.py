@@ -19,10 +19,8 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
-    PanelPatterns,
-    RatingPatterns,
-    ReplicateCounts,
-    merged,
+    LabelsByRater,
+    ReplicatedLabels,
 )
 
 THREE = Scale(("a", "b", "c"))
@@ -87,7 +85,7 @@ def panel_of_single_ratings_and_five_pairs():
         + [[-1, -1, 0]] * 30
     )
     labels = [0] * 48 + [1] * 47 + [0] * 3 + [1] * 2 + [-1] * 30
-    return PanelPatterns(RatingPatterns(codes, scale=THREE, raters="xyz"), labels, "model")
+    return LabelsByRater(codes, scale=THREE, raters="xyz").with_classifier(labels, "model")
 
 
 @pytest.mark.parametrize(
@@ -116,20 +114,20 @@ def test_what_rests_on_single_ratings_drops_none_of_them():
 
 
 def test_against_the_majority_items_without_one_are_dropped():
-    panel = RatingPatterns([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
+    panel = LabelsByRater([[0, 0], [1, 1], [0, 1]], [5, 4, 3], scale=THREE, raters="xy")
     found = estimate(
-        "consensus_kappa", PanelPatterns(panel, [0, 1, 1], "model"), Inference(n_resamples=1000)
+        "consensus_kappa", panel.with_classifier([0, 1, 1], "model"), Inference(n_resamples=1000)
     )
     assert (found.n_items, found.n_used, found.dropped) == (12, 9, {"no majority of the panel": 3})
 
 
 def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0, 0, -1], [1, 1, 1], [0, -1, 0]], [5, 4, 3], scale=Scale(("no", "yes")), raters="xyz"
     )
     found = estimate(
         "campagner_cabitza_rho",
-        ReplicateCounts([[3, 1], [1, 3]], [0, 1], [0, 1], first),
+        ReplicatedLabels([[3, 1], [1, 3]], [0, 1], [0, 1], first),
         Inference(n_resamples=1000),
     )
     assert (found.n_items, found.n_used) == (12, 9)
@@ -146,10 +144,10 @@ def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_me
     again, labels, n
 ):
     """Of 5, 4 and 3 items that two raters rated and 20 that one did, some were met again; where the categories are two, two labels are enough."""
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=Scale(("no", "yes")), raters="xy"
     )
-    cells = ReplicateCounts(
+    cells = ReplicatedLabels(
         [[labels - 1, 1]] * len(again), again, [0, 1, 0, 0][: len(again)], first
     )
     rests_on = MEASURES["campagner_cabitza_rho"].rests_on
@@ -158,8 +156,8 @@ def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_me
 
 def test_cells_too_short_to_show_guessing_decide_nothing():
     """Three categories: the 5 and 4 items were met three times, the 3 items twice; the first two come in one document."""
-    first = RatingPatterns([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
-    cells = ReplicateCounts([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
+    first = LabelsByRater([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
+    cells = ReplicatedLabels([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
     rests_on = MEASURES["campagner_cabitza_rho"].rests_on
     assert (rests_on.units(cells), rests_on.deciding(cells)) == (12, 9)
     documents = cells.in_clusters(Clusters(np.array([0, 1, 2]), np.ones(3)))
@@ -189,12 +187,12 @@ def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_ma
 
 
 def test_patterns_will_do_for_a_measure_that_forgets_raters():
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         [[0, 0, 0], [0, 1, 0], [1, 1, 1], [2, -1, -1]], [40, 10, 30, 5], scale=THREE, raters="abc"
     )
     named, forgotten = (
         estimate("fleiss_kappa", patterns, Inference(seed=3)),
-        estimate("fleiss_kappa", merged(patterns.counts()), Inference(seed=3)),
+        estimate("fleiss_kappa", patterns.counts().merged(), Inference(seed=3)),
     )
     assert named == forgotten
     assert (named.draws == forgotten.draws).all()
@@ -219,7 +217,7 @@ def test_several_measures_share_their_draws_and_none_changes_another():
 
 
 def test_a_measure_asked_for_under_two_names_is_computed_once(monkeypatch):
-    patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
+    patterns = LabelsByRater([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
     calls = []
 
     def counted(statistic):
@@ -299,11 +297,9 @@ def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name,
 
 
 def test_a_classifiers_estimate_bears_its_name_and_keeps_its_parts():
-    panel = PanelPatterns(
-        RatingPatterns([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy"),
-        [0, 1, 1],
-        "model",
-    )
+    panel = LabelsByRater(
+        [[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy"
+    ).with_classifier([0, 1, 1], "model")
     found = estimate("vanbelle_albert_kappa", panel, scope=Scope("classifier", "model"))
     assert str(found.scope) == "classifier model"
     assert found.n_items == 12

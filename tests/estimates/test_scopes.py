@@ -11,7 +11,7 @@ from agreement_pipeline.estimates import measure_ratings, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 MEASURES = [
     "krippendorff_alpha",
@@ -177,7 +177,7 @@ def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
         raise AssertionError
 
     for name in ("without", "only"):
-        monkeypatch.setattr(RatingPatterns, name, made)
+        monkeypatch.setattr(LabelsByRater, name, made)
     rules = [{"measure": "krippendorff_alpha"}, {"measure": "shah_kappa_s"}]
     found = assess(
         ratings,

@@ -8,7 +8,7 @@ from agreement_pipeline.estimates import shrunken_self_agreement
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 TWO = Scale(("no", "yes"))
 
@@ -20,11 +20,11 @@ def replicates(agreeing, met):
     ]
     rater = np.repeat(np.arange(len(met)), met)
     names = [chr(ord("a") + r) for r in range(len(met))]
-    return ReplicateCounts(
+    return ReplicatedLabels(
         cells,
         np.arange(sum(met)),
         rater,
-        RatingPatterns(np.zeros((sum(met), len(met)), dtype=int), scale=TWO, raters=names),
+        LabelsByRater(np.zeros((sum(met), len(met)), dtype=int), scale=TWO, raters=names),
     )
 
 

@@ -21,7 +21,7 @@ from agreement_pipeline.intervals import (
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import CategoryCounts, RatingValues
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 TWO = Scale(("no", "yes"))
 ALPHA = 0.05
@@ -171,7 +171,7 @@ def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
 def test_an_expensive_measure_has_the_bounds():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(30, 1, 2)) + rng.normal(scale=0.01, size=(30, 3, 2))
-    values = RatingValues(
+    values = NumbersByRater(
         vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
     )
     found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))

@@ -21,7 +21,7 @@ from agreement_pipeline.intervals.percentiles import CorrectedPercentiles
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import note
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 TWO = Scale(("no", "yes"))
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -43,7 +43,7 @@ def patterns(seed):
         rng.random((n, 1)) < clear, rng.integers(2, size=(n, 1)), rng.integers(2, size=(n, raters))
     )
     codes = np.where(rng.random(codes.shape) < rng.choice([0.0, 0.2]), -1, codes)
-    return RatingPatterns(codes, scale=TWO, raters=[str(rater) for rater in range(raters)])
+    return LabelsByRater(codes, scale=TWO, raters=[str(rater) for rater in range(raters)])
 
 
 @pytest.mark.parametrize(("name", "at"), EVERY)
@@ -99,7 +99,7 @@ def mean_of_pairs(seen):
 
 def test_q_of_a_jackknifed_mean_is_students_tail():
     rng = np.random.default_rng(2)
-    seen = RatingPatterns(
+    seen = LabelsByRater(
         np.where(
             rng.random((40, 1)) < 0.8, rng.integers(2, size=(40, 1)), rng.integers(2, size=(40, 3))
         ),
@@ -127,7 +127,7 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
     codes = np.where(
         rng.random((60, 1)) < 0.9, rng.integers(2, size=(60, 1)), rng.integers(2, size=(60, 4))
     )
-    seen = RatingPatterns(codes, scale=TWO, raters="abcd")
+    seen = LabelsByRater(codes, scale=TWO, raters="abcd")
     by_item = mean_of_pairs(seen)
     agree = np.array([[(codes[:, i] == codes[:, j]).mean() for j in range(4)] for i in range(4)])
     without = np.array(
@@ -147,7 +147,7 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
 @pytest.mark.parametrize("n", [10, 40, 200])
 def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones(n):
     """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
-    unanimous = RatingPatterns([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
+    unanimous = LabelsByRater([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
         assert estimate("percent_agreement", unanimous, Inference(method=name)).miss_probability(
             0.8
@@ -155,7 +155,7 @@ def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones
 
 
 def test_where_nothing_is_known_q_is_1():
-    two = RatingPatterns([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
+    two = LabelsByRater([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
     found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
@@ -223,7 +223,7 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
     few, more = (
         estimate(
             "percent_agreement",
-            RatingPatterns([[0, 0]], [n], scale=TWO, raters="ab"),
+            LabelsByRater([[0, 0]], [n], scale=TWO, raters="ab"),
             Inference(n_resamples=1000),
         )
         for n in (4, 12)

@@ -9,7 +9,7 @@ from agreement_pipeline.intervals import draws as intervals
 from agreement_pipeline.intervals.draws import in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import CategoryCounts, RatingPatterns, merged
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 TWO = Scale(("no", "yes"))
 SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=TWO)
@@ -156,7 +156,7 @@ def test_a_rare_category_that_was_always_agreed_on_is_not_certain_either():
 
 def test_a_panel_of_two_that_always_agreed_on_ten_items_is_not_certain_either():
     found = estimate(
-        "shah_kappa_s", RatingPatterns([[0, 0], [1, 1]], [5, 5], scale=TWO, raters=("a", "b"))
+        "shah_kappa_s", LabelsByRater([[0, 0], [1, 1]], [5, 5], scale=TWO, raters=("a", "b"))
     )
     assert found.interval is not None
     assert found.interval.low < 0.8
@@ -167,14 +167,14 @@ def items(rng, n, raters, clear, categories=2):
     truth = rng.integers(categories, size=(n, 1))
     guesses = rng.integers(categories, size=(n, raters))
     codes = np.where(rng.random((n, 1)) < clear, truth, guesses)
-    return RatingPatterns(
+    return LabelsByRater(
         codes, scale=Scale(tuple("abcde"[:categories])), raters=[str(r) for r in range(raters)]
     )
 
 
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
 def test_on_a_thousand_items_of_five_raters_the_interval_is_that_of_resampling_items(name):
-    counts = merged(items(np.random.default_rng(4), 1000, 5, 0.7, categories=5).counts())
+    counts = items(np.random.default_rng(4), 1000, 5, 0.7, categories=5).counts().merged()
     found = estimate(name, counts).interval
     n = counts.weights.sum()
     drawn = (
@@ -199,7 +199,7 @@ def test_the_lower_limit_lies_under_the_truth_as_often_as_it_says(n, clear, leve
         codes = items(rng, n, 3, clear, categories=categories).codes
         found = estimate(
             "krippendorff_alpha",
-            merged(RatingPatterns(codes, scale=scale, raters="xyz").counts()),
+            LabelsByRater(codes, scale=scale, raters="xyz").counts().merged(),
             Inference(n_resamples=400, seed=seed),
         )
         covered.append(found.interval is not None and found.interval.low <= clear)

@@ -6,11 +6,15 @@ import pytest
 from agreement_pipeline.intervals.jackknife import acceleration, variance, without_items
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import CategoryCounts, Clusters, RatingPatterns, merged
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    Clusters,
+    LabelsByRater,
+)
 
 TWO = Scale(("no", "yes"))
 SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
-PANEL = RatingPatterns(
+PANEL = LabelsByRater(
     [[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc"
 )
 
@@ -72,7 +76,7 @@ def test_groups_of_items_give_nearly_the_variance_of_single_ones():
     rng = np.random.default_rng(1)
     clear = rng.random((2000, 1)) < 0.8
     codes = np.where(clear, rng.integers(2, size=(2000, 1)), rng.integers(2, size=(2000, 3)))
-    counts = merged(RatingPatterns(codes, scale=TWO, raters="abc").counts())
+    counts = LabelsByRater(codes, scale=TWO, raters="abc").counts().merged()
     alpha = MEASURES["krippendorff_alpha"]
     single, grouped = (
         variance(alpha(counts.reweighted(weights)).value, times)

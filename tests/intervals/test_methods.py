@@ -24,16 +24,13 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
-    PanelPatterns,
-    RatingPatterns,
-    RatingValues,
-    ReplicateCounts,
-    merged,
-    merged_codes,
+    LabelsByRater,
+    NumbersByRater,
+    ReplicatedLabels,
 )
 
 TWO = Scale(("no", "yes"))
-UNANIMOUS = RatingPatterns([[0, 0, 0], [1, 1, 1]], [5, 5], scale=TWO, raters="abc")
+UNANIMOUS = LabelsByRater([[0, 0, 0], [1, 1, 1]], [5, 5], scale=TWO, raters="abc")
 OTHERS = [name for name in METHODS if name != DEFAULT_METHOD]
 LEAVING_OUT = [name for name, method in METHODS.items() if method.leaves_out]
 
@@ -45,7 +42,7 @@ def patterns(seed, n, raters=3, clear=0.8, categories=2):
         rng.integers(categories, size=(n, 1)),
         rng.integers(categories, size=(n, raters)),
     )
-    return RatingPatterns(
+    return LabelsByRater(
         codes,
         scale=Scale(tuple("abcde"[:categories])),
         raters=[str(rater) for rater in range(raters)],
@@ -77,7 +74,7 @@ def test_a_method_that_is_not_registered_is_refused():
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_on_many_items_every_method_agrees_with_the_default_where_raters_are_alike(name):
-    seen = merged_codes(patterns(1, 3000, raters=5))
+    seen = patterns(1, 3000, raters=5).merged()
     usual, found = (
         estimate("krippendorff_alpha", seen, Inference(n_resamples=4000, method=each)).interval
         for each in (DEFAULT_METHOD, name)
@@ -112,7 +109,7 @@ def test_on_a_thousand_items_of_five_raters_the_default_is_as_wide_as_gwets_inte
     measure, clear, categories
 ):
     seen = patterns(5, 1000, raters=5, clear=clear, categories=categories)
-    found = estimate(measure, merged(seen.counts()))
+    found = estimate(measure, seen.counts().merged())
     counts, rng = seen.counts().counts, np.random.default_rng(6)
     value, error = by_gwet(counts, measure)
     again = [by_gwet(counts[rng.integers(1000, size=1000)], measure)[0] for _ in range(4000)]
@@ -133,11 +130,9 @@ def test_jackknife_t_of_a_mean_is_students_interval():
 def test_degrees_of_freedom_are_those_of_the_items_that_the_measure_is_read_on():
     """Of 40 items 30 have no majority of the panel, and say nothing of agreement with it."""
     weights, kappa = np.array([5.0, 4.0, 1.0, 30.0]), MEASURES["consensus_kappa"]
-    seen = PanelPatterns(
-        RatingPatterns([[0, 0], [1, 1], [0, 0], [0, 1]], weights, scale=TWO, raters="ab"),
-        [0, 1, 1, 0],
-        "model",
-    )
+    seen = LabelsByRater(
+        [[0, 0], [1, 1], [0, 0], [0, 1]], weights, scale=TWO, raters="ab"
+    ).with_classifier([0, 1, 1, 0], "model")
     without = np.array(
         [
             float(kappa(seen.reweighted(weights - np.eye(4)[row])).value)
@@ -195,7 +190,7 @@ def test_ten_unanimous_items_do_not_reach_the_cutoff_by_any_method_that_may_deci
 
 @pytest.mark.parametrize("name", LEAVING_OUT)
 def test_where_leaving_an_item_out_leaves_nothing_to_measure_the_interval_is_everything(name):
-    one_of_a_kind = RatingPatterns(
+    one_of_a_kind = LabelsByRater(
         [[0, 0, 0], [0, 0, 1], [1, 1, 1]], [9, 0, 1], scale=TWO, raters="abc"
     )
     assert tuple(
@@ -227,7 +222,7 @@ def test_a_measure_of_categories_has_its_lowest_and_each_of_them():
 
 
 def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
-    seen = merged(patterns(5, 30).counts())
+    seen = patterns(5, 30).counts().merged()
     rows = seen.weights.shape[-1]
     for scheme in (BAYESIAN, ITEMS):
         drawn = np.vstack([block.weights for block in resampled(seen, 4000, 0, scheme=scheme)])
@@ -256,7 +251,7 @@ def test_items_of_a_cluster_are_drawn_together():
 )
 def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(name):
     seen = patterns(7, 150)
-    copies = RatingPatterns(np.repeat(seen.codes, 4, axis=0), scale=seen.scale, raters=seen.raters)
+    copies = LabelsByRater(np.repeat(seen.codes, 4, axis=0), scale=seen.scale, raters=seen.raters)
     clusters = [f"document {number // 4}" for number in range(600)]
     once, known, ignored = (
         estimate(
@@ -295,7 +290,7 @@ def test_the_two_way_interval_is_that_of_its_parts_one_by_one():
         [
             float(
                 alpha(
-                    RatingPatterns(
+                    LabelsByRater(
                         np.delete(seen.codes, i, 0), scale=TWO, raters=seen.raters
                     ).counts()
                 ).value
@@ -326,7 +321,7 @@ def test_few_clusters_that_happen_to_be_alike_say_no_more_of_raters_at_large_tha
     lows = []
     for noise in (0.0, 0.01):
         codes = np.where(rng.random((len(truth), 8)) < noise, 1 - truth, truth)
-        seen = RatingPatterns(
+        seen = LabelsByRater(
             codes,
             scale=Scale(("no", "yes")),
             raters=tuple("abcdefgh"),
@@ -344,7 +339,7 @@ def test_raters_whose_ratings_meet_no_other_say_nothing_of_raters_at_large(name)
     alone = np.full((64, 11), -1)
     alone[range(64), 3 + np.arange(64) // 8] = np.arange(64) % 2
     codes = np.vstack([np.column_stack([few.codes, np.full((300, 8), -1)]), alone])
-    many = RatingPatterns(
+    many = LabelsByRater(
         codes, scale=few.scale, raters=[*few.raters, *(f"alone {number}" for number in range(8))]
     )
     found, expected = (
@@ -357,7 +352,7 @@ def test_raters_whose_ratings_meet_no_other_say_nothing_of_raters_at_large(name)
     rng = np.random.default_rng(9)
     labels = np.where(rng.random(364) < 0.95, codes[:, 0], 1 - codes[:, 0])
     labels[300:] = -1
-    two = PanelPatterns(many.without(few.raters[0]), labels, "model")
+    two = many.without(few.raters[0]).with_classifier(labels, "model")
     assert (
         tuple(estimate("vanbelle_albert_kappa", two, Inference(method=name)).interval)
         == MEASURES["vanbelle_albert_kappa"].bounds
@@ -372,7 +367,7 @@ def with_passers_by(codes, n, rng):
 
 
 def of_codes(codes):
-    return RatingPatterns(codes, scale=TWO, raters=[str(rater) for rater in range(codes.shape[1])])
+    return LabelsByRater(codes, scale=TWO, raters=[str(rater) for rater in range(codes.shape[1])])
 
 
 def of_skill(rng, skills, n):
@@ -440,7 +435,7 @@ def test_a_measure_of_the_items_that_all_rated_counts_its_raters_on_these():
         size=(50, 4)
     )
     values[10:, 3] = np.nan
-    seen = RatingValues(values, scale=Scale(None, "interval"), raters="abcd")
+    seen = NumbersByRater(values, scale=Scale(None, "interval"), raters="abcd")
     record = MEASURES["icc_2_1"]
     (found,) = gathered(
         points_of([record], seen), seen, Inference(n_resamples=10, method="two_way_jackknife")
@@ -452,12 +447,12 @@ def met_twice(*raters, scale=TWO):
     """Raters, each of whom met items of her own twice: her cells."""
     cells = np.vstack(raters)
     of = np.repeat(np.arange(len(raters)), [len(each) for each in raters])
-    first = RatingPatterns(
+    first = LabelsByRater(
         np.where(of[:, None] == np.arange(len(raters)), cells.argmax(1)[:, None], -1),
         scale=scale,
         raters="abcdefgh"[: len(raters)],
     )
-    return ReplicateCounts(cells, np.arange(len(cells)), of, first)
+    return ReplicatedLabels(cells, np.arange(len(cells)), of, first)
 
 
 SURE, TORN = (
@@ -522,11 +517,11 @@ def test_a_rater_who_met_items_again_that_nobody_else_rated_is_among_raters_at_l
     def of(raters):
         kept = met[np.isin(met[:, 1], raters)]
         cells = [np.bincount(said[:, item, rater], minlength=2) for item, rater in kept]
-        return ReplicateCounts(
+        return ReplicatedLabels(
             cells,
             kept[:, 0],
             np.searchsorted(raters, kept[:, 1]),
-            RatingPatterns(codes[:, raters], scale=TWO, raters=[*map(str, raters)]),
+            LabelsByRater(codes[:, raters], scale=TWO, raters=[*map(str, raters)]),
         )
 
     record, everybody = MEASURES[measure], np.arange(5)
@@ -551,8 +546,8 @@ def test_raters_who_met_again_only_items_of_their_own_are_those_that_a_rule_on_r
         + [[-1, 1]] * 10
     )
     cells = ([[2, 0]] * 10 + [[0, 2]] * 10) * 2
-    seen = ReplicateCounts(
-        cells, np.arange(40, 80), [0] * 20 + [1] * 20, RatingPatterns(codes, scale=TWO, raters="ab")
+    seen = ReplicatedLabels(
+        cells, np.arange(40, 80), [0] * 20 + [1] * 20, LabelsByRater(codes, scale=TWO, raters="ab")
     )
     found = estimate("campagner_cabitza_rho", seen)
     assert (found.value, found.n_used, found.n_raters) == (1.0, 40, 2)
@@ -562,7 +557,7 @@ def test_fewer_items_than_raters_have_the_degrees_of_freedom():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=(5, 1))
     codes = np.where(rng.random((5, 12)) < 0.2, 1 - truth, truth)
-    seen = RatingPatterns(codes, scale=Scale(("no", "yes")), raters=tuple("abcdefghijkl"))
+    seen = LabelsByRater(codes, scale=Scale(("no", "yes")), raters=tuple("abcdefghijkl"))
 
     def alpha(rows, raters):
         return float(
@@ -604,8 +599,8 @@ def test_where_there_is_no_limit_plain_data_say_none():
 
 def test_agreement_of_raters_with_themselves_has_the_rater_as_cluster():
     cells = [[2, 0]] * 30 + [[2, 0]] * 30 + [[1, 1]] * 30
-    first = RatingPatterns(np.zeros((30, 3), dtype=int), scale=TWO, raters="abc")
-    replicates = ReplicateCounts(cells, np.tile(np.arange(30), 3), np.repeat([0, 1, 2], 30), first)
+    first = LabelsByRater(np.zeros((30, 3), dtype=int), scale=TWO, raters="abc")
+    replicates = ReplicatedLabels(cells, np.tile(np.arange(30), 3), np.repeat([0, 1, 2], 30), first)
     these, at_large = (
         estimate("self_agreement_unbiased", replicates, Inference(method=name)).interval
         for name in (DEFAULT_METHOD, "two_way_jackknife")
@@ -619,8 +614,8 @@ def test_pooled_self_agreement_has_the_variance_of_raters_and_of_items_left_out(
     counts = rng.multinomial(2, [0.5, 0.5], size=120) * (rng.random((120, 1)) < 0.4)
     counts = np.where(counts.sum(1, keepdims=True) == 0, [[2, 0]], counts)
     item, rater = np.tile(np.arange(30), 4), np.repeat(np.arange(4), 30)
-    replicates = ReplicateCounts(
-        counts, item, rater, RatingPatterns(np.zeros((30, 4), dtype=int), scale=TWO, raters="abcd")
+    replicates = ReplicatedLabels(
+        counts, item, rater, LabelsByRater(np.zeros((30, 4), dtype=int), scale=TWO, raters="abcd")
     )
     same = (counts == 2).any(1)
 
@@ -651,7 +646,7 @@ def test_only_the_two_way_interval_holds_what_is_true_of_raters_at_large():
     skills = np.clip(rng.normal(0.9, 0.07, size=1_000_000), 0, 1)
     truth, held = skills.mean() ** 2, {"jackknife_t": 0, "two_way_jackknife_log": 0}
     for _ in range(150):
-        seen = merged_codes(RatingPatterns(careless(rng, 5, 1000), scale=TWO, raters="abcde"))
+        seen = LabelsByRater(careless(rng, 5, 1000), scale=TWO, raters="abcde").merged()
         for name in held:
             low, high = estimate("krippendorff_alpha", seen, Inference(method=name)).interval
             held[name] += low <= truth <= high

@@ -3,20 +3,21 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.measures.alternative import _p_value, _rejected_up_to
+from agreement_pipeline.statistics import LabelsByRater
 
 SCALE = Scale(tuple("abc"))
 
 
 def panel_of(codes, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 def round_of(seed, n_items=150, n_raters=5, skill=0.7, model=0.8, missing=0.2):

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.bennett import bennett_s
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 K = 4
 SCALE = Scale((0.0, 1.0, 2.0, 5.0), "ratio")
@@ -33,7 +35,7 @@ def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting):
         pairs = [w[a][b] for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]
         agreed += [sum(pairs) / len(pairs)] if pairs else []
     expected = sum(w[a][b] for a in range(K) for b in range(K)) / K**2
-    counts = RatingPatterns(codes, scale=SCALE, raters=tuple("abc")).counts()
+    counts = LabelsByRater(codes, scale=SCALE, raters=tuple("abc")).counts()
     assert float(bennett_s(counts, weighting).value) == pytest.approx(
         (np.mean(agreed) - expected) / (1 - expected), abs=1e-12
     )

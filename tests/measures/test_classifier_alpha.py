@@ -2,17 +2,11 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    PanelPatterns,
-    PanelValues,
-    RatingPatterns,
-    RatingValues,
-    Scale,
-    estimate,
-)
-from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
@@ -23,20 +17,20 @@ SCALES = {level: Scale((1.0, 2.0, 5.0), level) for level in ("interval", "ratio"
 
 
 def panel_of(codes, level="nominal"):
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1], scale=SCALES[level], raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 def in_numbers(codes, level):
     numbers = np.where(codes < 0, np.nan, np.array([1.0, 2.0, 5.0])[codes])
-    panel = RatingValues(
+    panel = NumbersByRater(
         numbers[:, :-1],
         scale=Scale(None, level),
         raters=[f"r{j}" for j in range(codes.shape[1] - 1)],
     )
-    return PanelValues(panel, numbers[:, -1:], "model")
+    return panel.with_classifier(numbers[:, -1:], "model")
 
 
 def theirs(codes, level):
@@ -76,7 +70,10 @@ def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it
 
 def test_a_panel_of_one_category_leaves_no_gain_but_an_alpha():
     panel = panel_of(np.array([[0, 0, 0], [0, 0, 1]]))
-    assert GAIN.why_undefined(panel).startswith("the panel's ratings that meet another")
+    assert GAIN.why_undefined(panel) == (
+        "on the items that the classifier labelled, "
+        "all ratings of the panel that can be compared are of one category"
+    )
     assert WITH.why_undefined(panel) is None
     assert np.isnan(GAIN(panel).value)
     assert np.isfinite(WITH(panel).value)
@@ -119,10 +116,10 @@ def test_all_three_are_loops_over_pairs_of_vectors(seed):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(15, 1, 2)) * [1.0, 30.0] + rng.normal(size=(15, 4, 2)) * [0.5, 10.0]
     vectors[rng.random((15, 4)) < 0.4] = np.nan
-    panel = RatingValues(
+    panel = NumbersByRater(
         vectors[:, :3], scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
     )
-    statistic = PanelValues(panel, vectors[:, 3], "model")
+    statistic = panel.with_classifier(vectors[:, 3], "model")
     given = [[rating for rating in row if not np.isnan(rating[0])] for row in vectors]
     of_panel = [[rating for rating in row[:3] if not np.isnan(rating[0])] for row in vectors]
     labelled = [place for place in range(15) if not np.isnan(vectors[place, 3, 0])]
@@ -195,10 +192,10 @@ def test_an_influence_without_a_value_says_why():
 
 
 def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
-    others = RatingPatterns(
+    others = LabelsByRater(
         [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
     )
     found = estimate(
-        "alpha_influence", PanelPatterns(others, [0, -1, -1], "c"), Inference(n_resamples=100)
+        "alpha_influence", others.with_classifier([0, -1, -1], "c"), Inference(n_resamples=100)
     )
     assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

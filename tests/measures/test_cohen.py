@@ -5,8 +5,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 4
 SCALE = Scale(tuple("abcd"), "ordinal")
@@ -18,7 +20,7 @@ WEIGHTS = {
 
 
 def patterns_of(codes):
-    return RatingPatterns(codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
+    return LabelsByRater(codes, scale=SCALE, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
 
 
 def value(name, codes):
@@ -59,7 +61,7 @@ def test_on_complete_ratings_it_is_what_scikit_learn_computes(name, seed):
 def test_on_a_table_it_is_what_statsmodels_computes(name, theirs):
     table = np.array([[12, 3, 1, 0], [2, 9, 4, 1], [0, 3, 8, 2], [1, 0, 2, 7]])
     codes = [(a, b) for a in range(K) for b in range(K)]
-    patterns = RatingPatterns(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
+    patterns = LabelsByRater(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
     assert float(MEASURES[name](patterns).value) == pytest.approx(
         cohens_kappa(table, wt=theirs).kappa, abs=1e-12
     )

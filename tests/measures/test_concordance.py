@@ -3,13 +3,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingValues, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 lin_ccc = MEASURES["lin_ccc"]
 
 
 def numbers(table, weights=None):
-    return RatingValues(
+    return NumbersByRater(
         table, weights, scale=Scale(None, "interval"), raters=range(np.shape(table)[1])
     )
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import ConfidentPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 RHO = MEASURES["campagner_cabitza_rho_confidence"]
 ABC = Scale(("a", "b", "c"))
@@ -37,12 +37,9 @@ def drawn(seed, items=15, raters=4):
 
 
 def confident(codes, confidence, weights=None, scale=ABC):
-    return ConfidentPatterns(
-        RatingPatterns(
-            codes, weights, scale=scale, raters=[f"r{r}" for r in range(np.shape(codes)[1])]
-        ),
-        confidence,
-    )
+    return LabelsByRater(
+        codes, weights, scale=scale, raters=[f"r{r}" for r in range(np.shape(codes)[1])]
+    ).with_confidence(confidence)
 
 
 def equations_4_and_5(codes, confidence, weights):
@@ -82,7 +79,7 @@ def test_rho_is_equations_4_and_5_with_confidence_for_the_share_of_decided_choic
 def test_with_full_confidence_it_is_the_percent_agreement_and_with_none_it_is_0():
     codes, _, weights = drawn(3)
     sure, guessed = (confident(codes, np.full(codes.shape, y), weights) for y in (1.0, 0.0))
-    percent = float(MEASURES["percent_agreement"](sure.patterns.counts()).value)
+    percent = float(MEASURES["percent_agreement"](sure.counts()).value)
     assert float(RHO(sure).value) == pytest.approx(percent)
     assert float(RHO(guessed).value) == 0.0
     assert float(RHO(guessed).observed) == pytest.approx(percent)
@@ -138,7 +135,7 @@ def test_confidence_is_a_number_or_nothing():
     assert ratings.table["confidence"].tolist() == pytest.approx(
         [0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True
     )
-    found = memory.confident_patterns(ratings)
+    found = Memory().confident_labels(ratings)
     assert (found.n_items, found.n_used, found.n_ratings) == (2, 1, 3)
     assert RHO.raters_left_out(found) == ("eve",)
 
@@ -165,7 +162,7 @@ def test_equal_rows_of_labels_and_confidence_are_made_one_and_give_the_same_valu
         for r in range(4)
         if codes[v, r] >= 0
     ]
-    found = memory.confident_patterns(Ratings.from_frame(frame_of(rows), ABC))
+    found = Memory().confident_labels(Ratings.from_frame(frame_of(rows), ABC))
     assert found.weights.tolist() == [5] * 6
     assert float(RHO(found).value) == pytest.approx(
         equations_4_and_5(codes, confidence, np.ones(6)), abs=1e-12
@@ -229,19 +226,18 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 def test_unseen_rows_are_those_of_the_patterns_with_each_raters_mean_confidence():
     seen = confident([[0, 1, -1], [1, 1, 0]], [[0.5, 1.0, np.nan], [0.7, 1.0, np.nan]])
     possible = seen.with_unseen(3.0)
-    patterns = seen.patterns.with_unseen(3.0)
-    assert possible.patterns.codes.tolist() == patterns.codes.tolist()
+    labels = LabelsByRater(seen.codes, seen.weights, scale=seen.scale, raters=seen.raters)
+    patterns = labels.with_unseen(3.0)
+    assert possible.codes.tolist() == patterns.codes.tolist()
     assert possible.weights.tolist() == patterns.weights.tolist()
-    rows = possible.patterns.codes[2:] >= 0
+    rows = possible.codes[2:] >= 0
     expected = np.where(rows, [0.6, 1.0, np.nan], np.nan)
     assert possible.confidence[2:] == pytest.approx(expected, nan_ok=True)
 
 
 def test_two_rounds_add_by_the_names_of_raters():
     one = confident([[0, 1]], [[0.5, 1.0]])
-    other = ConfidentPatterns(
-        RatingPatterns([[2, 0]], scale=ABC, raters=("r1", "new")), [[0.1, 0.2]]
-    )
+    other = LabelsByRater([[2, 0]], scale=ABC, raters=("r1", "new")).with_confidence([[0.1, 0.2]])
     both = one + other
     assert both.raters == ("r0", "r1", "new")
     assert both.confidence == pytest.approx(

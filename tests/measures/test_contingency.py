@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 
 def of_table(table):
     k = len(table)
     codes = [(a, b) for a in range(k) for b in range(k)]
-    return RatingPatterns(
+    return LabelsByRater(
         codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
     )
 
@@ -38,7 +40,7 @@ def test_raters_without_a_common_category_have_no_b():
 
 def test_items_that_one_rater_left_out_count_for_neither_coefficient():
     table = [[8, 2], [1, 9]]
-    some = of_table(table) + RatingPatterns(
+    some = of_table(table) + LabelsByRater(
         [[0, -1], [-1, 1]], [50, 50], scale=Scale(tuple("ab")), raters=("one", "other")
     )
     for name in ("bangdiwala_b", "yule_y", "information_agreement"):

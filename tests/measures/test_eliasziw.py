@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import ReplicateValues
+from agreement_pipeline.statistics import ReplicatedNumbers
 
 NAMES = ("inter_random", "inter_fixed", "intra_random", "intra_fixed")
 RECORDS = {name: MEASURES[f"eliasziw_{name}"] for name in NAMES}
@@ -28,7 +28,7 @@ def replicates(table, weights=None):
     n, t, m = table.shape
     where = np.indices((n, t)).reshape(2, -1)
     weights = np.ones(n) if weights is None else weights
-    return ReplicateValues(
+    return ReplicatedNumbers(
         table.reshape(n * t, m),
         *where,
         weights,
@@ -116,13 +116,13 @@ def test_the_shares_are_those_that_made_the_numbers():
 def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(
     tabled, name, table, reason
 ):
-    counts = memory.replicate_counts(tabled(table, ("0", "1"), "interval"))
+    counts = Memory().replicated_labels(tabled(table, ("0", "1"), "interval"))
     assert RECORDS[name].why_undefined(counts) == reason
     assert np.isnan(RECORDS[name](counts).value)
 
 
 def test_raters_without_replicates_are_left_out_and_named(tabled):
-    counts = memory.replicate_counts(
+    counts = Memory().replicated_labels(
         tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval")
     )
     assert float(RECORDS["inter_random"](counts).value) == pytest.approx(10 / 12.25)
@@ -186,7 +186,7 @@ def unbalanced():
     )
     numbers[[place for place, cell in enumerate(cells) if cell[2] == 2], 2] = np.nan
     item, rater, _ = zip(*cells, strict=True)
-    return ReplicateValues(
+    return ReplicatedNumbers(
         numbers, item, rater, np.ones(10), scale=Scale(None, "interval"), raters=("a", "b")
     )
 

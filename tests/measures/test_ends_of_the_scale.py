@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Rule, Scale
-from agreement_pipeline.engines import memory
+from agreement_pipeline import Rule, Scale
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.readers import read
+from agreement_pipeline.statistics import LabelsByRater
 
 N = 100
 
@@ -67,14 +69,14 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
-    assert MEASURES[name].why_undefined(memory.category_counts(named)) is None
+    assert MEASURES[name].why_undefined(Memory().counts(named)) is None
     assert (
         MEASURES[name]
-        .why_undefined(memory.category_counts(read_off))
+        .why_undefined(Memory().counts(read_off))
         .startswith("the categories were read off the ratings")
     )
-    assert np.isfinite(MEASURES[name](memory.category_counts(named)).value)
-    assert np.isnan(MEASURES[name](memory.category_counts(read_off)).value)
+    assert np.isfinite(MEASURES[name](Memory().counts(named)).value)
+    assert np.isnan(MEASURES[name](Memory().counts(read_off)).value)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa_quadratic", "conger_kappa_quadratic"])
@@ -100,5 +102,5 @@ def test_each_draw_of_weights_asks_for_itself_whether_the_ends_meet(name):
 
 
 def statistic_of(name, rows, scale):
-    patterns = RatingPatterns(rows, scale=scale, raters=tuple("abc"))
+    patterns = LabelsByRater(rows, scale=scale, raters=tuple("abc"))
     return patterns if MEASURES[name].needs == "patterns" else patterns.counts()

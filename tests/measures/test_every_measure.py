@@ -6,15 +6,11 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    GroupPatterns,
-    PanelPatterns,
-    RatingPatterns,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),
@@ -66,15 +62,15 @@ def statistic(codes, scale, needs, weights=None):
     The last column is a panel's classifier. The last half of the columns is the second group.
     """
     if needs == "panel":
-        panel = RatingPatterns(
+        panel = LabelsByRater(
             codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
         )
-        return PanelPatterns(panel, codes[:, -1], "model")
-    patterns = RatingPatterns(
+        return panel.with_classifier(codes[:, -1], "model")
+    patterns = LabelsByRater(
         codes, weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1])]
     )
     if needs == "groups":
-        return GroupPatterns(patterns, patterns.raters[free_raters(codes, needs) :])
+        return patterns.in_groups(patterns.raters[free_raters(codes, needs) :])
     return patterns if needs == "patterns" else patterns.counts()
 
 

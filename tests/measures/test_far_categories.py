@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    PanelPatterns,
-    RatingPatterns,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.statistics import GroupPatterns, ReplicateCounts, against_the_rest
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]
@@ -46,13 +41,11 @@ def statistic(needs, categories, n_raters=4, level="ratio"):
         truth,
         np.random.default_rng(3).integers(0, 3, size=(60, n_raters)),
     )
-    patterns = RatingPatterns(
-        codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters])
-    )
+    patterns = LabelsByRater(codes, scale=Scale(categories, level), raters=tuple("abcd"[:n_raters]))
     if needs == "panel":
-        return against_the_rest(patterns, "a")
+        return patterns.against("a")
     if needs == "groups":
-        return GroupPatterns(patterns, ("c", "d"))
+        return patterns.in_groups(("c", "d"))
     return patterns.counts() if needs == "counts" else patterns
 
 
@@ -105,13 +98,13 @@ def draws_with_and_without_the_far_category(needs, far, level):
     weights = np.random.default_rng(6).gamma(1.0, size=(6, 64))
     weights[2:4, 61:], weights[4:, 60:] = 0.0, 0.0
     scale = Scale((*NEAR, far), level)
-    patterns = RatingPatterns(codes, scale=scale, raters=tuple("abcd"))
+    patterns = LabelsByRater(codes, scale=scale, raters=tuple("abcd"))
     if needs == "replicates":
         cells = [np.bincount(row, minlength=4) for row in codes]
-        return ReplicateCounts(cells, range(64), np.arange(64) % 2, patterns), weights
+        return ReplicatedLabels(cells, range(64), np.arange(64) % 2, patterns), weights
     if needs == "groups":
-        return GroupPatterns(patterns, ("c", "d")), weights
-    panel = PanelPatterns(patterns.only("abc"), codes[:, 3], "model")
+        return patterns.in_groups(("c", "d")), weights
+    panel = patterns.only("abc").with_classifier(codes[:, 3], "model")
     return {"counts": patterns.counts(), "patterns": patterns, "panel": panel}[needs], weights
 
 
@@ -190,16 +183,12 @@ def test_alpha_of_proportions_does_not_see_a_zero_that_meets_no_other_rating(dis
 @pytest.mark.parametrize("name", ["vanbelle_albert_kappa_quadratic", "schouten_kappa_quadratic"])
 def test_a_classifier_on_neighbours_of_a_far_category_has_the_value_of_two_categories(name):
     codes = [[1, 1, 1], [1, 2, 1], [2, 2, 2], [2, 2, 1]]
-    far = PanelPatterns(
-        RatingPatterns(codes, scale=Scale((0.0, 1.0, 2.0, 2e6), "interval"), raters=tuple("abc")),
-        [1, 1, 2, 2],
-        "model",
-    )
-    near = PanelPatterns(
-        RatingPatterns(np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")),
-        [0, 0, 1, 1],
-        "model",
-    )
+    far = LabelsByRater(
+        codes, scale=Scale((0.0, 1.0, 2.0, 2e6), "interval"), raters=tuple("abc")
+    ).with_classifier([1, 1, 2, 2], "model")
+    near = LabelsByRater(
+        np.array(codes) - 1, scale=Scale(("a", "b")), raters=tuple("abc")
+    ).with_classifier([0, 0, 1, 1], "model")
     assert MEASURES[name].why_undefined(far) is None
     assert float(MEASURES[name](far).value) == pytest.approx(
         float(MEASURES[name.removesuffix("_quadratic")](near).value), rel=1e-12

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 ABC = Scale(("a", "b", "c"))
 
@@ -24,8 +24,8 @@ def drawn(seed, raters, missing):
 
 
 def panel_of(codes, labels=None):
-    patterns = RatingPatterns(codes, scale=ABC, raters=[f"r{r}" for r in range(codes.shape[1])])
-    return patterns if labels is None else PanelPatterns(patterns, labels, "model")
+    patterns = LabelsByRater(codes, scale=ABC, raters=[f"r{r}" for r in range(codes.shape[1])])
+    return patterns if labels is None else patterns.with_classifier(labels, "model")
 
 
 def share(column, category):

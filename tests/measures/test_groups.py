@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import MEASURES, GroupPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.groups import cross_kappa, vanbelle_albert_group_kappa
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 4
 SCALE = Scale((0.0, 1.0, 3.0, 4.0), "ratio")
@@ -16,8 +19,8 @@ SINGLE_RATINGS = (
 
 def groups_of(codes, n_second=2, scale=SCALE):
     raters = tuple(f"r{j}" for j in range(np.shape(codes)[1]))
-    return GroupPatterns(
-        RatingPatterns(codes, scale=scale, raters=raters), raters[len(raters) - n_second :]
+    return LabelsByRater(codes, scale=scale, raters=raters).in_groups(
+        raters[len(raters) - n_second :]
     )
 
 
@@ -111,10 +114,10 @@ def test_groups_split_alike_agree_perfectly_and_no_split_agrees_better(name):
 def test_swapping_the_groups_changes_nothing():
     codes = np.random.default_rng(6).integers(-1, K, size=(20, 5))
     raters = tuple(f"r{j}" for j in range(5))
-    patterns = RatingPatterns(codes, scale=Scale(tuple("abcd")), raters=raters)
+    patterns = LabelsByRater(codes, scale=Scale(tuple("abcd")), raters=raters)
     for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
         one, other = (
-            float(MEASURES[name](GroupPatterns(patterns, second)).value)
+            float(MEASURES[name](patterns.in_groups(second)).value)
             for second in (raters[3:], raters[:3])
         )
         assert one == pytest.approx(other, abs=1e-12)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import (
     BIPOLAR,
     CIRCULAR,
@@ -13,6 +14,7 @@ from agreement_pipeline.measures._weights import (
     RATIO,
 )
 from agreement_pipeline.measures.gwet import gwet_ac2, gwet_ordinal_alpha
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
 SCALE = Scale((1.0, 2.0, 5.0, 6.0), "ratio")
@@ -37,7 +39,7 @@ SIX_RATERS = [
 
 def random_counts(seed, complete=False):
     codes = np.random.default_rng(seed).integers(0 if complete else -1, 4, size=(25, 4))
-    return codes.tolist(), RatingPatterns(codes, scale=SCALE, raters=tuple("abcd")).counts()
+    return codes.tolist(), LabelsByRater(codes, scale=SCALE, raters=tuple("abcd")).counts()
 
 
 @pytest.mark.parametrize("weighting", EVERY)
@@ -80,7 +82,7 @@ def test_six_raters_have_the_quadratic_values_that_irrcac_prints(name, printed):
 def test_two_abstractors_have_the_quadratic_value_that_irrcac_prints():
     codes = [(a, b) for a in range(3) for b in range(3)]
     table = [13, 0, 0, 0, 20, 7, 0, 4, 56]
-    counts = RatingPatterns(
+    counts = LabelsByRater(
         codes, table, scale=Scale((1, 2, 3), "interval"), raters=("a", "b")
     ).counts()
     assert float(MEASURES["gwet_ac2_quadratic"](counts).value) == pytest.approx(0.9402369, abs=5e-8)
@@ -98,7 +100,7 @@ def test_gwets_four_raters_have_the_values_that_irrcac_prints():
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
         ]
     ).T
-    counts = RatingPatterns(
+    counts = LabelsByRater(
         rows - 1, scale=Scale(tuple(range(1, 6)), "interval"), raters=tuple("abcd")
     ).counts()
     printed = {

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 IA, IA_C = MEASURES["information_agreement"], MEASURES["information_agreement_c"]
 
@@ -11,7 +13,7 @@ IA, IA_C = MEASURES["information_agreement"], MEASURES["information_agreement_c"
 def of_table(table):
     k = len(table)
     codes = [(a, b) for a in range(k) for b in range(k)]
-    return RatingPatterns(
+    return LabelsByRater(
         codes, np.ravel(table), scale=Scale(tuple("abcd"[:k])), raters=("one", "other")
     )
 
@@ -65,7 +67,7 @@ def test_ia_is_scikit_learns_mutual_information_over_the_lesser_entropy(seed):
     rng = np.random.default_rng(seed)
     one = rng.integers(0, 4, size=50)
     other = np.where(rng.random(50) < 0.6, one, rng.integers(0, 4, size=50))
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         np.column_stack([one, other]), scale=Scale(tuple("abcd")), raters=("one", "other")
     )
     least = min(mutual_info_score(one, one), mutual_info_score(other, other))
@@ -105,7 +107,7 @@ def test_ia_by_continuity_depends_on_the_number_of_categories_alone_where_both_r
     values = [
         float(
             IA_C(
-                RatingPatterns(
+                LabelsByRater(
                     [[0, 0]], [9], scale=Scale(tuple(map(str, range(k)))), raters=("a", "b")
                 )
             ).value

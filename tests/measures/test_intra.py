@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.engines.memory import replicate_counts
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 TABLE = """
 A B
@@ -27,7 +27,7 @@ CELLS = (["0", "0", "1", "1", "2", "0"], ["1", "1"], ["2", "0"], ["1", "1", "1"]
 
 @pytest.fixture
 def replicates(tabled):
-    return replicate_counts(tabled(TABLE, ("0", "1", "2")))
+    return Memory().replicated_labels(tabled(TABLE, ("0", "1", "2")))
 
 
 def test_self_agreement_is_the_chance_that_two_own_labels_drawn_with_return_agree(replicates):
@@ -52,13 +52,13 @@ def test_the_value_of_one_rater_rests_on_their_cells_alone(replicates):
 def test_the_unbiased_form_is_right_on_average_where_the_plug_in_form_is_too_high():
     # Three labels with shares (0.7, 0.3) have a true self-agreement of 0.58.
     # There is one item for each number of first labels, weighted by its probability.
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0]] * 4,
         [0.3**3, 3 * 0.7 * 0.3**2, 3 * 0.7**2 * 0.3, 0.7**3],
         scale=Scale(("no", "yes")),
         raters=("a",),
     )
-    every_draw = ReplicateCounts([[c, 3 - c] for c in range(4)], range(4), [0] * 4, first)
+    every_draw = ReplicatedLabels([[c, 3 - c] for c in range(4)], range(4), [0] * 4, first)
     assert MEASURES["self_agreement_unbiased"](every_draw).value == pytest.approx(0.58, abs=1e-12)
     assert MEASURES["self_agreement"](every_draw).value == pytest.approx(0.58 + 0.42 / 3, abs=1e-12)
 

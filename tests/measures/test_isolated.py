@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
-from agreement_pipeline.measures import _weights
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES, _weights
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -23,10 +24,10 @@ SYPHILIS = {
 
 def panel_of(codes, scale=SCALE, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 def syphilis():
@@ -164,9 +165,9 @@ def test_every_weighting_is_a_squared_distance_so_that_schoutens_kappa_is_never_
 def test_schoutens_kappa_reaches_minus_one_where_the_classifier_always_says_the_other_pole(
     weighting,
 ):
-    panel = RatingPatterns([[0, 0], [2, 2]], scale=SCALE, raters="ab")
+    panel = LabelsByRater([[0, 0], [2, 2]], scale=SCALE, raters="ab")
     assert float(
-        schouten_kappa(PanelPatterns(panel, [2, 0], "model"), weighting).value
+        schouten_kappa(panel.with_classifier([2, 0], "model"), weighting).value
     ) == pytest.approx(-1.0)
 
 
@@ -189,10 +190,10 @@ def panel_and_guesses(accuracy):
         axis=0,
         return_counts=True,
     )
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         rows[:, :-1], weights.astype(float), scale=Scale((1.0, 2.0, 5.0), "interval"), raters="abc"
     )
-    return PanelPatterns(panel, rows[:, -1], "model")
+    return panel.with_classifier(rows[:, -1], "model")
 
 
 @pytest.mark.parametrize("accuracy", [1.0, 0.7])
@@ -206,12 +207,12 @@ def test_where_zero_is_said_to_be_the_value_of_guessing_a_guessing_classifier_ge
 def test_guessing_gets_a_third_against_a_unanimous_panel_and_passes_unseen_among_twelve():
     codes = np.repeat([[0], [1]], 2, axis=0)
     panels = {
-        n: RatingPatterns(
+        n: LabelsByRater(
             np.repeat(codes, n, axis=1), [50] * 4, scale=Scale("ab"), raters="abcdefghijkl"[:n]
         )
         for n in (3, 12)
     }
-    unanimous = {n: PanelPatterns(panel, [0, 1] * 2, "m") for n, panel in panels.items()}
+    unanimous = {n: panel.with_classifier([0, 1] * 2, "m") for n, panel in panels.items()}
     assert float(MEASURES["shah_s"](unanimous[3]).value) == pytest.approx(1 / 3, abs=1e-12)
     assert float(MEASURES["vanbelle_albert_kappa"](unanimous[3]).value) == pytest.approx(
         0, abs=1e-12

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, Ratings, RatingValues, Scale, estimate
-from agreement_pipeline.engines import memory
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.engines import Memory
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resampled
-from agreement_pipeline.measures import _numbers
+from agreement_pipeline.measures import MEASURES, _numbers
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
@@ -22,7 +24,7 @@ LEVELS = ["ordinal", "interval", "ratio"]
 def numbers(table, level="interval", weights=None):
     table = np.asarray(table, dtype=float)
     dimensions = table.shape[2] if table.ndim == 3 else 1
-    return RatingValues(
+    return NumbersByRater(
         table,
         weights,
         scale=Scale(None, level, dimensions=dimensions),
@@ -195,7 +197,7 @@ def test_alpha_of_100_000_items_by_5_raters_takes_memory_linear_in_the_ratings(l
 @pytest.mark.parametrize("level", ["interval", "ordinal", "ratio"])
 def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_megabytes(level):
     table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
-    values = RatingValues(table, scale=Scale(None, level), raters=tuple("abcde"))
+    values = NumbersByRater(table, scale=Scale(None, level), raters=tuple("abcde"))
     tracemalloc.start()
     found = estimate("krippendorff_alpha", values, Inference(n_resamples=40))
     peak = tracemalloc.get_traced_memory()[1]
@@ -211,7 +213,7 @@ def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
         "_ranked",
         lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values),
     )
-    values = RatingValues(
+    values = NumbersByRater(
         np.random.default_rng(3).normal(size=(20, 3)),
         scale=Scale(None, "ordinal"),
         raters=tuple("abc"),
@@ -233,7 +235,7 @@ def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
     assert ratings.rater_order
     assert len(ratings.current) == 500_000
     tracemalloc.start()
-    found = alpha(memory.rating_values(ratings))
+    found = alpha(Memory().numbers(ratings))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.value == pytest.approx(0, abs=0.01)
@@ -259,7 +261,7 @@ def test_the_multivariate_alpha_of_two_tables_is_that_of_another_computation(nam
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    assert alpha(memory.rating_values(ratings)).value == pytest.approx(value, abs=5e-7)
+    assert alpha(Memory().numbers(ratings)).value == pytest.approx(value, abs=5e-7)
 
 
 @needs_data
@@ -268,7 +270,7 @@ def test_the_interval_alphas_of_the_dimensions_of_snow_2008():
     published = json.loads((SHARED / "snow_affect.json").read_text())["alpha_fast_krippendorff"]
     for column, expected in published.items():
         frame = table[["item", "rater"]].assign(label=table[column])
-        values = memory.rating_values(Ratings.from_frame(frame, Scale(None, "interval")))
+        values = Memory().numbers(Ratings.from_frame(frame, Scale(None, "interval")))
         assert alpha(values).value == pytest.approx(expected["interval"], abs=1e-6)
-        ranks = memory.rating_values(Ratings.from_frame(frame, Scale(None, "ordinal")))
+        ranks = Memory().numbers(Ratings.from_frame(frame, Scale(None, "ordinal")))
         assert alpha(ranks).value == pytest.approx(expected["ordinal"], abs=1e-6)

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, Ratings, Scale
-from agreement_pipeline.engines import memory
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.engines import Memory
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts
 
 alpha_masi, alpha_jaccard = MEASURES["alpha_masi"], MEASURES["alpha_jaccard"]
 
@@ -44,7 +46,7 @@ def counted(items):
         for r, labels in enumerate(ratings)
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    return memory.category_counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
+    return Memory().counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
 
 
 def random_items(rng):

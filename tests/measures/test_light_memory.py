@@ -4,8 +4,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale, estimate
-from agreement_pipeline.measures import cohen
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES, cohen
+from agreement_pipeline.statistics import LabelsByRater
 
 
 def crowd(n_items, n_raters, each):
@@ -13,7 +15,7 @@ def crowd(n_items, n_raters, each):
     codes = np.full((n_items, n_raters), -1)
     for row in codes:
         row[rng.choice(n_raters, each, replace=False)] = rng.integers(0, 2, each)
-    return RatingPatterns(
+    return LabelsByRater(
         codes, scale=Scale(("no", "yes")), raters=[f"r{j}" for j in range(n_raters)]
     )
 

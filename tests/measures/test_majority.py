@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.majority import strict_majority
+from agreement_pipeline.statistics import LabelsByRater
 
 KAPPA = MEASURES["consensus_kappa"]
 SCALE = Scale(tuple("abc"))
@@ -11,10 +13,10 @@ SCALE = Scale(tuple("abc"))
 
 def panel_of(codes, weights=None):
     codes = np.asarray(codes)
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1], weights, scale=SCALE, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 @pytest.mark.parametrize("seed", range(3))

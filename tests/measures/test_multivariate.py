@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Ratings, RatingValues, Scale, estimate
-from agreement_pipeline.engines import memory
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.engines import Memory
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import _simplices
+from agreement_pipeline.measures import MEASURES, _simplices
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from tools.pages.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -29,7 +31,7 @@ def vectors(table, weights=None):
         if dimensions == 1
         else Scale(None, "multivariate interval", dimensions=dimensions)
     )
-    return RatingValues(table, weights, scale=scale, raters=range(table.shape[1]))
+    return NumbersByRater(table, weights, scale=scale, raters=range(table.shape[1]))
 
 
 def random_table(rng, items, raters, dimensions, *, ties=False):
@@ -158,9 +160,7 @@ def test_the_iota_of_janson_and_olsson_table_1():
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    assert janson_olsson_iota(memory.rating_values(ratings)).value == pytest.approx(
-        0.755015, abs=5e-7
-    )
+    assert janson_olsson_iota(Memory().numbers(ratings)).value == pytest.approx(0.755015, abs=5e-7)
 
 
 @needs_data
@@ -173,7 +173,7 @@ def test_the_iota_of_one_nominal_variable_is_that_of_its_indicators_and_congers_
         case["expected"], abs=case["tolerance"]
     )
     assert MEASURES["shah_kappa_s"](
-        RatingPatterns(codes, scale=scale, raters="abcdef")
+        LabelsByRater(codes, scale=scale, raters="abcdef")
     ).value == pytest.approx(case["expected"], abs=case["tolerance"])
 
 
@@ -184,7 +184,7 @@ def test_a_panel_that_never_meets_leaves_nothing_that_every_rater_rated():
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    values = memory.rating_values(ratings)
+    values = Memory().numbers(ratings)
     for measure in ALL:
         assert measure.why_undefined(values) == "no item was rated by every rater"
         assert np.isnan(measure(values).value)

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, RatingPatterns, Scale, estimate
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 NO_YES = Scale(("no", "yes"))
 KAPPAS = (
@@ -21,7 +24,7 @@ BY_DESIGN = {"gwet_ac1": 1.0, "bennett_s": 1.0}
 
 
 def statistic(name, codes, weights=None):
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         codes, weights, scale=NO_YES, raters=tuple("abc")[: np.shape(codes)[1]]
     )
     return patterns if MEASURES[name].needs == "patterns" else patterns.counts()
@@ -70,7 +73,7 @@ def test_lights_kappa_asks_it_of_the_items_that_a_pair_of_raters_shares():
 
 
 def test_a_category_of_all_pairs_or_of_single_ratings_only_has_no_kappa():
-    counts = RatingPatterns(
+    counts = LabelsByRater(
         [[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")
     ).counts()
     assert np.isnan(MEASURES["kappa_by_category"](counts).value).tolist() == [False, False, True]

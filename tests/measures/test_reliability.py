@@ -11,7 +11,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.measures.reliability import _guessing
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
 
@@ -30,11 +30,11 @@ def bisected(d, p):
 
 def replicated(first, cells, weights=None, names=("no", "yes")):
     """The statistic from first ratings (items, raters) and counts by (item, rater)."""
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         first, weights, scale=Scale(names), raters=[f"r{r}" for r in range(np.shape(first)[1])]
     )
     where = np.array(list(cells)).reshape(-1, 2)
-    return ReplicateCounts(
+    return ReplicatedLabels(
         np.array(list(cells.values()), dtype=float), where[:, 0], where[:, 1], patterns
     )
 
@@ -155,7 +155,7 @@ def test_with_every_rater_at_one_with_herself_rho_is_the_mean_percent_agreement_
     first, _, weights = drawn(2, 3, 2, missing=0.1)
     cells = {(u, i): (np.arange(3) == k) * 9 for i in range(4) for k in range(3) for u in [k]}
     replicates = replicated(first, cells, weights, ("a", "b", "c"))
-    percent = MEASURES["percent_agreement"](replicates.patterns.counts()).value
+    percent = MEASURES["percent_agreement"](replicates.first.counts()).value
     for record in (EXACT, ROBUST):
         assert record(replicates).value == pytest.approx(float(percent), abs=1e-12)
         assert record(replicates).observed == pytest.approx(float(percent), abs=1e-12)
@@ -269,7 +269,7 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
 def test_both_forms_say_why_they_have_no_value(first, cells, names, reason):
     replicates = replicated(first, cells or {(0, 0): [2, 0]}, names=names)
     if not cells:
-        replicates = ReplicateCounts(np.empty((0, 2)), [], [], replicates.patterns)
+        replicates = ReplicatedLabels(np.empty((0, 2)), [], [], replicates.first)
     for record in (EXACT, ROBUST):
         assert reason in (record.why_undefined(replicates) or "")
         assert np.isnan(record(replicates).value)
@@ -349,14 +349,14 @@ def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equat
     def rho(x):
         return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
 
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0, 0], [1, 1], [0, 1], [1, 0]],
         [41, 41, 9, 9],
         scale=Scale(("no", "yes")),
         raters=("a", "b"),
     )
     least = MEASURES["campagner_cabitza_rho_robust"](
-        ReplicateCounts([[3, 3], [3, 3]], [0, 0], [0, 1], first)
+        ReplicatedLabels([[3, 3], [3, 3]], [0, 0], [0, 1], first)
     ).value
     assert least == pytest.approx(rho(largest), abs=1e-12)
     assert least == pytest.approx(0.525, abs=5e-4)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import CategoryCounts, RatingPatterns, RatingValues, Scale, estimate
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.statistics import PanelPatterns
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 N = 200
 
@@ -26,7 +27,7 @@ def limits(measure, statistic):
 
 def counts_with(rows, far, level):
     codes = np.vstack([codes_of_three(), *rows])
-    return RatingPatterns(codes, scale=Scale((1.0, 2.0, 3.0, far), level), raters=tuple("abc"))
+    return LabelsByRater(codes, scale=Scale((1.0, 2.0, 3.0, far), level), raters=tuple("abc"))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_nor_does_a_far_number_where_any_may_occur():
     )
     scale = Scale(None, "interval")
     values = [
-        RatingValues(table, scale=scale, raters=tuple("abc")) for table in (numbers[:-1], numbers)
+        NumbersByRater(table, scale=scale, raters=tuple("abc")) for table in (numbers[:-1], numbers)
     ]
     alone, joined = (limits("krippendorff_alpha", of) for of in values)
     assert joined == pytest.approx(alone, abs=0.005)
@@ -55,7 +56,7 @@ def test_nor_does_a_far_number_where_any_may_occur():
 
 def test_unseen_items_are_split_between_categories_that_meet_each_other():
     codes = [[0, 0], [0, 1], [1, 1], [2, -1], [2, -1], [2, -1], [2, -1]]
-    patterns = RatingPatterns(codes, scale=Scale(("a", "b", "c")), raters=("x", "y"))
+    patterns = LabelsByRater(codes, scale=Scale(("a", "b", "c")), raters=("x", "y"))
     assert patterns.with_unseen(3.0).codes[len(codes) :].max() == 1
     assert patterns.counts().with_unseen(3.0).counts[len(codes) :, 2].sum() == 0
 
@@ -67,5 +68,5 @@ def test_where_no_rating_meets_another_they_are_split_between_those_there_are():
 
 
 def test_a_panel_meets_its_classifier_and_so_its_single_ratings_count():
-    panel = RatingPatterns([[0], [0], [2]], scale=Scale(("a", "b", "c")), raters=("x",))
-    assert set(PanelPatterns(panel, [0, 0, 2], "model").with_unseen(3.0).labels.tolist()) == {0, 2}
+    panel = LabelsByRater([[0], [0], [2]], scale=Scale(("a", "b", "c")), raters=("x",))
+    assert set(panel.with_classifier([0, 0, 2], "model").with_unseen(3.0).labels.tolist()) == {0, 2}

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, ORDINAL, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.gwet import gwet_ordinal_alpha
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -20,14 +22,14 @@ ABSTRACTORS = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
 
 def raw_4_raters():
     codes = np.array(RAW_4_RATERS).T - 1
-    return RatingPatterns(
+    return LabelsByRater(
         codes, scale=Scale(tuple(range(1, 6)), "interval"), raters=("a", "b", "c", "d")
     )
 
 
 def abstractors():
     codes = [(a, b) for a in range(3) for b in range(3)]
-    return RatingPatterns(
+    return LabelsByRater(
         codes, np.ravel(ABSTRACTORS), scale=Scale((1, 2, 3), "interval"), raters=("a", "b")
     )
 
@@ -56,7 +58,7 @@ def test_on_complete_ratings_it_is_what_statsmodels_computes(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_with_missing_ratings_it_is_the_loop_over_pairs(weighting, seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 4))
-    counts = RatingPatterns(codes, scale=SCALE, raters=tuple("abcd")).counts()
+    counts = LabelsByRater(codes, scale=SCALE, raters=tuple("abcd")).counts()
     assert float(fleiss_kappa(counts, weighting).value) == pytest.approx(
         slow(codes.tolist(), weighting.matrix(SCALE)), abs=1e-12
     )
@@ -78,7 +80,7 @@ def test_of_two_raters_the_quadratic_form_is_the_weighted_scotts_pi_that_irrcac_
 @pytest.mark.parametrize("seed", range(3))
 def test_scotts_pi_is_fleiss_of_two_raters_missing_ratings_or_not(seed):
     codes = np.random.default_rng(seed).integers(-1, K, size=(25, 2))
-    patterns = RatingPatterns(codes, scale=Scale(tuple("abc")), raters=("a", "b"))
+    patterns = LabelsByRater(codes, scale=Scale(tuple("abc")), raters=("a", "b"))
     assert float(MEASURES["scott_pi"](patterns).value) == pytest.approx(
         slow(codes.tolist(), np.eye(K)), abs=1e-12
     )

@@ -1,18 +1,21 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale, estimate
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
 from agreement_pipeline.policy import Rule
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
 
 
 def patterns_of(codes, scale=SCALE):
-    return RatingPatterns(codes, scale=scale, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
+    return LabelsByRater(codes, scale=scale, raters=[f"r{j}" for j in range(np.shape(codes)[1])])
 
 
 def slow(rows, w):
@@ -74,12 +77,12 @@ def test_the_syphilis_laboratories_have_what_shahs_equations_give_and_not_what_h
         (bl, nr, nr, bl): 3,
     }
     codes = np.array(list(rows))
-    laboratories = RatingPatterns(
+    laboratories = LabelsByRater(
         codes[:, :3], list(rows.values()), scale=Scale(("NR", "BL", "RE")), raters=("1", "2", "3")
     )
     kappa, s = (
         MEASURES["shah_kappa_s"](laboratories),
-        MEASURES["shah_s"](PanelPatterns(laboratories, codes[:, 3], "T")),
+        MEASURES["shah_s"](laboratories.with_classifier(codes[:, 3], "T")),
     )
     for found, value, observed, expected in (
         (kappa, 0.67908, 0.80952, 0.40646),
@@ -117,10 +120,10 @@ def test_congers_kappa_is_shahs_under_another_name_that_policies_accept():
 
 
 def test_a_classifier_gains_nothing_on_shahs_s_from_a_panel_that_agrees_less_than_chance():
-    never_agree = RatingPatterns(
+    never_agree = LabelsByRater(
         [[0, 1], [1, 0]], [10, 10], scale=Scale(("no", "yes")), raters=("a", "b")
     )
-    panel = PanelPatterns(never_agree, [0, 1], "model")
+    panel = never_agree.with_classifier([0, 1], "model")
     assert np.isnan(MEASURES["shah_s"](panel).value)
     assert (
         MEASURES["shah_s"].why_undefined(panel)

@@ -320,11 +320,11 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     ratings = line.project.store.ratings("w2")
 
     same = (first["label"].to_numpy() == second["label"].to_numpy()).mean()
-    from agreement_pipeline.engines.memory import replicate_counts
+    from agreement_pipeline.engines import Memory
     from agreement_pipeline.measures import MEASURES
 
     assert float(
-        MEASURES["self_agreement_unbiased"](replicate_counts(ratings)).value
+        MEASURES["self_agreement_unbiased"](Memory().replicated_labels(ratings)).value
     ) == pytest.approx(same)
     assert len(ratings.current) == len(second)
 

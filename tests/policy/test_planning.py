@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline import CategoryCounts, PolicyError, Scale, estimate
+from agreement_pipeline import Scale
 from agreement_pipeline.cli import main
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import assumed, plan, planning
 from agreement_pipeline.policy.planning import simulated_rounds
 from agreement_pipeline.report import plan_rows
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts, grouped
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
 ALPHA = "krippendorff_alpha"
 MANY = 10**6
@@ -597,13 +599,11 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
 def test_labels_of_items_met_again_and_of_a_group_are_counted():
     """Two raters meet five of ten items twice, 20 labels; a group of two rates ten items that the other rates too."""
     scale, codes = Scale(("n", "y")), np.array([[0, 0], [1, 1]] * 5)
-    first = RatingPatterns(codes, scale=scale, raters=("a", "b"))
+    first = LabelsByRater(codes, scale=scale, raters=("a", "b"))
     item, rater = np.repeat(np.arange(5), 2), np.tile([0, 1], 5)
-    again = ReplicateCounts(2 * np.eye(2)[codes[item, rater]], item, rater, first)
-    groups = grouped(
-        RatingPatterns(np.hstack([codes, codes[:, :1]]), scale=scale, raters=("a", "b", "m")),
-        ("m",),
-    )
+    again = ReplicatedLabels(2 * np.eye(2)[codes[item, rater]], item, rater, first)
+    everybody = LabelsByRater(np.hstack([codes, codes[:, :1]]), scale=scale, raters=("a", "b", "m"))
+    groups = everybody.merged().in_groups(("m",))
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 20}
     assert plan("self_agreement", again, **settings).labels_an_item == 2
     assert plan("cross_kappa", groups, **settings).labels_an_item == 2

@@ -7,13 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
+from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval, Percentiles
 from agreement_pipeline.intervals.draws import quantile_interval
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.policy.rules import times_as_many
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 ALPHA = Rule("krippendorff_alpha")
 
@@ -475,10 +477,10 @@ def test_a_measure_of_association_may_warn_and_not_hold(measure):
 
 @pytest.mark.parametrize("measure", OF_ASSOCIATION)
 def test_raters_who_always_contradict_each_other_would_be_admitted_by_it(measure):
-    opposite = RatingPatterns(
+    opposite = LabelsByRater(
         [[0, 1], [1, 0]], [200, 200], scale=Scale(("no", "yes")), raters=("a", "b")
     )
-    mostly = RatingPatterns(
+    mostly = LabelsByRater(
         [[0, 0], [0, 1], [1, 1]], [100, 150, 150], scale=Scale(("no", "yes")), raters=("a", "b")
     )
     of = mostly if measure == "yule_y" else opposite

@@ -58,6 +58,11 @@ def test_what_is_accepted_has_a_next_time():
         "0 6 * * 7",
         "5/10 * * * *",
         "0  6 * * 1",
+        "@daily",
+        "@Weekly",
+        "0 6 L * *",
+        "0 6 1 * ?",
+        "0 22-2 * * fri-mon",
     ],
 )
 def test_the_usual_expressions_are_accepted(text):
@@ -70,7 +75,11 @@ def test_the_usual_expressions_are_accepted(text):
     [
         "",
         "weekly",
-        "@daily",
+        "@reboot",
+        " @daily",
+        "0 6 L,? 13 *",
+        "0 ? * * *",
+        "0 6 * L *",
         "0 6 * *",
         "0 0 6 * * 1",
         "0 6 30 2 *",

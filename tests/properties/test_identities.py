@@ -13,12 +13,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.measures.gwet import gwet_ac2
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import (
-    PanelPatterns,
-    RatingPatterns,
-    RatingValues,
-    ReplicateCounts,
-)
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 K = 3
 NOMINAL, ORDINAL, SCORES = (
@@ -38,14 +33,14 @@ def codes(draw, raters=None, missing=False, least_items=1):
 
 
 def patterns(table, scale=NOMINAL, weights=None):
-    return RatingPatterns(
+    return LabelsByRater(
         table, weights, scale=scale, raters=[f"r{r}" for r in range(table.shape[1])]
     )
 
 
 def against_last(table, scale=NOMINAL):
     """The last rater apart from the others."""
-    return PanelPatterns(patterns(table[:, :-1], scale), table[:, -1], "last")
+    return patterns(table[:, :-1], scale).with_classifier(table[:, -1], "last")
 
 
 def of(name, statistic):
@@ -222,7 +217,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
     """Both are one less the mean squared difference over what it would be if the ratings of one rater met any of the other's."""
     kappa, ccc = (
         value("cohen_kappa_quadratic", patterns(table, SCORES)),
-        MEASURES["lin_ccc"](RatingValues.of_patterns(patterns(table, SCORES))),
+        MEASURES["lin_ccc"](patterns(table, SCORES).in_numbers()),
     )
     assert same(kappa, float(ccc.value))
 
@@ -232,9 +227,7 @@ def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
 def test_congers_quadratic_kappa_of_scores_is_iota_and_lins_concordance_over_pairs(table):
     kappa = value("conger_kappa_quadratic", patterns(table, SCORES))
     for name in ("janson_olsson_iota", "lin_ccc"):
-        assert same(
-            kappa, float(MEASURES[name](RatingValues.of_patterns(patterns(table, SCORES))).value)
-        )
+        assert same(kappa, float(MEASURES[name](patterns(table, SCORES).in_numbers()).value))
 
 
 @quickly
@@ -254,7 +247,7 @@ def test_in_one_dimension_phi_is_r_and_its_closed_form_of_absolute_differences(t
         ]
     )
     phi, r = (
-        float(MEASURES[name](RatingValues.of_patterns(patterns(table, SCORES))).value)
+        float(MEASURES[name](patterns(table, SCORES).in_numbers()).value)
         for name in ("um_phi", "berry_mielke_r")
     )
     assert same(phi, r)
@@ -283,7 +276,7 @@ def test_s_is_one_exactly_when_the_classifier_always_names_a_category_the_panel_
         best,
         data.draw(st.sampled_from([best, np.zeros(len(table), int), table[:, 0]])),
     )
-    panel = PanelPatterns(patterns(table), labels, "model")
+    panel = patterns(table).with_classifier(labels, "model")
     s = value("shah_s", panel)
     assume(not np.isnan(s))
     always = all(
@@ -314,7 +307,7 @@ def test_self_agreement_is_its_unbiased_form_and_one_mth_of_the_rest(cells):
     """Σ d² = U + (1 - U) / m on cells of m meetings each."""
     counts = np.array([[cell.count(k) for k in range(K)] for cell in cells], dtype=float)
     first = patterns(np.array([[cell[0]] for cell in cells]))
-    replicates = ReplicateCounts(
+    replicates = ReplicatedLabels(
         counts, np.arange(len(cells)), np.zeros(len(cells), dtype=int), first
     )
     unbiased = value("self_agreement_unbiased", replicates)

@@ -10,14 +10,10 @@ from hypothesis import strategies as st
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import LARGEST, Scale
 from agreement_pipeline.statistics import (
-    ConfidentPatterns,
-    PanelPatterns,
-    PanelValues,
-    RatingPatterns,
-    RatingValues,
-    ReplicateCounts,
-    ReplicateValues,
-    grouped,
+    LabelsByRater,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
 )
 
 
@@ -64,7 +60,7 @@ class Table:
             return self.replicates()
         if record.needs == "panel":
             return (
-                PanelValues(self.values(), PLANE[self.labels[:, 0]], "model")
+                self.values().with_classifier(PLANE[self.labels[:, 0]], "model")
                 if self.scale.continuous
                 else self.panel()
             )
@@ -80,26 +76,21 @@ class Table:
         return makers[record.needs]()
 
     def patterns(self):
-        return RatingPatterns(
+        return LabelsByRater(
             self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes)
         )
 
     def panel(self):
-        return PanelPatterns(self.patterns(), self.labels[:, 0], "model")
+        return self.patterns().with_classifier(self.labels[:, 0], "model")
 
     def groups(self):
         both = np.column_stack([self.codes, self.labels])
-        return grouped(
-            RatingPatterns(
-                both, self.weights, scale=self.scale, raters=[*raters_of(self.codes), *JUDGES]
-            ),
-            JUDGES,
-        )
+        raters = [*raters_of(self.codes), *JUDGES]
+        everybody = LabelsByRater(both, self.weights, scale=self.scale, raters=raters)
+        return everybody.merged().in_groups(JUDGES)
 
     def confident(self):
-        return ConfidentPatterns(
-            self.patterns(), np.broadcast_to(self.confidence, self.codes.shape)
-        )
+        return self.patterns().with_confidence(np.broadcast_to(self.confidence, self.codes.shape))
 
     def replicates(self):
         where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
@@ -110,7 +101,7 @@ class Table:
                 np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts
             ]
             values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
-            return ReplicateValues(
+            return ReplicatedNumbers(
                 values,
                 where[:, 0],
                 where[:, 1],
@@ -118,7 +109,7 @@ class Table:
                 scale=self.scale,
                 raters=raters_of(self.codes),
             )
-        return ReplicateCounts(
+        return ReplicatedLabels(
             np.array(counts, dtype=float).reshape(-1, len(self.scale.names)),
             where[:, 0],
             where[:, 1],
@@ -127,7 +118,7 @@ class Table:
 
     def values(self):
         numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
-        return RatingValues(
+        return NumbersByRater(
             numbers[self.codes], self.weights, scale=self.scale, raters=raters_of(self.codes)
         )
 
@@ -437,7 +428,7 @@ def random_numbers(record, level, size=1.0):
     scale = Scale(None, level, dimensions=2 if level == "multivariate interval" else 1)
     numbers = size * rng.random((6, 1, scale.dimensions)) * rng.random((6, 4, scale.dimensions))
     if record.needs == "replicates":  # each of two raters gives each item two of its four numbers
-        return ReplicateValues(
+        return ReplicatedNumbers(
             numbers.reshape(12, 2, -1),
             np.repeat(range(6), 2),
             [0, 1] * 6,
@@ -446,10 +437,10 @@ def random_numbers(record, level, size=1.0):
             raters="ab",
         )
     if record.needs == "panel":
-        return PanelValues(
-            RatingValues(numbers[:, :3], scale=scale, raters="abc"), numbers[:, 3], "model"
+        return NumbersByRater(numbers[:, :3], scale=scale, raters="abc").with_classifier(
+            numbers[:, 3], "model"
         )
-    return RatingValues(numbers, scale=scale, raters="abcd")
+    return NumbersByRater(numbers, scale=scale, raters="abcd")
 
 
 of_numbers = of_measures(lambda record: record.needs == "values" or record.continuous)

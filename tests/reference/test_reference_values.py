@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -127,16 +127,20 @@ def ratings_of(case, request):
     )
 
 
+def groups_of(ratings):
+    return Memory().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
+
+
 def statistic_of(ratings, needs):
     if needs == "panel":
-        return memory.panel_patterns(ratings, ratings.classifiers[0])
+        return Memory().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
     by_needs = {
-        "counts": memory.category_counts,
-        "patterns": memory.rating_patterns,
-        "values": memory.rating_values,
-        "groups": memory.group_patterns,
-        "replicates": memory.replicate_counts,
-        "confidence": memory.confident_patterns,
+        "counts": Memory().counts,
+        "patterns": Memory().labels,
+        "values": Memory().numbers,
+        "groups": groups_of,
+        "replicates": Memory().replicated_labels,
+        "confidence": Memory().confident_labels,
     }
     return by_needs[needs](ratings)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 from tools.pages.sources import SOURCES, Figure, shah, um
 from tools.pages.sources._figure import parts, rounds_to
 
@@ -162,7 +162,7 @@ def name_of(what):
 
 
 def test_the_serology_of_the_page_is_the_table_that_the_source_prints(serology):
-    printed = memory.panel_patterns(serology, "T")
+    printed = Memory().labels(serology, ("T",)).against("T")
     ours = shah.laboratory_t()
     for name in ("shah_s", "vanbelle_albert_kappa"):
         assert parts(MEASURES[name](ours)) == pytest.approx(
@@ -183,7 +183,7 @@ def test_the_vectors_of_the_page_are_the_tables_that_the_source_prints(table, fi
 
 def chance(ratings, divisor, classifier=None):
     """Shah's equations 4 and 7 as a loop, with the divisor left open."""
-    table = memory.item_table(ratings)
+    table = Memory().said(ratings)
     total = 0.0
     for category in ratings.scale.names:
         share = (
@@ -209,7 +209,7 @@ def test_shahs_chance_and_its_slip_are_his_equation_as_a_loop(serology, where, w
 
 
 def test_dividing_by_r_squared_would_not_give_cohens_kappa_for_two_raters():
-    two = RatingPatterns(
+    two = LabelsByRater(
         [[0, 0], [0, 1], [1, 0], [1, 1]],
         [20, 10, 20, 50],
         scale=Scale(("STAT", "IReq")),

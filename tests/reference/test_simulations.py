@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 4
 SCALE = Scale(("L1", "L2", "L3", "L4"))
@@ -19,7 +19,7 @@ def drawn(rng, biases, n, knowing):
     guesses = np.column_stack([rng.choice(K, size=n, p=bias) for bias in biases])
     truth = rng.integers(K, size=(n, 1))
     codes = np.where(rng.random((n, len(biases))) < knowing, truth, guesses)
-    return RatingPatterns(codes, scale=SCALE, raters=range(len(biases)))
+    return LabelsByRater(codes, scale=SCALE, raters=range(len(biases)))
 
 
 def simulated(biases, n, draws, knowing=0.0):

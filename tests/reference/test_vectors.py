@@ -7,21 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    GroupPatterns,
-    PanelPatterns,
-    RatingPatterns,
-    Ratings,
-    RatingValues,
-    Scale,
-)
-from agreement_pipeline.engines import memory
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.engines import Memory
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.statistics import against_the_rest
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vectors.json"
 CASES = json.loads(VECTORS.read_text())["cases"] if VECTORS.exists() else []
@@ -56,7 +48,7 @@ def patterns_of(case, level="nominal"):
         table = np.array(data["values"])
         k = len(table)
         scale = Scale(tuple(data.get("labels", range(1, k + 1))), level)
-        return RatingPatterns(
+        return LabelsByRater(
             [(a, b) for a in range(k) for b in range(k)],
             table.ravel(),
             scale=scale,
@@ -65,7 +57,7 @@ def patterns_of(case, level="nominal"):
     rows = list(zip(*data["values"], strict=True))
     scale = scale_of(case, [label for row in rows for label in row if label is not None], level)
     codes = [[-1 if label is None else scale.index(label) for label in row] for row in rows]
-    return RatingPatterns(codes, scale=scale, raters=[f"r{j}" for j in range(len(rows[0]))])
+    return LabelsByRater(codes, scale=scale, raters=[f"r{j}" for j in range(len(rows[0]))])
 
 
 def counts_of(case, level="nominal"):
@@ -140,14 +132,13 @@ def conger_of_category(case):
     )
     return value(
         "conger_kappa",
-        RatingPatterns(codes, scale=Scale(("the rest", "it")), raters=patterns.raters),
+        LabelsByRater(codes, scale=Scale(("the rest", "it")), raters=patterns.raters),
     )
 
 
 def schouten(case):
     patterns = patterns_of(case)
-    apart = against_the_rest(patterns, patterns.raters[case["params"]["rater"]])
-    assert isinstance(apart, PanelPatterns)
+    apart = patterns.against(patterns.raters[case["params"]["rater"]])
     return value("schouten_kappa", apart)
 
 
@@ -168,7 +159,7 @@ def vectors_of(case, vector_of, dimensions):
     scale = Scale(
         None, "interval" if dimensions == 1 else "multivariate interval", dimensions=dimensions
     )
-    return RatingValues(
+    return NumbersByRater(
         np.array(rows, dtype=float).reshape(len(rows), -1, dimensions),
         scale=scale,
         raters=[f"r{j}" for j in range(len(rows[0]))],
@@ -215,7 +206,7 @@ def dkpro_masi(one, other):
 def of_two_groups(case):
     params = case["params"]
     patterns = patterns_of({**case, "params": {"categories": params["scale"]}}, "interval")
-    groups = GroupPatterns(patterns, tuple(patterns.raters[r] for r in params["group2"]))
+    groups = patterns.in_groups(tuple(patterns.raters[r] for r in params["group2"]))
     return value(f"vanbelle_albert_group_kappa_{params['weights']}", groups)
 
 
@@ -224,7 +215,7 @@ def of_two_experiments(case):
     patterns = patterns_of(
         {**case, "data": {"layout": "raters_x_items", "values": [*first, *second]}}
     )
-    return value("cross_kappa", GroupPatterns(patterns, patterns.raters[len(first) :]))
+    return value("cross_kappa", patterns.in_groups(patterns.raters[len(first) :]))
 
 
 def eliasziw(case):
@@ -237,7 +228,7 @@ def eliasziw(case):
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence", "label"])
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    return value(f"eliasziw_{case['params']['component']}", memory.replicate_values(ratings))
+    return value(f"eliasziw_{case['params']['component']}", Memory().replicated_numbers(ratings))
 
 
 RUN = {

@@ -6,10 +6,7 @@ import shutil
 
 import pytest
 
-from agreement_pipeline import (
-    ReleaseInvalidError,
-    verify_release,
-)
+from agreement_pipeline import ReleaseInvalidError, verify_release
 from agreement_pipeline.cli import main
 from tests.release.forging import ANNOTATIONS, TRAIN, edit, forge, refused
 

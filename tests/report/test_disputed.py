@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.disputed import disputed, disputed_rows
@@ -48,11 +48,7 @@ def ratings_of(rows, level, listed=True, gold=()):
 
 
 def table_of(ratings):
-    return (
-        memory.item_values(ratings)[1]
-        if ratings.scale.continuous
-        else memory.item_counts(ratings)[1]
-    )
+    return Memory().by_item(ratings)[1]
 
 
 def apart(level, pool, c, k):

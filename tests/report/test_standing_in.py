@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
@@ -32,7 +32,7 @@ def rows(ratings):
         ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("rater", "classifier")
     )
     tests = {
-        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        name: alternative_annotator_test(Memory().labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return standing_rows(found, "schouten_kappa", tests).set_index("classifier")
@@ -52,7 +52,7 @@ def test_each_model_has_its_place_and_its_verdict(rows):
 
 
 def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
-    patterns = memory.rating_patterns(ratings)
+    patterns = Memory().labels(ratings)
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
@@ -95,7 +95,9 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
         two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("rater", "classifier")
     )
     (row,) = standing_rows(
-        found, "schouten_kappa", {"m": alternative_annotator_test(memory.panel_patterns(two, "m"))}
+        found,
+        "schouten_kappa",
+        {"m": alternative_annotator_test(Memory().labels(two, ("m",)).against("m"))},
     ).to_dict("records")
     assert (row["raters' lowest"], row["place"], row["winning rate"]) == ("", "", "")
     assert row["alternative-annotator test"].startswith("undefined: no rater has 30 items")

@@ -1,4 +1,7 @@
-"""Items in clusters: from the column of an export to the interval, the reason and the release, and never left out of account on the way."""
+"""Items in clusters, from the column of an export to the interval, the reason and the release.
+
+No step on the way ignores the clusters.
+"""
 
 import hashlib
 import json
@@ -13,7 +16,7 @@ from scipy import stats
 
 from agreement_pipeline.cli import main as cli
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import AgreementError, RatingsError, ReleaseInvalidError
 from agreement_pipeline.estimates import (
     applicable,
@@ -47,9 +50,7 @@ from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
-    RatingPatterns,
-    merged,
-    merged_codes,
+    LabelsByRater,
 )
 from agreement_pipeline.store import Store
 
@@ -61,7 +62,10 @@ BARE = Contract.from_mapping(
 
 
 def documents(seed=0, *, n=30, sentences=8, hard=0.3, alike=True):
-    """Ratings of the sentences of documents, where every rater guesses in a hard document (or, unless `alike`, at a hard sentence)."""
+    """Ratings of the sentences of documents.
+
+    Every rater guesses in a hard document. Unless `alike`, raters guess at hard sentences.
+    """
     rng = np.random.default_rng(seed)
     rows = []
     for document in range(n):
@@ -286,7 +290,7 @@ def test_every_estimate_counts_its_clusters_and_has_the_value_of_the_items_one_b
     assert min(ratios) > 0.85
 
 
-def test_what_belongs_together_makes_an_interval_hardly_wider_where_items_are_unlike_and_clusters_are_many():
+def test_clusters_hardly_widen_an_interval_where_items_are_unlike_and_clusters_are_many():
     """With few, what was not seen is as large as three clusters, and not as three items."""
     wider = []
     for n in (60, 500):
@@ -325,7 +329,7 @@ def test_a_cluster_of_each_item_gives_the_interval_of_the_items():
 
 def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     rng = np.random.default_rng(2)
-    seen = RatingPatterns(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")
+    seen = LabelsByRater(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
             estimate(
@@ -344,7 +348,7 @@ def test_the_jackknife_over_clusters_is_that_of_a_loop():
     left = [frame[frame["cluster"] != name] for name in sorted(frame["cluster"].unique())]
     alphas = np.array(
         [
-            float(MEASURES["krippendorff_alpha"](memory.category_counts(ratings(each))).value)
+            float(MEASURES["krippendorff_alpha"](Memory().counts(ratings(each))).value)
             for each in left
         ]
     )
@@ -450,7 +454,7 @@ def test_equal_rows_of_different_clusters_stay_apart():
         scale=TWO,
         clusters=Clusters.named(["d2", "d1", "d1", "d2"]),
     )
-    found = merged(counts)
+    found = counts.merged()
     rows = zip(
         found.clusters.places.tolist(), found.counts.tolist(), found.weights.tolist(), strict=True
     )
@@ -458,7 +462,7 @@ def test_equal_rows_of_different_clusters_stay_apart():
 
 
 def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
-    patterns = merged_codes(RatingPatterns([[0, 0], [0, 1]], scale=TWO, raters="ab"))
+    patterns = LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab").merged()
     in_clusters = patterns.in_clusters(Clusters.named([0, 1]))
     for one, other in ((in_clusters, patterns), (patterns.counts(), in_clusters.counts())):
         with pytest.raises(RatingsError, match="statistics without clusters are required of a sum"):
@@ -467,7 +471,7 @@ def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
 
 def test_clusters_of_other_rows_are_refused():
     with pytest.raises(RatingsError, match="one for each of 2 rows is required"):
-        RatingPatterns([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
+        LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
 
 
 @pytest.mark.parametrize(
@@ -507,7 +511,7 @@ def test_a_few_large_clusters_are_not_taken_for_many():
 
 @pytest.mark.slow
 def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
-    """One of 1,000 items and 99 of 5: a fifth of the clusters are guessed throughout, and the true α is 0.8."""
+    """One of 1,000 items and 99 of 5: a fifth of them are guessed throughout. True α: 0.8."""
     rng, sizes, above = np.random.default_rng(3), np.array([1000] + [5] * 99), 0
     places = np.repeat(np.arange(100), sizes)
     for number in range(150):
@@ -515,9 +519,7 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
         codes = np.where(
             guessed, rng.integers(2, size=(len(places), 3)), rng.integers(2, size=(len(places), 1))
         )
-        seen = RatingPatterns(
-            codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places)
-        )
+        seen = LabelsByRater(codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places))
         above += (
             estimate(
                 "krippendorff_alpha", seen, Inference(n_resamples=400, seed=number)
@@ -531,7 +533,7 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
 def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
     truth = estimate(
         "percent_agreement",
-        memory.category_counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
+        Memory().counts(ratings(documents(99, n=20_000, sentences=2), classifiers=())),
         Inference(n_resamples=100),
     ).value
     held = {True: 0, False: 0}
@@ -548,13 +550,14 @@ def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
 # What cannot take clusters into account says so
 
 
+def panel_of(ratings):
+    return Memory().labels(ratings, ("r3",)).against("r3")
+
+
 def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
     frame = documents(8)
-    assert (
-        alternative_annotator_test(memory.panel_patterns(ratings(_without(frame)), "r3")).undefined
-        is None
-    )
-    found = alternative_annotator_test(memory.panel_patterns(ratings(frame), "r3"))
+    assert alternative_annotator_test(panel_of(ratings(_without(frame)))).undefined is None
+    found = alternative_annotator_test(panel_of(ratings(frame)))
     assert (found.winning_rate, found.comparisons) == (None, ())
     assert (
         found.undefined
@@ -563,7 +566,7 @@ def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
 
 
 def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
-    found = shrunken_self_agreement(memory.replicate_counts(ratings(documents(8))))
+    found = shrunken_self_agreement(Memory().replicated_labels(ratings(documents(8))))
     assert {estimate.undefined for estimate in found} == {
         "items come in clusters, and the beta distribution takes each as drawn by itself"
     }
@@ -630,7 +633,8 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(
         RatingsError,
-        match=r"items \['000-0'\] in different clusters of the two rounds found; one is required of each item",
+        match=r"items \['000-0'\] in different clusters of the two rounds found; "
+        "one is required of each item",
     ):
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
     with pytest.raises(
@@ -645,7 +649,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
 
 
 def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_are_refused():
-    seen = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=TWO, raters="ab")
+    seen = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=TWO, raters="ab")
     one, two = (seen.in_clusters(Clusters.named(names)) for names in ([0, 0, 0], [0, 0, 1]))
     found = difference(
         Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
@@ -685,7 +689,7 @@ def test_a_round_of_whole_clusters_has_a_lower_limit_further_down():
 
 def test_a_population_of_clusters_of_one_item_is_that_of_the_items():
     rng = np.random.default_rng(13)
-    single = RatingPatterns(
+    single = LabelsByRater(
         np.where(
             rng.random((50, 3)) < 0.9, rng.integers(2, size=(50, 1)), rng.integers(2, size=(50, 3))
         ),

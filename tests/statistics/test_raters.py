@@ -10,28 +10,20 @@ from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
-    ConfidentPatterns,
-    GroupPatterns,
-    PanelPatterns,
-    PanelValues,
-    RatingPatterns,
-    RatingValues,
-    ReplicateCounts,
-    ReplicateValues,
-    count_raters,
+    LabelsByRater,
+    NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
     effective_raters,
-    items_by_rater,
-    raters_on,
-    without_raters,
 )
 
 TWO = Scale(("no", "yes"))
 NUMBERS = Scale(None, "interval")
 SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
-PANEL = RatingPatterns(
+PANEL = LabelsByRater(
     [[0, 0, 0], [0, 1, 0], [1, 1, 1], [0, -1, 1]], [4, 2, 5, 3], scale=TWO, raters="abc"
 )
-ALONE = RatingPatterns(
+ALONE = LabelsByRater(
     [[0, 0, -1, -1], [1, 0, -1, -1], [-1, -1, 1, -1], [-1, -1, -1, 0]],
     [20, 9, 5, 4],
     scale=TWO,
@@ -41,14 +33,18 @@ ALONE = RatingPatterns(
 
 
 def test_each_rater_is_left_out_of_whatever_names_its_raters():
-    assert [each.raters for each in without_raters(PANEL)] == [("b", "c"), ("a", "c"), ("a", "b")]
-    values = RatingValues([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
-    assert [each.values[0, :, 0].tolist() for each in without_raters(values)] == [
+    assert [each.raters for each in PANEL.without_each_rater()] == [
+        ("b", "c"),
+        ("a", "c"),
+        ("a", "b"),
+    ]
+    values = NumbersByRater([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
+    assert [each.values[0, :, 0].tolist() for each in values.without_each_rater()] == [
         [2, 3],
         [1, 3],
         [1, 2],
     ]
-    panels = without_raters(PanelPatterns(PANEL, [0, 0, 1, 1], "model"))
+    panels = PANEL.with_classifier([0, 0, 1, 1], "model").without_each_rater()
     assert [(each.classifier, each.panel.raters) for each in panels] == [
         ("model", ("b", "c")),
         ("model", ("a", "c")),
@@ -57,22 +53,22 @@ def test_each_rater_is_left_out_of_whatever_names_its_raters():
 
 
 def test_each_rater_of_the_panel_is_left_out_where_classifiers_stand_apart():
-    numbers = RatingValues([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
-    panels = without_raters(PanelValues(numbers, [[4.0]], "model"))
+    numbers = NumbersByRater([[1.0, 2.0, 3.0]], scale=Scale(None, "interval"), raters="abc")
+    panels = numbers.with_classifier([[4.0]], "model").without_each_rater()
     assert [(each.panel.values[0, :, 0].tolist(), each.labels.tolist()) for each in panels] == [
         ([2, 3], [[4]]),
         ([1, 3], [[4]]),
         ([1, 2], [[4]]),
     ]
-    groups = without_raters(GroupPatterns(PANEL, ("b",)))
+    groups = PANEL.in_groups(("b",)).without_each_rater()
     assert [(each.first, each.second) for each in groups] == [(("c",), ("b",)), (("a",), ("b",))]
 
 
 def test_raters_are_left_out_one_at_a_time(monkeypatch):
     """Of 800 raters of 11,000 items, all the tables without one of them would be 58 GB."""
     made = []
-    monkeypatch.setattr(RatingPatterns, "without", lambda patterns, rater: made.append(rater))
-    others = without_raters(PANEL)
+    monkeypatch.setattr(LabelsByRater, "without", lambda patterns, rater: made.append(rater))
+    others = PANEL.without_each_rater()
     assert made == []
     next(others)
     assert made == ["a"]
@@ -80,14 +76,14 @@ def test_raters_are_left_out_one_at_a_time(monkeypatch):
 
 def test_a_rater_left_out_takes_her_confidence_with_her():
     stated = np.where(PANEL.codes >= 0, [0.1, 0.2, 0.3], np.nan)
-    found = list(without_raters(ConfidentPatterns(PANEL, stated)))
+    found = list(PANEL.with_confidence(stated).without_each_rater())
     assert [each.raters for each in found] == [("b", "c"), ("a", "c"), ("a", "b")]
     assert np.array_equal(found[1].confidence, stated[:, [0, 2]], equal_nan=True)
 
 
 def test_a_rater_left_out_of_replicates_in_numbers_takes_all_she_said_with_her():
     scale = Scale(None, "interval")
-    replicates = ReplicateValues(
+    replicates = ReplicatedNumbers(
         [[1.0, 2.0], [3.0, 3.0], [5.0, 4.0]],
         [0, 0, 1],
         [0, 2, 2],
@@ -96,7 +92,7 @@ def test_a_rater_left_out_of_replicates_in_numbers_takes_all_she_said_with_her()
         raters="abc",
         round_raters="bc",
     )
-    first, second = without_raters(replicates)
+    first, second = replicates.without_each_rater()
     assert (
         first.values[:, :, 0].tolist(),
         first.item.tolist(),
@@ -115,24 +111,24 @@ def test_a_rater_left_out_of_replicates_in_numbers_takes_all_she_said_with_her()
 
 
 def test_a_rater_left_out_of_replicates_takes_all_she_said_with_her():
-    replicates = ReplicateCounts([[2, 0], [1, 1], [0, 2]], [0, 0, 2], [0, 2, 2], PANEL)
-    first, second = without_raters(replicates)
+    replicates = ReplicatedLabels([[2, 0], [1, 1], [0, 2]], [0, 0, 2], [0, 2, 2], PANEL)
+    first, second = replicates.without_each_rater()
     assert (first.counts.tolist(), first.item.tolist(), [first.raters[r] for r in first.rater]) == (
         [[1, 1], [0, 2]],
         [0, 2],
         ["c", "c"],
     )
     assert (second.counts.tolist(), [second.raters[r] for r in second.rater]) == ([[2, 0]], ["a"])
-    assert first.patterns.codes.tolist() == PANEL.codes[:, 1:].tolist()
+    assert first.first.codes.tolist() == PANEL.codes[:, 1:].tolist()
 
 
 def test_raters_who_were_forgotten_cannot_be_left_out():
     with pytest.raises(PolicyError, match="a statistic that names its raters is required"):
-        without_raters(SEEN)
+        SEEN.without_each_rater()
 
 
 def numbers(codes):
-    return RatingValues(
+    return NumbersByRater(
         np.where(codes >= 0, codes, np.nan).astype(float), scale=NUMBERS, raters="abcd"
     )
 
@@ -143,20 +139,23 @@ def numbers(codes):
         (ALONE, [29, 29, 0, 0]),
         (numbers(ALONE.codes), [2, 2, 0, 0]),
         (
-            ConfidentPatterns(ALONE, np.where(ALONE.codes >= 0, [0.5, 0.5, 0.9, np.nan], np.nan)),
+            ALONE.with_confidence(np.where(ALONE.codes >= 0, [0.5, 0.5, 0.9, np.nan], np.nan)),
             [29, 29, 0, 0],
         ),
-        (PanelPatterns(ALONE, [0, 0, 1, -1], "model"), [29, 29, 5, 0]),
-        (PanelValues(numbers(ALONE.codes), [[0.0], [0.0], [1.0], [np.nan]], "model"), [2, 2, 1, 0]),
+        (ALONE.with_classifier([0, 0, 1, -1], "model"), [29, 29, 5, 0]),
         (
-            GroupPatterns(
-                RatingPatterns([[0, 0, -1, 1], [-1, 0, 0, -1]], scale=TWO, raters="abcd"), ("d",)
+            numbers(ALONE.codes).with_classifier([[0.0], [0.0], [1.0], [np.nan]], "model"),
+            [2, 2, 1, 0],
+        ),
+        (
+            LabelsByRater([[0, 0, -1, 1], [-1, 0, 0, -1]], scale=TWO, raters="abcd").in_groups(
+                ("d",)
             ),
             [1, 1, 0],
         ),
-        (ReplicateCounts([[2, 0], [1, 1]], [0, 2], [1, 2], ALONE), [20, 5]),
+        (ReplicatedLabels([[2, 0], [1, 1]], [0, 2], [1, 2], ALONE), [20, 5]),
         (
-            ReplicateValues(
+            ReplicatedNumbers(
                 [[1.0, 2.0], [3.0, 3.0]], [0, 1], [0, 2], [2, 1], scale=NUMBERS, raters="abc"
             ),
             [2, 1],
@@ -168,31 +167,37 @@ def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one
     statistic, expected
 ):
     nowhere = np.zeros_like(statistic.readable)
-    assert items_by_rater(statistic, statistic.readable).tolist() == expected
-    assert raters_on(statistic, statistic.readable).tolist() == [items > 0 for items in expected]
-    assert len(list(without_raters(statistic))) == len(expected)
-    assert count_raters(statistic, statistic.readable) == sum(items > 0 for items in expected)
-    assert effective_raters(statistic, statistic.readable) == pytest.approx(
+    assert statistic.items_by_rater(statistic.readable).tolist() == expected
+    assert (statistic.items_by_rater(statistic.readable) > 0).tolist() == [
+        items > 0 for items in expected
+    ]
+    assert len(list(statistic.without_each_rater())) == len(expected)
+    assert (statistic.items_by_rater(statistic.readable) > 0).sum() == sum(
+        items > 0 for items in expected
+    )
+    assert effective_raters(statistic.items_by_rater(statistic.readable)) == pytest.approx(
         sum(expected) ** 2 / sum(items**2 for items in expected)
     )
-    assert not raters_on(statistic, nowhere).any()
-    assert effective_raters(statistic, nowhere) == 0
+    assert not statistic.items_by_rater(nowhere).any()
+    assert effective_raters(statistic.items_by_rater(nowhere)) == 0
 
 
 @pytest.mark.parametrize("n_raters", [3, 5, 12])
 def test_raters_of_equally_many_items_are_as_many_as_there_are(n_raters):
-    everybody = RatingPatterns(
+    everybody = LabelsByRater(
         np.zeros((2, n_raters), dtype=int),
         [7, 4],
         scale=TWO,
         raters=[str(rater) for rater in range(n_raters)],
     )
-    in_turn = RatingPatterns(
+    in_turn = LabelsByRater(
         np.where(np.eye(n_raters) + np.roll(np.eye(n_raters), 1, axis=1) > 0, 0, -1),
         scale=TWO,
         raters=everybody.raters,
     )
-    assert [effective_raters(each, each.readable) for each in (everybody, in_turn)] == [
+    assert [
+        effective_raters(each.items_by_rater(each.readable)) for each in (everybody, in_turn)
+    ] == [
         n_raters,
         n_raters,
     ]
@@ -202,32 +207,36 @@ def test_raters_of_equally_many_items_are_as_many_as_there_are(n_raters):
 def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are(n_raters, n):
     rng = np.random.default_rng(n_raters)
     for _ in range(200):
-        seen = RatingPatterns(
+        seen = LabelsByRater(
             np.where(rng.random((n, n_raters)) < 0.1, -1, 0),
             scale=TWO,
             raters=[str(rater) for rater in range(n_raters)],
         )
-        assert round(effective_raters(seen, seen.readable)) == n_raters
+        assert round(effective_raters(seen.items_by_rater(seen.readable))) == n_raters
 
 
 def test_a_row_of_many_items_counts_as_often_as_its_items_would_one_by_one():
     rows, times = np.array([[0, 0, 0, -1], [1, 1, -1, 0], [-1, 1, 0, -1]]), [40, 3, 7]
     merged, apart = (
-        RatingPatterns(rows, times, scale=TWO, raters="abcd"),
-        RatingPatterns(np.repeat(rows, times, axis=0), scale=TWO, raters="abcd"),
+        LabelsByRater(rows, times, scale=TWO, raters="abcd"),
+        LabelsByRater(np.repeat(rows, times, axis=0), scale=TWO, raters="abcd"),
     )
     expected = (43 + 50 + 47 + 3) ** 2 / (43**2 + 50**2 + 47**2 + 3**2)
-    assert [effective_raters(each, each.readable) for each in (merged, apart)] == pytest.approx(
-        [expected, expected]
-    )
+    assert [
+        effective_raters(each.items_by_rater(each.readable)) for each in (merged, apart)
+    ] == pytest.approx([expected, expected])
 
 
 def test_items_that_nobody_stands_behind_show_no_rater():
     weighed = ALONE.reweighted(np.array([1.0, 0, 0, 0]))
-    assert raters_on(weighed, np.ones(4, dtype=bool)).tolist() == [True, True, False, False]
-    assert raters_on(
-        ALONE.reweighted(np.array([0.0, 0, 1, 0])), np.ones(4, dtype=bool)
-    ).tolist() == [False, False, True, False]
+    assert (weighed.items_by_rater(np.ones(4, dtype=bool)) > 0).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    third = ALONE.reweighted(np.array([0.0, 0, 1, 0])).items_by_rater(np.ones(4, dtype=bool))
+    assert (third > 0).tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize("statistic", [ALONE, ALONE.counts()], ids=["patterns", "counts"])

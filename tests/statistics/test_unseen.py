@@ -1,4 +1,4 @@
-"""Items that were not seen: between which categories they are split, how large they are, and who stands where."""
+"""Unseen items: how they are split, how large they are, and who stands where."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_splits_by_category_go_from_all_of_one_to_all_of_the_other():
 
 @pytest.mark.parametrize(("size", "n_raters"), [(2, 2), (2, 3), (3, 8), (3, 50)])
 def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_each(size, n_raters):
-    rows = rater_splits(size, (0, 1), n_raters)
+    rows = rater_splits(size, (0, 1), n_raters, MAX_TURNS)
     turns = min(n_raters, MAX_TURNS)
     assert rows.shape == ((size + 1) * turns, n_raters)
     assert (rows == 0).sum(1).tolist() == [n for n in range(size, -1, -1) for _ in range(turns)]
@@ -124,7 +124,7 @@ def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_tur
     assert times.max() <= 2
 
 
-def test_cells_are_split_alike_whatever_their_size_and_a_long_mixed_one_names_every_category_in_use():
+def test_cells_of_any_size_are_split_alike_and_a_long_mixed_one_names_every_category_in_use():
     of_six, of_three = np.moveaxis(
         cell_splits(6, np.array([6, 3]), (2, 0), np.array([5.0, 3.0, 9.0, 0.0])), 1, 0
     )

@@ -1,15 +1,18 @@
-"""Items that were not seen are as unlike as the measure can tell, so that few items near each other do not look like agreement."""
+"""Unseen items are as unlike as the measure can tell.
+
+So a few items near each other do not look like agreement.
+"""
 
 import numpy as np
 import pytest
 
-from agreement_pipeline import CategoryCounts, Scale, estimate
-from agreement_pipeline.estimates import estimate_each
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.estimates.differences import difference
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))
@@ -51,9 +54,9 @@ def test_the_measures_that_count_in_spans_of_the_scale_are_all_here():
 
 @pytest.mark.parametrize("name", SPANS)
 @pytest.mark.parametrize(
-    "of", [lambda rows, weights: RatingPatterns(rows, weights, scale=FIVE, raters="ab"), None]
+    "of", [lambda rows, weights: LabelsByRater(rows, weights, scale=FIVE, raters="ab"), None]
 )
-def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what_its_own_interval_says(
+def test_a_round_of_few_items_near_each_other_differs_from_a_large_one_as_its_interval_says(
     name, of
 ):
     rows, large = [(2, 2), (2, 3)], np.array([1e7, 1e7])
@@ -69,7 +72,7 @@ def test_a_round_of_a_few_items_near_each_other_differs_from_a_large_one_by_what
 
 
 def test_what_was_not_seen_of_one_round_is_drawn_once_for_a_measure_and_itself():
-    patterns = RatingPatterns([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
+    patterns = LabelsByRater([(1, 1), (2, 2), (2, 3)], [40.0, 40.0, 10.0], scale=FIVE, raters="ab")
     for name in ("gwet_ac2_quadratic", "krippendorff_alpha"):
         assert not difference(
             Side("one", name, patterns), Side("other", name, patterns), shared=90

@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 from tools.pages.sources._figure import Figure, Source
 
 ABNORMAL = Scale(("no", "yes"))
@@ -15,7 +15,7 @@ NOT_PUBLIC = "the 13 radiologists' labels of MRNet are not public"
 
 def self_agreement(yes: int) -> float:
     """SA of one rater who said yes that often to one image in six meetings."""
-    first = RatingPatterns([[0]], scale=ABNORMAL, raters=("a",))
+    first = LabelsByRater([[0]], scale=ABNORMAL, raters=("a",))
     return float(MEASURES["self_agreement"](_met_again([[REPETITIONS - yes, yes]], first)).value)
 
 
@@ -25,7 +25,7 @@ def least_rho(observed: float) -> float:
     They guess as much as equation 1 can find.
     """
     agree, differ = observed / 2, (1 - observed) / 2
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0, 0], [0, 1], [1, 0], [1, 1]],
         [agree, differ, differ, agree],
         scale=ABNORMAL,
@@ -35,10 +35,10 @@ def least_rho(observed: float) -> float:
     return float(MEASURES["campagner_cabitza_rho_robust"](torn).value)
 
 
-def _met_again(counts: list[list[int]], first: RatingPatterns) -> ReplicateCounts:
+def _met_again(counts: list[list[int]], first: LabelsByRater) -> ReplicatedLabels:
     """Each rater's labels of the first item, which all raters met again."""
     rows = len(counts)
-    return ReplicateCounts(
+    return ReplicatedLabels(
         np.array(counts, dtype=float), np.zeros(rows, dtype=np.int64), np.arange(rows), first
     )
 

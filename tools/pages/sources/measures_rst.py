@@ -7,7 +7,7 @@ import numpy as np
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 from tools.pages.sources._figure import Figure, Source
 
 A = np.array([[400.0, 60.0], [90.0, 450.0]])  # two annotators in Siegel (2018), A in the rows
@@ -26,7 +26,7 @@ DEGENERATE = {
 def value(name: str, table: Array) -> float:
     """A measure on an agreement matrix."""
     k = len(table)
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         list(np.ndindex(k, k)),
         np.ravel(table),
         scale=Scale(tuple("abc"[:k])),

@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Codes, Scale
-from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
+from agreement_pipeline.statistics import LabelsByRater
 from tools.pages.sources._figure import Figure, Source, parts
 
 EXPERTS = ("E1", "E2", "E3", "E4")
@@ -33,24 +33,24 @@ DRAWS = 2_000
 PANELS = "5.1, figure 1(a)"
 
 
-def hypo(name: str) -> RatingPatterns:
+def hypo(name: str) -> LabelsByRater:
     """A hypothetical panel of section 5.1: four experts, 200 instances."""
     codes, weights = HYPO[name]
-    return RatingPatterns(codes, weights, scale=LABELS, raters=EXPERTS)
+    return LabelsByRater(codes, weights, scale=LABELS, raters=EXPERTS)
 
 
-def laboratories() -> RatingPatterns:
+def laboratories() -> LabelsByRater:
     """The three reference laboratories of table 1."""
     codes = [[REACTIONS.index(label) for label in row[:R]] for row in SEROLOGY]
-    return RatingPatterns(
+    return LabelsByRater(
         codes, list(SEROLOGY.values()), scale=REACTIONS, raters=("Ref-1", "Ref-2", "Ref-3")
     )
 
 
-def laboratory_t(labels: Codes | None = None) -> PanelPatterns:
+def laboratory_t(labels: Codes | None = None) -> LabelsByRater:
     """Laboratory T against the three, or a classifier with other labels."""
     own = np.array([REACTIONS.index(row[R]) for row in SEROLOGY])
-    return PanelPatterns(laboratories(), own if labels is None else labels, "T")
+    return laboratories().with_classifier(own if labels is None else labels, "T")
 
 
 @cache
@@ -61,14 +61,14 @@ def guessing(kappa: str) -> tuple[float, float]:
     """
     rng = np.random.default_rng(2011)
     panels = (
-        RatingPatterns(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
+        LabelsByRater(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
         for _ in range(DRAWS)
     )
     found = np.array([_of(kappa, panel)["value"] for panel in panels])
     return float(found.mean()), float(found.std(ddof=1) / np.sqrt(DRAWS))
 
 
-def _of(name: str, patterns: RatingPatterns) -> dict[str, float]:
+def _of(name: str, patterns: LabelsByRater) -> dict[str, float]:
     record = MEASURES[name]
     return parts(record(patterns.counts() if record.needs == "counts" else patterns))
 

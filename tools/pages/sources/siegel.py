@@ -2,7 +2,7 @@
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 from tools.pages.sources._figure import Figure, Source
 
 SANDWICH = Scale(("does not contain", "contains"))
@@ -11,7 +11,7 @@ TABLE = {(0, 0): 400, (1, 0): 90, (0, 1): 60, (1, 1): 450}  # annotator A, annot
 
 def images() -> CategoryCounts:
     """A thousand images by two annotators."""
-    return RatingPatterns(
+    return LabelsByRater(
         list(TABLE), list(TABLE.values()), scale=SANDWICH, raters=("A", "B")
     ).counts()
 

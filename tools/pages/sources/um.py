@@ -4,7 +4,7 @@ import numpy as np
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import RatingValues
+from agreement_pipeline.statistics import NumbersByRater
 from tools.pages.sources._figure import Figure, Source, parts
 
 PLANE = Scale(None, "multivariate interval", dimensions=2)
@@ -39,7 +39,7 @@ FIGURE_1 = np.array([(65, 170), (70, 175), (75, 178), (80, 182), (85, 187)], dty
 
 def of(name: str, table: Array) -> dict[str, float]:
     """A measure of vectors and its parts; the table has shape (items, observers, dimensions)."""
-    return parts(MEASURES[name](RatingValues(table, scale=PLANE, raters=OBSERVERS)))
+    return parts(MEASURES[name](NumbersByRater(table, scale=PLANE, raters=OBSERVERS)))
 
 
 def figure_1(m: int) -> Array:
@@ -97,7 +97,7 @@ def _tables() -> list[Figure]:
     without = "leaving out the 1/2! of equation 5"
     on_a_line = TABLE_3.copy()
     on_a_line[1, 2, 1] = 5
-    why = MEASURES["um_phi"].why_undefined(RatingValues(on_a_line, scale=PLANE, raters=OBSERVERS))
+    why = MEASURES["um_phi"].why_undefined(NumbersByRater(on_a_line, scale=PLANE, raters=OBSERVERS))
     units = [of("um_phi", table)["value"] for table in (TABLE_2, TABLE_2 * [0.45359237, 1 / 2.54])]
     return [
         Figure(

@@ -1,11 +1,15 @@
-"""What raters say in numbers of items they meet again: refused at birth, counted, added, and widened by what was not seen."""
+"""Numbers said again of an item: refused at birth, counted, added, widened by unseen rows."""
 
 import numpy as np
 import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts, ReplicateValues
+from agreement_pipeline.statistics import (
+    LabelsByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
+)
 
 LINE, RATIO, PLANE = (
     Scale(None, "interval"),
@@ -18,7 +22,7 @@ NAN = np.nan
 def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
     item = range(len(rows)) if item is None else item
     rater = [0] * len(rows) if rater is None else rater
-    return ReplicateValues(
+    return ReplicatedNumbers(
         rows,
         item,
         rater,
@@ -33,7 +37,7 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
     [
         (
             lambda: values([[1.0, NAN]]),
-            "replicate values: a cell of fewer than two ratings found; two meetings are required",
+            "replicated numbers: a cell of fewer than two ratings found; two meetings are required",
         ),
         (lambda: values([[1.0, np.inf]]), r"row 1, column '2': \[inf\] found"),
         (
@@ -50,19 +54,20 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
         ),
         (
             lambda: values([[1.0, 2.0]], item=[1], weights=[1.0]),
-            r"replicate values: item positions \[1\] found; one from 0 to 0",
+            r"replicated numbers: item positions \[1\] found; one from 0 to 0",
         ),
         (
             lambda: values([[1.0, 2.0]], rater=[3]),
-            r"replicate values: rater positions \[3\] found; one from 0 to 2",
+            r"replicated numbers: rater positions \[3\] found; one from 0 to 2",
         ),
         (
             lambda: values([[1.0, 2.0], [3.0, 4.0]], item=[0, 0]),
-            r"replicate values: two cells of one item and rater \[\(0, 0\)\] found",
+            r"replicated numbers: two cells of one item and rater \[\(0, 0\)\] found",
         ),
         (
             lambda: values([[1.0, 2.0]], raters="xyx"),
-            r"replicate values: raters \['x', 'x', 'y'\] found; each name is required once. Name the raters apart",
+            r"replicated numbers: raters \['x', 'x', 'y'\] found; each name is required once. "
+            "Name the raters apart",
         ),
         (
             lambda: values([[1.0, 2.0]], weights=[-1.0]),
@@ -89,12 +94,10 @@ def test_replicates_rest_on_the_items_met_again_and_a_vector_is_one_rating():
 
 
 def test_the_counts_of_a_scale_of_numbers_become_what_was_said():
-    first = RatingPatterns(
+    first = LabelsByRater(
         [[0, 1], [2, -1]], [2, 3], scale=Scale((1.0, 2.5, 7.0), "interval"), raters="xy"
     )
-    found = ReplicateValues.of_counts(
-        ReplicateCounts([[2, 0, 0], [1, 1, 1]], [1, 0], [0, 1], first)
-    )
+    found = ReplicatedLabels([[2, 0, 0], [1, 1, 1]], [1, 0], [0, 1], first).in_numbers()
     assert found.values[:, :, 0] == pytest.approx(
         np.array([[1.0, 1.0, NAN], [1.0, 2.5, 7.0]]), nan_ok=True
     )
@@ -144,6 +147,6 @@ def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_
 
 
 def test_without_replicates_nothing_is_added():
-    none = ReplicateValues(np.empty((0, 0)), [], [], [], scale=LINE, raters="xy")
+    none = ReplicatedNumbers(np.empty((0, 0)), [], [], [], scale=LINE, raters="xy")
     assert none.with_unseen(3.0) is none
     assert (none.n_items, none.n_ratings) == (0, 0)

@@ -8,70 +8,70 @@ from agreement_pipeline.estimates import ROUND, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import GroupPatterns, RatingPatterns, grouped
+from agreement_pipeline.statistics import LabelsByRater
 
 TWO = Scale(("no", "yes"))
 
 
 def patterns(codes, weights=None, raters="abmn", scale=TWO):
-    return RatingPatterns(codes, weights, scale=scale, raters=tuple(raters))
+    return LabelsByRater(codes, weights, scale=scale, raters=tuple(raters))
 
 
 @pytest.mark.parametrize("second", [("m", "x"), ("m", "m")])
 def test_a_second_group_of_others_or_of_one_rater_twice_is_refused(second):
     with pytest.raises(
         RatingsError,
-        match=r"group patterns: second group \['m', '[mx]'\] found; raters of the patterns, each once, are required",
+        match=r"labels by rater: second group \['m', '[mx]'\] found; "
+        "raters of the columns, each once, are required",
     ):
-        GroupPatterns(patterns([[0, 0, 0, 0]]), second)
+        patterns([[0, 0, 0, 0]]).in_groups(second)
 
 
 def test_groups_know_what_they_rest_on():
-    groups = GroupPatterns(
-        patterns([[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]),
-        ("m", "n"),
-    )
+    groups = patterns(
+        [[0, 1, 1, -1], [-1, -1, 0, 0], [1, -1, 1, 1], [0, 0, -1, -1]], [2, 5, 3, 4]
+    ).in_groups(("m", "n"))
     assert groups.first == ("a", "b")
-    assert groups.met.tolist() == [True, False, True, False]
+    assert groups.readable.tolist() == [True, False, True, False]
     assert (groups.n_items, groups.n_used, groups.n_ratings) == (5, 5, 2 * 2 + 3)
-    first, second = groups.counts
+    first, second = groups.group_counts
     assert first.tolist() == [[1, 1], [0, 0], [0, 1], [2, 0]]
     assert second.tolist() == [[0, 1], [2, 0], [0, 2], [0, 0]]
 
 
 def test_groups_of_two_rounds_add_by_the_names_of_raters_and_stay_side_by_side():
-    one = GroupPatterns(patterns([[0, 1, 1], [0, 1, 1]], [1, 2], "abm"), ("m",))
-    other = GroupPatterns(patterns([[1, 0, 0]], [4], "cnm"), ("m", "n"))
+    one = patterns([[0, 1, 1], [0, 1, 1]], [1, 2], "abm").in_groups(("m",))
+    other = patterns([[1, 0, 0]], [4], "cnm").in_groups(("m", "n"))
     both = one + other
-    assert both.patterns.raters == ("a", "b", "c", "m", "n")
+    assert both.raters == ("a", "b", "c", "m", "n")
     assert both.second == ("m", "n")
-    assert both.patterns.codes.tolist() == [[-1, -1, 1, 0, 0], [0, 1, -1, 1, -1]]
+    assert both.codes.tolist() == [[-1, -1, 1, 0, 0], [0, 1, -1, 1, -1]]
     assert both.weights.tolist() == [4, 3]
 
 
 def test_a_rater_who_changes_groups_is_refused():
-    one = GroupPatterns(patterns([[0, 1]], raters="am"), ("m",))
+    one = patterns([[0, 1]], raters="am").in_groups(("m",))
     with pytest.raises(
         RatingsError, match=r"\['m'\] found in both groups; one is required of each rater"
     ):
-        one + GroupPatterns(patterns([[0, 1]], raters="mn"), ("n",))
+        one + patterns([[0, 1]], raters="mn").in_groups(("n",))
     with pytest.raises(RatingsError, match="cannot add over different scales"):
-        one + GroupPatterns(patterns([[0, 1]], raters="am", scale=Scale(("a", "b", "c"))), ("m",))
+        one + patterns([[0, 1]], raters="am", scale=Scale(("a", "b", "c"))).in_groups(("m",))
 
 
 def test_unseen_items_hold_groups_at_one_within_and_at_odds_between_them():
-    groups = grouped(patterns([[0, 0, 0, 0], [1, 1, 1, 1]], [3, 2]), ("m", "n")).with_unseen(3.0)
+    groups = patterns([[0, 0, 0, 0], [1, 1, 1, 1]], [3, 2]).in_groups(("m", "n")).with_unseen(3.0)
     assert groups.weights.sum() == pytest.approx(8)
-    unseen = {tuple(row) for row in groups.patterns.codes[2:].tolist()}
+    unseen = {tuple(row) for row in groups.codes[2:].tolist()}
     assert {(0, 0, 1, 1), (1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 0, 0), (1, 1, 1, 1)} <= unseen
 
 
 def test_other_weights_keep_rows_and_groups():
-    groups = GroupPatterns(patterns([[0, 1, 1, 0], [1, 1, 1, 1]]), ("m", "n"))
+    groups = patterns([[0, 1, 1, 0], [1, 1, 1, 1]]).in_groups(("m", "n"))
     drawn = groups.reweighted(np.array([[1.0, 2.0], [0.5, 0.0]]))
     assert drawn.weights.shape == (2, 2)
     assert drawn.second == groups.second
-    assert drawn.patterns.codes is groups.patterns.codes
+    assert drawn.codes is groups.codes
 
 
 ONE_CLASSIFIER = """

@@ -1,47 +1,47 @@
-"""The panel with a classifier apart, in numbers: refused at birth, counted, added, and widened by what was not seen."""
+"""A panel and a classifier in numbers: refused at birth, counted, added, widened."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import PanelValues, RatingValues, value_against_the_rest
+from agreement_pipeline.statistics import NumbersByRater
 
 LINE, RATIO = Scale(None, "interval"), Scale(None, "ratio")
 NAN = np.nan
 
 
 def values(rows, weights=None, raters="xyz", scale=LINE):
-    return RatingValues(rows, weights, scale=scale, raters=raters[: np.shape(rows)[1]])
+    return NumbersByRater(rows, weights, scale=scale, raters=raters[: np.shape(rows)[1]])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (
-            lambda: PanelValues(values([[0.5, 1.5]]), [0.5], "m"),
+            lambda: values([[0.5, 1.5]]).with_classifier([0.5], "m"),
             r"labels of shape \(1,\) found; \(1, 1\) is required",
         ),
         (
-            lambda: PanelValues(values([[0.5, 1.5]]), [[np.inf]], "m"),
+            lambda: values([[0.5, 1.5]]).with_classifier([[np.inf]], "m"),
             r"row 1, column 'm': \[inf\] found",
         ),
         (
-            lambda: PanelValues(values([[0.5]], scale=RATIO), [[-1.0]], "m"),
+            lambda: values([[0.5]], scale=RATIO).with_classifier([[-1.0]], "m"),
             r"row 1, column 'm': \[-1.0\] found .* finite non-negative numbers",
         ),
         (
-            lambda: PanelValues(values([[0.5, 1.5]]), [[1.0]], "y"),
+            lambda: values([[0.5, 1.5]]).with_classifier([[1.0]], "y"),
             r"raters \['x', 'y', 'y'\] found; each name is required once",
         ),
         (
             lambda: (
-                PanelValues(values([[0.5]]), [[1.0]], "m")
-                + PanelValues(values([[0.5]]), [[1.0]], "n")
+                values([[0.5]]).with_classifier([[1.0]], "m")
+                + values([[0.5]]).with_classifier([[1.0]], "n")
             ),
             "classifiers 'm' and 'n' found; one is required",
         ),
@@ -56,19 +56,19 @@ def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
     rated = values(
         [[0.5, 1.0, NAN], [NAN, NAN, NAN], [1.0, 1.5, 1.0], [0.1, NAN, NAN]], [2, 5, 3, 4]
     )
-    panel = PanelValues(rated, [[0.5], [1.0], [NAN], [1.0]], "m")
+    panel = rated.with_classifier([[0.5], [1.0], [NAN], [1.0]], "m")
     assert (panel.n_items, panel.n_used, panel.n_ratings) == (6, 6, 8)
 
 
 def test_one_rater_is_set_apart_from_the_rest():
-    apart = value_against_the_rest(values([[0.5, 1.0, NAN], [1.0, NAN, 2.0]], [1, 2]), "y")
+    apart = values([[0.5, 1.0, NAN], [1.0, NAN, 2.0]], [1, 2]).against("y")
     assert (apart.classifier, apart.panel.raters) == ("y", ("x", "z"))
     assert apart.labels.ravel() == pytest.approx([1.0, NAN], nan_ok=True)
     assert apart.joined().raters == ("x", "z", "y")
 
 
 def test_unseen_rows_of_a_panel_put_the_classifier_on_both_values():
-    panel = PanelValues(values([[0.0, 0.0], [1.0, 1.0]]), [[0.0], [1.0]], "m")
+    panel = values([[0.0, 0.0], [1.0, 1.0]]).with_classifier([[0.0], [1.0]], "m")
     possible = panel.with_unseen(3.0)
     mass = possible.weights[2:]
     assert mass.sum() == pytest.approx(3)
@@ -77,7 +77,7 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_values():
     assert set(map(tuple, rows.tolist())) == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
-def test_each_rater_and_each_classifier_of_a_scale_without_categories_has_an_influence_with_an_interval():
+def test_each_rater_and_each_classifier_in_numbers_has_an_influence_with_an_interval():
     rng = np.random.default_rng(8)
     truth = rng.normal(0, 5, size=80)
     noise = {"ana": 1.0, "ben": 1.0, "eve": 6.0, "model": 0.5}
@@ -96,15 +96,13 @@ def test_each_rater_and_each_classifier_of_a_scale_without_categories_has_an_inf
     assert set(found) == {"classifier model", "rater ana", "rater ben", "rater eve"}
     assert found["rater eve"].interval.high < 0 < found["rater ana"].interval.low
     assert found["classifier model"].interval.low > 0
-    assert memory.panel_values(ratings, "model").labels.shape == (80, 1)
+    assert Memory().numbers(ratings, ("model",)).against("model").labels.shape == (80, 1)
 
 
 def test_items_the_classifier_never_met_change_nothing_of_what_it_has_not_seen():
-    met = PanelValues(values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5]]), [[0.5], [1.0], [2.5]], "m")
-    more = PanelValues(
-        values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5], [900.0, 950.0]]),
-        [[0.5], [1.0], [2.5], [NAN]],
-        "m",
+    met = values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5]]).with_classifier([[0.5], [1.0], [2.5]], "m")
+    more = values([[0.5, 1.0], [1.0, 1.5], [2.0, 2.5], [900.0, 950.0]]).with_classifier(
+        [[0.5], [1.0], [2.5], [NAN]], "m"
     )
     one, other = met.with_unseen(3.0), more.with_unseen(3.0)
     assert one.panel.values[3:].tolist() == other.panel.values[4:].tolist()

@@ -1,41 +1,41 @@
-"""What raters say of items they meet again: refused at birth, counted, added, and widened by what was not seen."""
+"""Labels said again of an item: refused at birth, counted, added, widened by unseen rows."""
 
 import numpy as np
 import pytest
 
-from agreement_pipeline import estimate
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
+from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 TWO = Scale(("no", "yes"))
-RATED = RatingPatterns(
+RATED = LabelsByRater(
     [[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz"
 )
 
 
 def patterns(codes, weights=None, raters="xyz"):
-    return RatingPatterns(codes, weights, scale=TWO, raters=raters[: np.shape(codes)[1]])
+    return LabelsByRater(codes, weights, scale=TWO, raters=raters[: np.shape(codes)[1]])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (
-            lambda: ReplicateCounts([[1, 0]], [0], [0], patterns([[0]])),
+            lambda: ReplicatedLabels([[1, 0]], [0], [0], patterns([[0]])),
             "a cell of fewer than two ratings found",
         ),
         (
-            lambda: ReplicateCounts([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])),
+            lambda: ReplicatedLabels([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])),
             r"two cells of one item and rater \[\(0, 0\)\] found; one is required",
         ),
         (
-            lambda: ReplicateCounts([[2, 0]], [1], [0], patterns([[0]])),
+            lambda: ReplicatedLabels([[2, 0]], [1], [0], patterns([[0]])),
             "item positions .* found; one from 0 to 0 is required for each of 1 cells",
         ),
         (
-            lambda: ReplicateCounts([[2, 0]], [0], [0, 0], patterns([[0]])),
+            lambda: ReplicatedLabels([[2, 0]], [0], [0, 0], patterns([[0]])),
             r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells",
         ),
     ],
@@ -46,47 +46,45 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 
 
 def test_replicates_rest_on_the_items_met_again():
-    again = ReplicateCounts([[2, 0], [1, 2]], [0, 2], [1, 1], RATED)
+    again = ReplicatedLabels([[2, 0], [1, 2]], [0, 2], [1, 1], RATED)
     assert (again.n_items, again.n_used, again.n_ratings) == (5, 5, 2 * 2 + 3 * 3)
 
 
 def test_replicates_of_two_rounds_add_by_the_names_of_raters():
-    one = ReplicateCounts([[2, 0]], [0], [1], patterns([[0, 0]], raters="xy"))
-    other = ReplicateCounts([[0, 3]], [0], [0], patterns([[1, 1]], raters="yz"))
+    one = ReplicatedLabels([[2, 0]], [0], [1], patterns([[0, 0]], raters="xy"))
+    other = ReplicatedLabels([[0, 3]], [0], [0], patterns([[1, 1]], raters="yz"))
     both = one + other
     assert both.raters == ("x", "y", "z")
-    assert both.patterns.codes.tolist() == [[0, 0, -1], [-1, 1, 1]]
+    assert both.first.codes.tolist() == [[0, 0, -1], [-1, 1, 1]]
     assert (both.item.tolist(), both.rater.tolist()) == ([0, 1], [1, 1])
 
 
 def test_unseen_replicates_are_split_within_raters_and_between_them():
     first = patterns([[0, 0, 0], [1, 1, 1]], [2, 1])
-    seen = ReplicateCounts([[2, 0], [2, 0], [0, 2]], [0, 0, 1], [0, 2, 2], first)
+    seen = ReplicatedLabels([[2, 0], [2, 0], [0, 2]], [0, 0, 1], [0, 2, 2], first)
     possible = seen.with_unseen(3.0)
     assert possible.weights[2:].tolist() == [1, 1, 1]
     assert possible.counts[3:].tolist() == [[2, 0], [2, 0], [1, 1], [1, 1], [0, 2], [0, 2]]
     assert possible.rater[3:].tolist() == [0, 2] * 3
     assert possible.item[3:].tolist() == [2, 2, 3, 3, 4, 4]
-    assert possible.patterns.codes[2:].tolist() == [[0, -1, 0], [0, -1, 1], [1, -1, 1]]
+    assert possible.first.codes[2:].tolist() == [[0, -1, 0], [0, -1, 1], [1, -1, 1]]
 
 
 def test_without_replicates_nothing_is_added():
-    none = ReplicateCounts(np.empty((0, 2)), [], [], patterns([[0, 0]]))
+    none = ReplicatedLabels(np.empty((0, 2)), [], [], patterns([[0, 0]]))
     assert none.with_unseen(3.0) is none
 
 
 def test_an_unseen_item_is_met_again_by_as_many_raters_as_a_typical_one_each_in_turn():
     first = patterns([[0, 0, 0], [1, 1, 1], [0, 0, 0]])
-    possible = ReplicateCounts([[2, 0], [0, 2], [2, 0]], [0, 1, 2], [0, 1, 2], first).with_unseen(
+    possible = ReplicatedLabels([[2, 0], [0, 2], [2, 0]], [0, 1, 2], [0, 1, 2], first).with_unseen(
         3.0
     )
     assert possible.weights[3:].tolist() == pytest.approx([1 / 3] * 9)
     assert possible.item[3:].tolist() == list(range(3, 12))
     assert possible.rater[3:].tolist() == [0, 1, 2] * 3
     assert possible.counts[3:].tolist() == [[2, 0]] * 3 + [[1, 1]] * 3 + [[0, 2]] * 3
-    assert (
-        possible.patterns.codes[3:].tolist() == [[0, 0, 0]] * 3 + [[0, 0, 1]] * 3 + [[1, 1, 1]] * 3
-    )
+    assert possible.first.codes[3:].tolist() == [[0, 0, 0]] * 3 + [[0, 0, 1]] * 3 + [[1, 1, 1]] * 3
 
 
 @pytest.mark.parametrize("measure", ["self_agreement_unbiased", "test_retest_alpha"])
@@ -96,11 +94,11 @@ def test_how_sure_perfect_replicates_are_does_not_depend_on_how_many_raters_shar
         item, rater = np.arange(100), np.arange(100) % n_raters
         codes = np.full((100, n_raters), -1)
         codes[item, rater] = item // n_raters % 2
-        first = RatingPatterns(codes, scale=TWO, raters=[f"r{r}" for r in range(n_raters)])
+        first = LabelsByRater(codes, scale=TWO, raters=[f"r{r}" for r in range(n_raters)])
         limits.append(
             estimate(
                 measure,
-                ReplicateCounts(2 * np.eye(2)[codes[item, rater]], item, rater, first),
+                ReplicatedLabels(2 * np.eye(2)[codes[item, rater]], item, rater, first),
                 Inference(n_resamples=4000),
             ).interval.low
         )

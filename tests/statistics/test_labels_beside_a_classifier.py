@@ -1,4 +1,4 @@
-"""The panel with a classifier apart: refused at birth, counted, and widened by what was not seen."""
+"""A panel with a classifier apart: refused at birth, counted, widened by unseen rows."""
 
 from collections import Counter
 
@@ -10,41 +10,42 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, points_of, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import Clusters, PanelPatterns, RatingPatterns, against_the_rest
+from agreement_pipeline.statistics import Clusters, LabelsByRater
 
 TWO = Scale(("no", "yes"))
-RATED = RatingPatterns(
+RATED = LabelsByRater(
     [[0, 1, -1], [-1, -1, -1], [1, 1, 1], [0, -1, -1]], [2, 5, 3, 4], scale=TWO, raters="xyz"
 )
 
 
 def patterns(codes, weights=None, raters="xyz"):
-    return RatingPatterns(codes, weights, scale=TWO, raters=raters[: np.shape(codes)[1]])
+    return LabelsByRater(codes, weights, scale=TWO, raters=raters[: np.shape(codes)[1]])
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (
-            lambda: PanelPatterns(patterns([[0, 1]]), [0, 1], "m"),
+            lambda: patterns([[0, 1]]).with_classifier([0, 1], "m"),
             r"labels of shape \(2,\) found; \(1,\) is required",
         ),
         (
-            lambda: PanelPatterns(patterns([[0]] * 3), [0, 1, 5], "m"),
+            lambda: patterns([[0]] * 3).with_classifier([0, 1, 5], "m"),
             "labels from 0 to 5 found; -1 to 1 are required by the scale",
         ),
-        (lambda: PanelPatterns(patterns([[0]]), [-7], "m"), "labels from -7 to -7 found"),
+        (lambda: patterns([[0]]).with_classifier([-7], "m"), "labels from -7 to -7 found"),
         (
-            lambda: PanelPatterns(patterns([[0]]), [0.9], "m"),
+            lambda: patterns([[0]]).with_classifier([0.9], "m"),
             "labels: a fraction or no number found; whole numbers from -1 to 1",
         ),
         (
-            lambda: PanelPatterns(patterns([[0, 1]]), [0], "y"),
+            lambda: patterns([[0, 1]]).with_classifier([0], "y"),
             "'y' found as classifier and in the panel; a name of its own is required",
         ),
         (
             lambda: (
-                PanelPatterns(patterns([[0]]), [0], "m") + PanelPatterns(patterns([[0]]), [0], "n")
+                patterns([[0]]).with_classifier([0], "m")
+                + patterns([[0]]).with_classifier([0], "n")
             ),
             "classifiers 'm' and 'n' found; one is required",
         ),
@@ -56,18 +57,18 @@ def test_an_impossible_statistic_is_refused_in_words(make, words):
 
 
 def test_a_panel_rests_on_the_items_that_it_and_the_classifier_rated():
-    panel = PanelPatterns(RATED, [0, 1, -1, 1], "m")
+    panel = RATED.with_classifier([0, 1, -1, 1], "m")
     assert (panel.n_items, panel.n_used, panel.n_ratings) == (6, 6, 8)
 
 
 def test_one_rater_is_set_apart_from_the_rest():
-    apart = against_the_rest(patterns([[0, 1, -1], [1, 0, 1]], [1, 2]), "y")
+    apart = patterns([[0, 1, -1], [1, 0, 1]], [1, 2]).against("y")
     assert (apart.classifier, apart.labels.tolist()) == ("y", [1, 0])
     assert (apart.panel.raters, apart.panel.codes.tolist()) == (("x", "z"), [[0, -1], [1, 1]])
 
 
 def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
-    panel = PanelPatterns(patterns([[0, 0], [1, 1]]), [0, 1], "m")
+    panel = patterns([[0, 0], [1, 1]]).with_classifier([0, 1], "m")
     possible = panel.with_unseen(3.0)
     mass = possible.weights[2:]
     assert mass.sum() == pytest.approx(3)
@@ -80,13 +81,13 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_categories():
 
 def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
     codes, labels = [[0, 0, -1], [1, 0, -1], [1, -1, 1]], [0, 0, 1]
-    known = PanelPatterns(
-        RatingPatterns(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz"), labels, "m"
+    known = LabelsByRater(codes, [4, 2, 3], scale=Scale("abc"), raters="xyz").with_classifier(
+        labels, "m"
     )
     wide = np.full((20, 23), -1)
     wide[:, 3:] = 2  # many raters, and another category, on items without a label
     codes_of_both = np.vstack([np.column_stack([codes, np.full((3, 20), -1)]), wide])
-    more = RatingPatterns(
+    more = LabelsByRater(
         codes_of_both,
         [4, 2, 3] + [9] * 20,
         scale=Scale("abc"),
@@ -94,7 +95,7 @@ def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
     )
     alone, beside = (
         known.with_unseen(3.0),
-        PanelPatterns(more, labels + [-1] * 20, "m").with_unseen(3.0),
+        more.with_classifier(labels + [-1] * 20, "m").with_unseen(3.0),
     )
     assert beside.panel.codes[23:, :3].tolist() == alone.panel.codes[3:].tolist()
     assert (beside.panel.codes[23:, 3:] == -1).all()
@@ -105,8 +106,8 @@ def test_what_the_classifier_never_met_adds_nothing_to_what_was_not_seen():
 
 
 def test_unseen_rows_have_a_pair_of_the_panel_where_some_item_with_a_label_has():
-    panel = PanelPatterns(
-        patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]), [0, 1, -1], "m"
+    panel = patterns([[0, -1, -1], [-1, 1, 1], [0, 0, 0]], [90, 1, 50]).with_classifier(
+        [0, 1, -1], "m"
     )
     rows = panel.with_unseen(3.0).panel.codes[3:]
     assert set((rows >= 0).sum(1)) == {2}
@@ -125,7 +126,10 @@ LEVELS = {
 
 
 def drawn(name, seed, raters=6, items=90):
-    """A panel of which each item meets about half, two of whom the classifier never met; and a classifier that left some items out."""
+    """A panel, and a classifier that left some items out.
+
+    Each item meets about half of the panel. The classifier never met two of them.
+    """
     rng = np.random.default_rng(seed)
     level = next(level for level in LEVELS if level in MEASURES[name].levels)
     truth = rng.integers(3, size=(items, 1))
@@ -134,23 +138,23 @@ def drawn(name, seed, raters=6, items=90):
     )
     codes = np.where(rng.random(codes.shape) < [*[0.4] * raters, 0.1], -1, codes)
     codes[codes[:, -1] >= 0, 4:raters] = -1
-    panel = RatingPatterns(
+    panel = LabelsByRater(
         codes[:, :-1],
         rng.integers(1, 4, size=items),
         scale=Scale(LEVELS[level], level),
         raters=[f"r{r}" for r in range(raters)],
     )
-    return PanelPatterns(panel, codes[:, -1], "model")
+    return panel.with_classifier(codes[:, -1], "model")
 
 
 def swapped(panel, seed):
     """The same ratings given by others, item by item, and the items in another order."""
     rng = np.random.default_rng(seed)
     codes, order = rng.permuted(panel.panel.codes, axis=1), rng.permutation(len(panel.labels))
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         codes[order], panel.weights[order], scale=panel.scale, raters=panel.panel.raters[::-1]
     )
-    return PanelPatterns(patterns, panel.labels[order], "model")
+    return patterns.with_classifier(panel.labels[order], "model")
 
 
 def mass_of_splits(panel, seen):
@@ -164,11 +168,12 @@ def mass_of_splits(panel, seen):
 
 
 def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
-    found = PanelPatterns(
-        patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7]),
-        [0, 0, 1, 1, -1],
-        "m",
-    ).unnamed()
+    found = (
+        patterns([[0, 1, -1], [-1, 0, 1], [1, 0, -1], [1, 1, 1], [1, -1, 0]], [2, 5, 3, 4, 7])
+        .with_classifier([0, 0, 1, 1, -1], "m")
+        .unnamed()
+        .merged()
+    )
     assert (found.panel.codes.tolist(), found.labels.tolist()) == (
         [[1, 0, -1], [1, 0, -1], [1, 0, -1], [1, 1, 1]],
         [-1, 0, 1, 1],
@@ -180,7 +185,7 @@ def test_without_who_said_what_rows_of_equal_ratings_and_label_are_one():
 def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
     for seed in range(5):
         panel = drawn(name, seed)
-        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.unnamed())
+        named, unnamed = MEASURES[name](panel), MEASURES[name](panel.unnamed().merged())
         for one, other in zip(named, unnamed, strict=True):
             assert (one is None) == (other is None)
             assert one is None or one == pytest.approx(other, abs=1e-12)
@@ -190,7 +195,7 @@ def test_a_measure_that_does_not_ask_who_said_what_finds_the_same_without(name):
 @pytest.mark.parametrize("seed", range(5))
 def test_without_who_said_what_the_unseen_splits_weigh_what_they_did(seed):
     named = drawn("vanbelle_albert_kappa", seed)
-    unnamed = named.unnamed()
+    unnamed = named.unnamed().merged()
     for category in (None, 0, 1, 2):
         found = mass_of_splits(unnamed.with_unseen(3.0, category), len(unnamed.labels))
         expected = mass_of_splits(named.with_unseen(3.0, category), len(named.labels))
@@ -231,7 +236,7 @@ def test_the_limits_are_those_of_draws_of_named_rows(name):
     assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
 
 
-def test_who_said_what_is_forgotten_where_it_is_not_asked_and_rows_of_different_clusters_stay_apart():
+def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_stay_apart():
     panel = drawn("shah_s", 4)
     records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
     places = np.arange(len(panel.labels)) % 9
@@ -258,11 +263,9 @@ def test_what_is_known_of_the_rows_goes_along_and_the_weights_do_not(name):
     weights = rng.random((7, len(panel.labels)))
     found = MEASURES[name](panel.reweighted(weights))
     for place, row in enumerate(weights):
-        fresh = PanelPatterns(
-            RatingPatterns(panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters),
-            panel.labels,
-            "model",
-        )
+        fresh = LabelsByRater(
+            panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters
+        ).with_classifier(panel.labels, "model")
         assert [float(part[place]) for part in found[:4]] == pytest.approx(
             [float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12
         )

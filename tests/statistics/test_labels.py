@@ -7,13 +7,13 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Scale
-from agreement_pipeline.statistics import CategoryCounts, RatingPatterns, merged, merged_codes
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 TWO, THREE = Scale(("no", "yes")), Scale(("a", "b", "c"))
 
 
 def patterns(codes, weights=None, raters="xyz", scale=TWO):
-    return RatingPatterns(codes, weights, scale=scale, raters=raters[: np.shape(codes)[1]])
+    return LabelsByRater(codes, weights, scale=scale, raters=raters[: np.shape(codes)[1]])
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def patterns(codes, weights=None, raters="xyz", scale=TWO):
         (lambda: patterns([[0, np.nan]]), "codes: a fraction or no number found"),
         (lambda: patterns([[0, -2]]), "codes from -2 to 0 found"),
         (
-            lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x",)),
+            lambda: LabelsByRater([[0, 1]], scale=TWO, raters=("x",)),
             r"shape \(1, 2\) found; \(P, 1\) is required by the raters",
         ),
         (
-            lambda: RatingPatterns([[0, 1]], scale=TWO, raters=("x", "x")),
+            lambda: LabelsByRater([[0, 1]], scale=TWO, raters=("x", "x")),
             r"raters \['x', 'x'\] found; each name is required once",
         ),
         (
@@ -80,16 +80,16 @@ def test_statistics_know_what_they_rest_on():
 
 
 def test_equal_rows_are_made_one_in_lexicographic_order_whatever_the_number_of_raters():
-    assert merged(
-        CategoryCounts([[2, 1], [0, 3], [2, 1]], [1, 2, 4], scale=TWO)
-    ).weights.tolist() == [2, 5]
+    assert CategoryCounts(
+        [[2, 1], [0, 3], [2, 1]], [1, 2, 4], scale=TWO
+    ).merged().weights.tolist() == [2, 5]
     rng = np.random.default_rng(0)
     for raters in (3, 70):  # 70 raters do not fit into one number
         codes = rng.integers(-1, 2, size=(40, raters))
-        few = RatingPatterns(
+        few = LabelsByRater(
             codes[rng.integers(5, size=40)], scale=TWO, raters=[str(r) for r in range(raters)]
         )
-        found = merged_codes(few)
+        found = few.merged()
         expected = {}
         for row in few.codes.tolist():
             expected[tuple(row)] = expected.get(tuple(row), 0) + 1
@@ -147,6 +147,6 @@ def test_unseen_rows_by_rater_hold_the_same_splits_and_put_every_rater_in_every_
 def test_there_are_no_more_patterns_than_ways_to_share_the_ratings_out():
     rng = np.random.default_rng(2)
     codes = rng.integers(3, size=(5000, 4))
-    found = merged(RatingPatterns(codes, scale=THREE, raters="wxyz").counts())
+    found = LabelsByRater(codes, scale=THREE, raters="wxyz").counts().merged()
     assert len(found.counts) == comb(4 + 3 - 1, 3 - 1)
     assert found.weights.sum() == 5000

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import memory
+from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, evidence, resampled
@@ -15,7 +15,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     ratings_table,
 )
-from agreement_pipeline.statistics import RatingPatterns, RatingValues
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
 INTERVAL = Scale(None, "interval")
 PLANE = Scale(None, "multivariate interval", dimensions=2)
@@ -107,7 +107,7 @@ def test_a_row_without_a_vector_is_a_missing_rating():
     ratings = Ratings.from_frame(
         long_table([("i1", "a", "1|2"), ("i1", "b", None), ("i2", "b", "3|4")]), PLANE
     )
-    values = memory.rating_values(ratings)
+    values = Memory().numbers(ratings)
     assert values.n_ratings == 2
     assert np.isnan(values.values[0, values.raters.index("b")]).all()
 
@@ -116,7 +116,7 @@ def test_the_memory_engine_puts_every_number_in_its_item_and_rater():
     table = long_table(
         [("i2", "b", 0.25), ("i1", "a", 1.5), ("i1", "b", -2.0), ("i1", "model", 9.0)]
     )
-    values = memory.rating_values(Ratings.from_frame(table, INTERVAL, classifiers=["model"]))
+    values = Memory().numbers(Ratings.from_frame(table, INTERVAL, classifiers=["model"]))
     by_name = dict(zip(values.raters, values.values[:, :, 0].T.tolist(), strict=True))
     assert by_name["b"] == [-2.0, 0.25]
     assert by_name["a"][0] == 1.5
@@ -128,7 +128,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
         [(f"i{n}", rater, 1.0) for n in range(5) for rater in "ab"]
         + [("x", "a", 2.5), ("x", "b", 1.0)]
     )
-    values = memory.rating_values(
+    values = Memory().numbers(
         Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
     )
     assert values.weights.tolist() == [5.0, 1.0]
@@ -138,14 +138,14 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
 def test_labels_are_not_counted_on_a_scale_without_categories():
     ratings = Ratings.from_frame(long_table([("i1", "a", 0.5), ("i1", "b", 0.7)]), INTERVAL)
     with pytest.raises(RatingsError, match="a list of them is required to count labels"):
-        memory.category_counts(ratings)
+        Memory().counts(ratings)
 
 
 def test_codes_become_the_numbers_they_stand_for():
-    patterns = RatingPatterns(
+    patterns = LabelsByRater(
         [[0, 2], [1, -1]], [3, 1], scale=Scale((1, 5, 20), "interval"), raters=("a", "b")
     )
-    values = RatingValues.of_patterns(patterns)
+    values = patterns.in_numbers()
     assert values.values[0, :, 0].tolist() == [1.0, 20.0]
     assert values.n_items == 4
     assert values.n_ratings == 7
@@ -157,7 +157,8 @@ def test_codes_become_the_numbers_they_stand_for():
         (
             [[1.0, 2.0], [1.0, np.inf]],
             INTERVAL,
-            r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); finite numbers up to 1e\+150 in size",
+            r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); "
+            r"finite numbers up to 1e\+150 in size",
         ),
         ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': \[-1.1e\+150\] found"),
         (
@@ -176,11 +177,11 @@ def test_codes_become_the_numbers_they_stand_for():
 )
 def test_impossible_values_are_refused_at_birth(values, scale, message):
     with pytest.raises(RatingsError, match=message):
-        RatingValues(values, scale=scale, raters=("a", "b"))
+        NumbersByRater(values, scale=scale, raters=("a", "b"))
 
 
 def test_crossed_leaves_out_incomplete_items_and_counts_them():
-    values = RatingValues(
+    values = NumbersByRater(
         [[1, 2], [3, np.nan], [np.nan, np.nan]], [2, 3, 4], scale=INTERVAL, raters=("a", "b")
     )
     crossed = values.crossed()
@@ -192,30 +193,33 @@ def test_crossed_leaves_out_incomplete_items_and_counts_them():
 def test_two_raters_of_one_name_are_refused():
     with pytest.raises(
         RatingsError,
-        match=r"rating values: raters \['a', 'a'\] found; each name is required once. Name the raters apart",
+        match=r"numbers by rater: raters \['a', 'a'\] found; each name is required once. "
+        "Name the raters apart",
     ):
-        RatingValues([[1, 2]], scale=INTERVAL, raters=("a", "a"))
+        NumbersByRater([[1, 2]], scale=INTERVAL, raters=("a", "a"))
 
 
 def test_two_rounds_values_add_by_rater_name():
-    one = RatingValues([[1, 2]], scale=INTERVAL, raters=("a", "b"))
-    other = RatingValues([[3, 4]], scale=INTERVAL, raters=("b", "c"))
+    one = NumbersByRater([[1, 2]], scale=INTERVAL, raters=("a", "b"))
+    other = NumbersByRater([[3, 4]], scale=INTERVAL, raters=("b", "c"))
     both = one + other
     assert both.raters == ("a", "b", "c")
     assert np.array_equal(both.values[:, :, 0], [[1, 2, np.nan], [np.nan, 3, 4]], equal_nan=True)
     with pytest.raises(RatingsError, match="different scales"):
-        one + RatingValues([[1, 2]], scale=Scale(None, "ratio"), raters=("a", "b"))
+        one + NumbersByRater([[1, 2]], scale=Scale(None, "ratio"), raters=("a", "b"))
 
 
 def test_leaving_a_rater_out_keeps_the_others_columns():
-    values = RatingValues([[1, 2, 3]], scale=INTERVAL, raters=("a", "b", "c"))
+    values = NumbersByRater([[1, 2, 3]], scale=INTERVAL, raters=("a", "b", "c"))
     assert values.without("b").values[0, :, 0].tolist() == [1.0, 3.0]
     assert values.without("b").raters == ("a", "c")
 
 
 def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater():
     rng = np.random.default_rng(0)
-    values = RatingValues((rng.random((200, 3)) < 0.1).astype(float), scale=INTERVAL, raters="abc")
+    values = NumbersByRater(
+        (rng.random((200, 3)) < 0.1).astype(float), scale=INTERVAL, raters="abc"
+    )
     unseen = values.with_unseen(3.0).values[200:, :, 0].round(9)
     assert sorted(map(tuple, unseen)) == sorted(
         [(1, 1, 1)] * 3
@@ -227,7 +231,7 @@ def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater(
 
 def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings_by_rounding():
     x = 0.9340435159562497
-    seen = RatingValues(
+    seen = NumbersByRater(
         [[x, x], [x, 0.0], [0.0, x], [x, 0.0], [0.0, x]], scale=Scale(None, "ratio"), raters="ab"
     )
     unseen = seen.with_unseen(3.0).values[5:]
@@ -238,7 +242,7 @@ def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_a
     rng = np.random.default_rng(1)
     numbers, weights = rng.lognormal(size=(50, 4)), rng.integers(1, 4, 50)
     unseen = (
-        RatingValues(numbers, weights, scale=Scale(None, "ratio"), raters="abcd")
+        NumbersByRater(numbers, weights, scale=Scale(None, "ratio"), raters="abcd")
         .with_unseen(3.0)
         .values[50:]
     )
@@ -258,7 +262,7 @@ def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
     for _ in range(400):
         numbers = np.where(rng.random((12, 3)) < rng.random(), rng.lognormal(), 0.0)
         unseen = (
-            RatingValues(numbers, scale=Scale(None, "ratio"), raters="abc")
+            NumbersByRater(numbers, scale=Scale(None, "ratio"), raters="abc")
             .with_unseen(3.0)
             .values[12:]
         )
@@ -268,7 +272,7 @@ def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
 def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():
     rng = np.random.default_rng(2)
     unseen = (
-        RatingValues(rng.normal(size=(20, 3, 2)), scale=PLANE, raters="abc")
+        NumbersByRater(rng.normal(size=(20, 3, 2)), scale=PLANE, raters="abc")
         .with_unseen(3.0)
         .values[20:]
     )
@@ -277,14 +281,14 @@ def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():
 
 
 def test_unseen_items_hold_as_many_ratings_as_a_typical_item():
-    values = RatingValues(
+    values = NumbersByRater(
         [[1, 2, np.nan, np.nan], [3, np.nan, np.nan, 4]], scale=INTERVAL, raters="abcd"
     )
     assert set(values.with_unseen(3.0).sizes[2:]) == {2.0}
 
 
 def test_draws_of_values_depend_on_the_seed_alone():
-    values = RatingValues(
+    values = NumbersByRater(
         np.random.default_rng(0).normal(size=(10, 3)), scale=INTERVAL, raters="abc"
     )
     one, same, other = (next(resampled(values, 5, seed)).weights for seed in (1, 1, 2))
@@ -293,7 +297,7 @@ def test_draws_of_values_depend_on_the_seed_alone():
 
 
 def test_an_expensive_measure_has_400_draws_and_says_so():
-    values = RatingValues(
+    values = NumbersByRater(
         np.random.default_rng(0).normal(size=(30, 3)), scale=INTERVAL, raters="abc"
     )
     found = estimate("berry_mielke_r", values, Inference(n_resamples=1000))
@@ -304,7 +308,7 @@ def test_an_expensive_measure_has_400_draws_and_says_so():
 
 def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_its_bounds():
     """Ten of 400 draws lie beyond a limit at 95 %; at 99 % it would be two."""
-    values = RatingValues(
+    values = NumbersByRater(
         np.random.default_rng(0).normal(size=(30, 1))
         + np.random.default_rng(1).normal(scale=0.1, size=(30, 3)),
         scale=INTERVAL,
@@ -323,7 +327,7 @@ def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_
 
 def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
     monkeypatch.setattr(evidence, "MOST_DRAWN_WEIGHTS", 60_000)
-    values = RatingValues(
+    values = NumbersByRater(
         np.random.default_rng(0).normal(size=(40, 2)), scale=INTERVAL, raters="ab"
     )
     found = estimate("icc_1_1", values, Inference(n_resamples=3_000))
@@ -335,7 +339,7 @@ def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
 
 
 def test_a_crossed_measure_counts_the_items_it_rests_on_and_those_left_out():
-    values = RatingValues(
+    values = NumbersByRater(
         [[1, 2.2], [3, 3.1], [5, 4.7], [7, np.nan], [6, np.nan]], scale=INTERVAL, raters=("a", "b")
     )
     found = estimate("icc_2_1", values, Inference(n_resamples=100))
@@ -377,7 +381,7 @@ def test_what_is_read_off_the_values_is_read_once_for_all_weights_and_anew_for_o
         return np.ptp(values.values)
 
     read = []
-    values = RatingValues([[1.0, 2.0], [4.0, 9.0], [3.0, 3.0]], scale=INTERVAL, raters=("a", "b"))
+    values = NumbersByRater([[1.0, 2.0], [4.0, 9.0], [3.0, 3.0]], scale=INTERVAL, raters=("a", "b"))
     other = values.reweighted(np.full((2, 3), 0.5))
     assert (
         values.kept(ranges) == other.kept(ranges) == other.reweighted(np.zeros(3)).kept(ranges) == 8

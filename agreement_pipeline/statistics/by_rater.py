@@ -1,0 +1,113 @@
+"""What labels by rater and numbers by rater share: columns of raters and raters apart."""
+
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.weighted import RowMemory, changed, total
+
+
+class ByRater(RowMemory):
+    """Rows with a column for each rater; some raters may stand apart from the panel.
+
+    A class that builds on this one says which ratings are `given`. It says which of these are
+    `rated` by the panel and count. It says which rows are `labelled` by those who stand apart.
+    """
+
+    weights: Array
+    raters: tuple[str, ...]
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """True for each rating in the columns. Shape (P, R)."""
+        raise NotImplementedError
+
+    @property
+    def rated(self) -> NDArray[np.bool_]:
+        """True for each rating of the panel that counts. One column for each of the panel."""
+        raise NotImplementedError
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """True for rows with a label from those who stand apart. Shape (P,)."""
+        raise NotImplementedError
+
+    @property
+    def some_apart(self) -> bool:
+        """True if a classifier or a group of them stands apart from the panel."""
+        raise NotImplementedError
+
+    def only(self, raters: Sequence[str]) -> Self:
+        """Keep the columns of some raters in this order."""
+        raise NotImplementedError
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The raters of the panel: all who do not stand apart."""
+        return self.raters
+
+    @property
+    def n_raters(self) -> int:
+        """How many columns there are."""
+        return len(self.raters)
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """True for rows that show agreement, shape (P,).
+
+        These are rows with two ratings that count. If some raters stand apart, these are rows with
+        a label from them and a rating from the panel.
+        """
+        if self.some_apart:
+            return np.asarray(self.labelled & self.rated.any(1))
+        return np.asarray(self.rated.sum(1) >= 2)
+
+    @property
+    def n_items(self) -> int:
+        """Items with a rating. If some raters stand apart, one from them and one from the panel."""
+        rows = self.readable if self.some_apart else self.given.any(1)
+        return total(self.weights[..., rows])
+
+    @property
+    def n_used(self) -> int:
+        """Items that show agreement."""
+        return total(self.weights[..., self.readable])
+
+    @property
+    def n_ratings(self) -> int:
+        """Ratings of the panel that count; a vector is one rating.
+
+        If some raters stand apart, only items with a label from them are counted.
+        """
+        counted = self.rated.sum(1) * self.labelled if self.some_apart else self.rated.sum(1)
+        return total(self.weights * counted)
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the rows other weights."""
+        return self.with_same_rows(weights=weights)
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each row into its cluster."""
+        return changed(self, clusters=checked_clusters(clusters, len(self.given)))
+
+    def without(self, rater: str) -> Self:
+        """Keep the columns of all raters but one."""
+        return self.only([name for name in self.raters if name != rater])
+
+    def without_each_rater(self) -> Iterator[Self]:
+        """Leave out each rater of the panel in turn.
+
+        One table is made at a time. With many raters each is nearly as large as the whole.
+        """
+        return (self.without(rater) for rater in self.first)
+
+    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+        """How many items of some rows each rater of the panel rated."""
+        return np.asarray(self.weights[rows] @ self.rated[rows])
+
+
+__all__ = ["ByRater"]

@@ -1,0 +1,350 @@
+"""Labels by rater: distinct item rows of codes under the names of their raters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.by_rater import ByRater
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.parts import (
+    WHAT,
+    checked_beside,
+    checked_second,
+    refuse_other_parts,
+)
+from agreement_pipeline.statistics.sums import stacked
+from agreement_pipeline.statistics.unseen import (
+    MAX_TURNS,
+    mean_confidence,
+    split_between,
+    splits_like,
+    splits_met,
+)
+from agreement_pipeline.statistics.weighted import (
+    OfRows,
+    born,
+    changed,
+    checked_codes,
+    checked_confidence,
+    checked_raters,
+    checked_weights,
+    distinct_in,
+    extended,
+    joint_raters,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsByRater(ByRater):
+    """Distinct item rows of codes by rater; raters keep their names.
+
+    Three methods say more of the raters:
+
+    - `with_classifier` sets one classifier (or one isolated rater) apart beside the columns;
+    - `in_groups` makes some of the columns a second group of raters such as all classifiers;
+    - `with_confidence` adds how confident the raters were. Only such ratings then count.
+
+    Parameters
+    ----------
+    codes
+        Shape (P, R): the position of each rater's label on the scale. -1 if missing.
+    weights
+        Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
+    scale, raters
+        The categories, and the R rater names.
+    clusters
+        The cluster of each row, if items come in clusters.
+
+    Attributes
+    ----------
+    classifier, labels
+        The name of the one who stands apart and the codes of their labels (P,). The name is None
+        if nobody stands apart. A missing label is -1.
+    second
+        The names of the second group. All others are the first. None if there are no groups.
+    confidence
+        Shape (P, R): from 0 (a guess) to 1 (no guess). It is nan if none was stated. None if
+        confidence does not count.
+    named
+        True if a column stands for a rater. False if it stands for a place among an item's
+        ratings.
+
+    Examples
+    --------
+    >>> scale = Scale(("no", "yes"))
+    >>> labels = LabelsByRater([[0, 0], [1, -1]], [4, 2], scale=scale, raters=("ana", "ben"))
+    >>> labels.n_items, labels.n_used, labels.n_ratings
+    (6, 4, 10)
+    >>> codes = [[0, 0, 1], [1, -1, -1]]
+    >>> three = LabelsByRater(codes, [4, 2], scale=scale, raters=("ana", "ben", "model"))
+    >>> groups = three.in_groups(("model",))
+    >>> groups.first, groups.n_items, groups.n_ratings
+    (('ana', 'ben'), 4, 8)
+    """
+
+    holds: ClassVar[Literal["labels"]] = "labels"
+
+    codes: Codes
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    clusters: Clusters | None
+    classifier: str | None
+    labels: Codes
+    second: tuple[str, ...] | None
+    confidence: Array | None
+    named: bool
+
+    def __init__(
+        self,
+        codes: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        clusters: Clusters | None = None,
+    ) -> None:
+        rows = checked_codes(f"{WHAT}: codes", codes, len(scale.names))
+        if rows.ndim != 2 or rows.shape[1] != len(raters):
+            raise RatingsError(
+                f"{WHAT}: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. "
+                "Give a column for every rater."
+            )
+        born(
+            self,
+            codes=rows,
+            weights=checked_weights(weights, len(rows)),
+            scale=scale,
+            raters=checked_raters(WHAT, raters),
+            clusters=checked_clusters(clusters, len(rows)),
+            classifier=None,
+            labels=np.full(len(rows), MISSING),
+            second=None,
+            confidence=None,
+            named=True,
+        )
+
+    def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
+        """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
+        codes = checked_beside(self, labels, classifier)
+        return changed(self, labels=codes, classifier=classifier)
+
+    def against(self, rater: str) -> "LabelsByRater":
+        """Set one of the raters apart from the others as a classifier is from its panel."""
+        codes = self.codes[:, self.raters.index(rater)]
+        return self.without(rater).with_classifier(codes, rater)
+
+    def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
+        """Make some of the raters the second of two groups."""
+        return changed(self, second=checked_second(second, self.raters))
+
+    def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
+        """Say how confident the raters were (P, R). Only such ratings then count."""
+        stated = checked_confidence(WHAT, confidence, self.codes.shape)
+        return changed(self, confidence=np.where(self.given, stated, np.nan))
+
+    @property
+    def said(self) -> Codes:
+        """What was given in the columns: the codes."""
+        return self.codes
+
+    @OfRows
+    def given(self) -> NDArray[np.bool_]:
+        """True for each rating in the columns. Shape (P, R)."""
+        return np.asarray(self.codes >= 0)
+
+    @OfRows
+    def rated(self) -> NDArray[np.bool_]:
+        """True for each rating of the panel that counts. One column for each of the panel."""
+        if self.confidence is not None:
+            return np.asarray(~np.isnan(self.confidence))
+        return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
+
+    @OfRows
+    def labelled(self) -> NDArray[np.bool_]:
+        """True for rows with a label from the classifier or the second group. Shape (P,)."""
+        of_group = self.given[:, self._in_second].any(1)
+        return np.asarray(self.labels >= 0 if self.second is None else of_group)
+
+    @property
+    def some_apart(self) -> bool:
+        """True if a classifier or a second group stands apart from the panel."""
+        return self.classifier is not None or self.second is not None
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The raters of the panel: all columns that are not of the second group."""
+        return tuple(name for name in self.raters if name not in (self.second or ()))
+
+    @property
+    def _in_second(self) -> NDArray[np.bool_]:
+        return np.isin(self.raters, self.second or ())
+
+    @OfRows
+    def indicators(self) -> Array:
+        """1 if a rater gave a category, else 0. Shape (P, R, K)."""
+        return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    @OfRows
+    def label_indicators(self) -> Array:
+        """1 if the classifier gave a category, else 0. Shape (P, K)."""
+        return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
+
+    @OfRows
+    def group_counts(self) -> tuple[Array, Array]:
+        """How often each of two groups gave each category, row by row. Each (P, K)."""
+        given, second = self.indicators, self._in_second
+        return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
+
+    @property
+    def sure(self) -> Array:
+        """The confidence of each rating. It is nan if none was stated. Shape (P, R)."""
+        return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
+
+    @property
+    def used(self) -> Array:
+        """How often each category was given in the columns. Shape (..., K)."""
+        return np.asarray(self.weights @ self.indicators.sum(1))
+
+    def counts(self) -> CategoryCounts:
+        """Forget the raters row by row."""
+        return self.kept(_row_counts).reweighted(self.weights)
+
+    @property
+    def panel(self) -> "LabelsByRater":
+        """The panel without the classifier."""
+        return self.kept(_plain).reweighted(self.weights)
+
+    def joined(self) -> "LabelsByRater":
+        """The panel with the classifier as the last column."""
+        return self.kept(_joined).reweighted(self.weights)
+
+    def in_numbers(self) -> NumbersByRater:
+        """The numbers that the codes of an interval or ratio scale stand for."""
+        numbers = np.append(self.scale.scores, np.nan)
+        return NumbersByRater(
+            numbers[self.codes],
+            self.weights,
+            scale=self.scale,
+            raters=self.raters,
+            clusters=self.clusters,
+        )
+
+    def unnamed(self) -> Any:
+        """Forget row by row who gave which label.
+
+        Labels become counts. Codes beside a classifier lose the names of their raters. Labels in
+        groups or with confidence stay as they are.
+        """
+        if self.classifier is not None:
+            return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
+        return self if self.second is not None or self.confidence is not None else self.counts()
+
+    def merged(self) -> "LabelsByRater":
+        """Make equal rows of a cluster one row. The order is fixed."""
+        columns = [self.codes]
+        if self.classifier is not None:
+            columns.append(self.labels[:, None])
+        if self.confidence is not None:
+            levels, stated = np.unique(np.nan_to_num(self.sure, nan=MISSING), return_inverse=True)
+            columns.append(stated.reshape(self.codes.shape))
+        rows, weights, clusters = distinct_in(np.hstack(columns), self.weights, self.clusters)
+        codes, others = np.array(rows[:, : self.n_raters]), np.array(rows[:, self.n_raters :])
+        same = changed(self, codes=codes, weights=weights, clusters=clusters)
+        labels = np.full(len(rows), MISSING) if self.classifier is None else others[:, 0]
+        if self.confidence is None:
+            return changed(same, labels=labels)
+        sure = np.where(levels[others] >= 0, levels[others], np.nan)
+        return changed(same, labels=labels, confidence=sure)
+
+    def only(self, raters: Sequence[str]) -> Self:
+        """Keep the columns of some raters in this order."""
+        columns = [self.raters.index(rater) for rater in raters]
+        return changed(
+            self,
+            codes=self.codes[:, columns],
+            raters=checked_raters(WHAT, raters),
+            confidence=None if self.confidence is None else self.confidence[:, columns],
+        )
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
+
+        Each split is turned through all columns. The two categories are read off the ratings that
+        meet another. If confidence counts, they are read off all ratings. Unseen ratings have the
+        mean confidence of their rater. Each row is there twice if a classifier stands apart: once
+        with the classifier on each category.
+        """
+        if self.classifier is not None:
+            return self._with_unseen_beside_classifier(mass, category)
+        used = self.counts().meeting if self.confidence is None else self.used
+        split = split_between(used, self.scale, category)
+        rows = splits_like(self.given, self.weights, split, MAX_TURNS)
+        return self.with_rows(rows, np.full(len(rows), MISSING), mass)
+
+    def _with_unseen_beside_classifier(self, mass: float, category: int | None) -> Self:
+        """Only what the classifier met says how unseen rows look and who rates them."""
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
+        split = split_between(met if met.any() else self.used, self.scale, category)
+        rows = splits_met(
+            self.given, self.labelled, self.weights, split, MAX_TURNS if self.named else 1
+        )
+        return self.with_rows(np.vstack([rows, rows]), np.repeat(split, len(rows)), mass)
+
+    def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
+        """Add unseen rows that weigh `mass` in all."""
+        sure = self.confidence
+        return changed(
+            self,
+            codes=np.vstack([self.codes, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+            labels=np.concatenate([self.labels, labels]),
+            confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
+        )
+
+    def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
+        refuse_other_parts(self, other)
+        if self.classifier is not None:
+            return (self.joined() + other.joined()).against(self.classifier)
+        if self.second is not None and other.second is not None:
+            second = joint_raters(self.second, other.second)
+            both = stacked(_plain(self), _plain(other)).merged()
+            first = [name for name in both.raters if name not in second]
+            return both.only([*first, *second]).merged().in_groups(second)
+        both = stacked(self, other)
+        return both if self.confidence is not None else both.merged()
+
+
+def _row_counts(labels: LabelsByRater) -> CategoryCounts:
+    met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
+    return CategoryCounts(
+        labels.indicators.sum(1), scale=labels.scale, n_raters=met, clusters=labels.clusters
+    )
+
+
+def _plain(labels: LabelsByRater) -> LabelsByRater:
+    """The columns alone: nobody stands apart."""
+    nobody = np.full(len(labels.codes), MISSING)
+    return changed(labels, classifier=None, labels=nobody, second=None)
+
+
+def _joined(labels: LabelsByRater) -> LabelsByRater:
+    """The classifier's labels as the last column."""
+    return LabelsByRater(
+        np.column_stack([labels.codes, labels.labels]),
+        labels.weights,
+        scale=labels.scale,
+        raters=(*labels.raters, str(labels.classifier)),
+        clusters=labels.clusters,
+    )
+
+
+__all__ = ["LabelsByRater"]

@@ -1,0 +1,322 @@
+"""Numbers by rater: item rows of numbers or vectors of numbers.
+
+No two items need be alike on a scale where any number may occur. So the rows are the items
+themselves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import LARGEST, Array, Scale
+from agreement_pipeline.statistics.by_rater import ByRater
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.parts import refuse_other_classifier
+from agreement_pipeline.statistics.sums import placed
+from agreement_pipeline.statistics.unseen import number_splits, turned, two_values, typical_size
+from agreement_pipeline.statistics.weighted import (
+    OfRows,
+    born,
+    changed,
+    checked_raters,
+    checked_weights,
+    extended,
+    joint_raters,
+    refuse_other_scale,
+    total,
+)
+
+WHAT = "numbers by rater"
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersByRater(ByRater):
+    """Item rows of numbers or vectors of numbers by rater; raters keep their names.
+
+    The method `with_classifier` sets one classifier (or one isolated rater) apart.
+
+    Parameters
+    ----------
+    values
+        Shape (N, R, D): what each rater gave each item in each dimension, nan in all dimensions
+        if missing. Shape (N, R) on a scale of one dimension.
+    weights
+        Shape (..., N): how many items show each row. Finite and non-negative; 1 each if omitted.
+    scale, raters
+        A scale of numbers, and the R rater names.
+    left_out
+        How many items with missing ratings `crossed` left out.
+    clusters
+        The cluster of each row, if items come in clusters.
+
+    Attributes
+    ----------
+    classifier, labels
+        The name of the one who stands apart and what they gave each item (N, D). The name is None
+        if nobody stands apart. A missing label is nan.
+
+    Examples
+    --------
+    >>> scale = Scale(None, "interval")
+    >>> numbers = NumbersByRater([[1.5, 1.7], [3.1, np.nan]], scale=scale, raters=("a", "b"))
+    >>> numbers.n_items, numbers.n_ratings
+    (2, 3)
+    >>> numbers.crossed().n_items, numbers.crossed().left_out
+    (1, 1)
+    """
+
+    holds: ClassVar[Literal["numbers"]] = "numbers"
+
+    values: Array
+    weights: Array
+    scale: Scale
+    raters: tuple[str, ...]
+    left_out: int
+    clusters: Clusters | None
+    classifier: str | None
+    labels: Array
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        scale: Scale,
+        raters: Sequence[str],
+        left_out: int = 0,
+        clusters: Clusters | None = None,
+    ) -> None:
+        rows = np.asarray(values, dtype=float)
+        rows = rows[:, :, None] if rows.ndim == 2 else rows
+        _check(rows, scale, raters)
+        born(
+            self,
+            values=rows,
+            weights=checked_weights(weights, len(rows)),
+            scale=scale,
+            raters=checked_raters(WHAT, raters),
+            left_out=left_out,
+            clusters=checked_clusters(clusters, len(rows)),
+            classifier=None,
+            labels=np.full((len(rows), scale.dimensions), np.nan),
+        )
+
+    def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
+        """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
+        expected = (len(self.values), self.scale.dimensions)
+        if np.shape(labels) != expected:
+            raise RatingsError(
+                f"{WHAT}: classifier's labels of shape {np.shape(labels)} found; {expected} is "
+                "required. Give one label a row."
+            )
+        beside = changed(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
+        beside.joined()
+        return beside
+
+    def against(self, rater: str) -> "NumbersByRater":
+        """Set one of the raters apart from the others as a classifier is from its panel."""
+        values = self.values[:, self.raters.index(rater)]
+        return self.without(rater).with_classifier(values, rater)
+
+    @property
+    def said(self) -> Array:
+        """What was given in the columns: the values."""
+        return self.values
+
+    @OfRows
+    def given(self) -> NDArray[np.bool_]:
+        """True for each rating in the columns. Shape (N, R)."""
+        return np.asarray(~np.isnan(self.values[:, :, 0]))
+
+    @property
+    def rated(self) -> NDArray[np.bool_]:
+        """True for each rating of the panel. Shape (N, R)."""
+        return self.given
+
+    @OfRows
+    def labelled(self) -> NDArray[np.bool_]:
+        """True for rows with a label from the classifier. Shape (N,)."""
+        return np.asarray(~np.isnan(self.labels[:, 0]))
+
+    @property
+    def some_apart(self) -> bool:
+        """True if a classifier stands apart from the panel."""
+        return self.classifier is not None
+
+    @OfRows
+    def sizes(self) -> Array:
+        """Ratings a row. Shape (N,)."""
+        return np.asarray(self.rated.sum(1), dtype=float)
+
+    @OfRows
+    def pairable(self) -> NDArray[np.bool_]:
+        """True for rows with two ratings or more. Shape (N,)."""
+        return np.asarray(self.sizes >= 2)
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """True for rows with weight in some resample. Shape (N,)."""
+        return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
+
+    @property
+    def panel(self) -> "NumbersByRater":
+        """The panel without the classifier."""
+        return self.kept(_alone).reweighted(self.weights)
+
+    def joined(self) -> "NumbersByRater":
+        """The panel with the classifier as the last column."""
+        return self.kept(_joined).reweighted(self.weights)
+
+    def unnamed(self) -> "NumbersByRater":
+        """The numbers themselves: numbers keep the names of their raters."""
+        return self
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical item over two values. The rows weigh `mass` in all.
+
+        Each split is turned through the raters. The two values of a dimension have the mean, the
+        variance and the skewness of all ratings there that meet another. On ratings of 0 and 1 they
+        are 0 and 1. They are far apart if a few ratings hold most of the variance. In the next
+        dimension a split is turned by one rater more. So the ratings do not lie on one line.
+        """
+        if self.classifier is not None:
+            return self._with_unseen_beside_classifier(mass)
+        meeting = self.at(self.pairable) if self.pairable.any() else self
+        low, high = two_values(meeting.values, meeting.weights)
+        size = min(typical_size(self.sizes, self.weights), self.n_raters)
+        rows = turned(number_splits(size, self.n_raters, low, high))
+        return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
+
+    def _with_unseen_beside_classifier(self, mass: float) -> Self:
+        """Add the panel's unseen rows with the classifier on the lower and on the higher value.
+
+        Only what the classifier met says how they look. Items that it never met do not say how
+        well it is known.
+        """
+        met = self._met()
+        rows = met.panel.with_unseen(mass).values[len(met.labels) :]
+        labels = np.repeat(two_values(met.joined().values, met.weights), len(rows), axis=0)
+        return self.with_rows(np.concatenate([rows, rows]), labels, mass)
+
+    def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
+        """Add unseen rows that weigh `mass` in all."""
+        return changed(
+            self,
+            values=np.concatenate([self.values, rows]),
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+            labels=np.concatenate([self.labels, labels]),
+        )
+
+    def _met(self) -> "NumbersByRater":
+        """The items that the classifier labelled and the panel rated; all if there is none."""
+        met = self.readable & (self.weights > 0)
+        return self.at(met) if met.any() else self
+
+    def crossed(self) -> "NumbersByRater":
+        """Keep the items that every rater rated and count those left out."""
+        complete = np.asarray(self.given.all(1))
+        if complete.all():
+            return self
+        left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
+        return changed(self.at(complete), left_out=left_out)
+
+    def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
+        """Keep some of the rows; the last choice is remembered for all reweighted copies."""
+        if rows.all():
+            return self
+        last = self.kept(_LastRows)
+        if last.rows is None or not np.array_equal(last.rows, rows):
+            last.rows, last.numbers = rows, _at(self, rows)
+        return last.numbers.reweighted(self.weights[..., rows])
+
+    def only(self, raters: Sequence[str]) -> Self:
+        """Keep the columns of some raters in this order."""
+        columns = [self.raters.index(rater) for rater in raters]
+        names = checked_raters(WHAT, raters)
+        return changed(self, values=self.values[:, columns], raters=names)
+
+    def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
+        refuse_other_classifier(WHAT, self.classifier, other.classifier)
+        if self.classifier is not None:
+            return (self.joined() + other.joined()).against(self.classifier)
+        refuse_other_scale(WHAT, self.scale, other.scale)
+        refuse_sum(WHAT, self.clusters, other.clusters)
+        raters = joint_raters(self.raters, other.raters)
+        return NumbersByRater(
+            np.concatenate(
+                [placed(each.values, each.raters, raters, np.nan) for each in (self, other)]
+            ),
+            np.concatenate([self.weights, other.weights]),
+            scale=self.scale,
+            raters=raters,
+            left_out=self.left_out + other.left_out,
+        )
+
+
+class _LastRows:
+    """The rows that `NumbersByRater.at` kept last."""
+
+    def __init__(self, numbers: NumbersByRater) -> None:
+        self.rows: NDArray[np.bool_] | None = None
+        self.numbers = numbers
+
+
+def _at(numbers: NumbersByRater, rows: NDArray[np.bool_]) -> NumbersByRater:
+    return changed(
+        numbers,
+        values=numbers.values[rows],
+        weights=np.ones(int(rows.sum())),
+        labels=numbers.labels[rows],
+        clusters=None if numbers.clusters is None else numbers.clusters.at(rows),
+    )
+
+
+def _alone(numbers: NumbersByRater) -> NumbersByRater:
+    """The columns alone: nobody stands apart."""
+    return changed(numbers, classifier=None, labels=np.full_like(numbers.labels, np.nan))
+
+
+def _joined(numbers: NumbersByRater) -> NumbersByRater:
+    """The classifier's labels as the last column."""
+    return NumbersByRater(
+        np.concatenate([numbers.values, numbers.labels[:, None]], axis=1),
+        numbers.weights,
+        scale=numbers.scale,
+        raters=(*numbers.raters, str(numbers.classifier)),
+        clusters=numbers.clusters,
+    )
+
+
+def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
+    if not scale.numeric:
+        raise RatingsError(
+            f"{WHAT}: a {scale.level} scale with categories found; a scale of numbers is required. "
+            "Use labels by rater."
+        )
+    if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
+        raise RatingsError(
+            f"{WHAT}: shape {values.shape} found; (N, {len(raters)}, {scale.dimensions}) is "
+            "required by the raters and the scale. Give a value for every rater and dimension, "
+            "nan where missing."
+        )
+    missing = np.isnan(values)
+    impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
+    bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
+    if len(bad):
+        row, column = bad[0]
+        found = f"{values[row, column].tolist()} found ({len(bad)} such ratings in all)"
+        raise RatingsError(
+            f"{WHAT}: row {row + 1}, column {raters[column]!r}: {found}; "
+            f"finite {'non-negative ' if scale.level == 'ratio' else ''}numbers up to {LARGEST:g} "
+            f"in size, or nan in all dimensions, are required on the {scale.level} level. "
+            "Correct the rating."
+        )
+
+
+__all__ = ["NumbersByRater"]

@@ -1,0 +1,191 @@
+"""Replicated labels: counts of what raters said of items they met again."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.statistics.cells import (
+    Cells,
+    checked_cells,
+    moved_up,
+    positions_among,
+    refuse_single,
+)
+from agreement_pipeline.statistics.clusters import Clusters
+from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
+from agreement_pipeline.statistics.sums import stacked
+from agreement_pipeline.statistics.unseen import (
+    cell_splits,
+    first_labels,
+    met_again,
+    split_between,
+    typical_size,
+)
+from agreement_pipeline.statistics.weighted import OfRows, born, changed, whole
+
+WHAT = "replicated labels"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatedLabels(Cells):
+    """Labels that raters gave to items they met more than once.
+
+    Parameters
+    ----------
+    counts
+        Shape (C, K): labels of each cell by category. There are two at least.
+    item
+        Shape (C,): the item row of each cell, 0 … P-1.
+    rater
+        Shape (C,): the position of the cell's rater in `raters`.
+    first
+        The first labels of the same P items. They hold the weights and what the raters said of each
+        other's items.
+
+    Examples
+    --------
+    >>> scale = Scale(("no", "yes"))
+    >>> first = LabelsByRater([[0, 0], [0, 1]], [4, 2], scale=scale, raters=("a", "b"))
+    >>> again = ReplicatedLabels([[2, 0], [1, 1]], [0, 1], [0, 0], first)
+    >>> again.n_items, again.n_ratings
+    (6, 12)
+    """
+
+    counts: Array
+    item: Codes
+    rater: Codes
+    first: LabelsByRater
+
+    def __post_init__(self) -> None:
+        counts = whole(WHAT, self.counts).reshape(-1, len(self.first.scale.names))
+        refuse_single(WHAT, counts.sum(1))
+        shape = (len(counts), *self.first.codes.shape)
+        born(self, counts=counts, **checked_cells(WHAT, self.item, self.rater, shape))
+
+    @property
+    def weights(self) -> Array:
+        """How many items stand behind each item row. Shape (..., P)."""
+        return self.first.weights
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels."""
+        return self.first.scale
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each item row, if items come in clusters."""
+        return self.first.clusters
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """All rater names, with replicates or without."""
+        return self.first.raters
+
+    @property
+    def round_raters(self) -> tuple[str, ...]:
+        """The names of those who rated in the round itself; others rated in earlier rounds only."""
+        here = np.asarray(self.first.given.any(0))
+        return tuple(
+            sorted(name for name, is_here in zip(self.raters, here, strict=True) if is_here)
+        )
+
+    @OfRows
+    def sizes(self) -> Array:
+        """Labels a cell. Shape (C,)."""
+        return np.asarray(self.counts.sum(1))
+
+    def cells(self) -> CategoryCounts:
+        """The cells as a table of their own. One row for each cell."""
+        return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)
+
+    def in_numbers(self) -> "ReplicatedNumbers":
+        """The numbers that the counts of an interval or ratio scale stand for."""
+        counts, sizes = self.counts.astype(np.int64), self.sizes.astype(np.int64)
+        values = np.full((len(counts), int(sizes.max(initial=0))), np.nan)
+        said = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
+        values[np.arange(values.shape[1]) < sizes[:, None]] = said
+        return ReplicatedNumbers(
+            values,
+            self.item,
+            self.rater,
+            self.weights,
+            scale=self.scale,
+            raters=self.raters,
+            round_raters=self.round_raters,
+            clusters=self.clusters,
+        )
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the items other weights."""
+        return self.with_same_rows(first=self.first.reweighted(weights))
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each item into its cluster."""
+        return changed(self, first=self.first.in_clusters(clusters))
+
+    def of_cells(self, kept: NDArray[np.bool_]) -> Self:
+        """Keep some of the cells; items and raters stay."""
+        return changed(self, counts=self.counts[kept], item=self.item[kept], rater=self.rater[kept])
+
+    def without_rater(self, rater: int) -> Self:
+        """Leave out the rater at a position and all they said."""
+        others = self.of_cells(self.rater != rater)
+        first = self.first.without(self.raters[rater])
+        return changed(others, rater=moved_up(others.rater, rater), first=first)
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add every split of a typical cell between two categories. The rows weigh `mass` in all.
+
+        As many raters meet an unseen item again as meet a typical item. They are turned through all
+        raters here. Their first labels of the item are split as the cell is. So neither agreement
+        with themselves nor agreement with each other is ever certain. Raters whose own cells are
+        shorter get shorter ones. The cells decide how little is known. So the mass is spread over
+        the items that have some.
+        """
+        if not len(self.counts):
+            return self
+        used, m = self.first.used, self._typical_size()
+        pair = split_between(used, self.scale, category)
+        raters = np.unique(self.rater)
+        again = np.array(met_again(self.rater, self.item, self.weights))
+        turns, typical = again.shape
+        sizes = np.array([min(m, self.of(self.raters[each])._typical_size()) for each in raters])
+        splits = cell_splits(m, sizes[np.searchsorted(raters, again.ravel())], pair, used)
+        place, rows = len(self.first.codes), (m + 1) * turns
+        codes = np.full((rows, len(self.raters)), MISSING)
+        codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
+        return changed(
+            self,
+            counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
+            item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
+            rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
+            first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
+        )
+
+    def _typical_size(self) -> int:
+        """The most common size of cells.
+
+        Only cells with as many labels as categories in use count if there are some. Shorter cells
+        show no guessing.
+        """
+        long = (self.sizes >= (self.first.used > 0).sum()) & (self.cell_weights > 0)
+        cells = long if long.any() else np.full(len(self.sizes), True)
+        return typical_size(self.sizes[cells], self.cell_weights[cells])
+
+    def __add__(self, other: "ReplicatedLabels") -> "ReplicatedLabels":
+        first = stacked(self.first, other.first)
+        return ReplicatedLabels(
+            np.vstack([self.counts, other.counts]),
+            np.concatenate([self.item, other.item + len(self.first.codes)]),
+            np.concatenate([self.rater, positions_among(first.raters, other)]),
+            first,
+        )
+
+
+__all__ = ["ReplicatedLabels"]

@@ -1,0 +1,265 @@
+"""What all statistics do with their rows and weights.
+
+A statistic is rows of data with weights of shape `(..., P)`. With weights of shape `(P,)` a measure
+returns its point value. With `(B, P)` it returns B values: each row is one resample of weights. Two
+rounds' statistics add. If items come in clusters, rows of different clusters stay apart. The
+statistic then holds the cluster of each row.
+
+A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` rows, `B`
+resamples, `D` dimensions.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Array, Codes, Scale
+from agreement_pipeline.statistics.clusters import Clusters
+from agreement_pipeline.text import listed
+
+T = TypeVar("T")
+
+
+class Statistic(Protocol):
+    """What every statistic offers."""
+
+    @property
+    def weights(self) -> Array:
+        """How many items show each row. Shape (..., P)."""
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels or numbers."""
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The cluster of each row; None if items come one by one, or some rows are unseen."""
+
+    @property
+    def raters(self) -> tuple[str, ...] | None:
+        """The rater names; None if the statistic has forgotten them."""
+
+    @property
+    def readable(self) -> NDArray[np.bool_]:
+        """True for rows that show agreement. Shape (P,)."""
+
+    @property
+    def n_items(self) -> int:
+        """How many items the statistic rests on."""
+
+    @property
+    def n_used(self) -> int:
+        """How many of these items show agreement."""
+
+    @property
+    def n_ratings(self) -> int:
+        """How many ratings the statistic rests on."""
+
+    def reweighted(self, weights: Array) -> Self:
+        """Give the rows other weights."""
+
+    def in_clusters(self, clusters: Clusters) -> Self:
+        """Put each row into its cluster."""
+
+    def with_unseen(self, mass: float, category: int | None = None) -> Self:
+        """Add rows that nobody saw but that could occur. Their total weight is `mass`.
+
+        With `category` they are the rows for the value of that category.
+        """
+
+    def without_each_rater(self) -> Iterator[Self]:
+        """Leave out each rater of the panel in turn. One table is made at a time."""
+
+    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+        """How many items of some rows each rater of `without_each_rater` rated."""
+
+    def unnamed(self) -> Any:
+        """Forget row by row who gave which label, if the statistic has such a form."""
+
+
+class RowMemory:
+    """A statistic that remembers what was read off its rows."""
+
+    def kept(self, read: Callable[[Self], T]) -> T:
+        """Read something off the rows once for this statistic and all its reweighted copies.
+
+        What `read` returns must not depend on the weights.
+        """
+        if read not in self._kept:
+            self._kept[read] = read(self)
+        return self._kept[read]  # type: ignore[no-any-return]
+
+    def with_same_rows(self, **changes: object) -> Self:
+        """Change other fields than the rows and share what was read off the rows."""
+        copy = changed(self, **changes)
+        vars(copy)["_kept"] = self._kept
+        return copy
+
+    @cached_property
+    def _kept(self) -> dict[Callable[[Any], Any], Any]:
+        return {}
+
+
+class OfRows(Generic[T]):
+    """A property of the rows alone. It is read once for all reweighted copies."""
+
+    def __init__(self, read: Callable[[Any], T]) -> None:
+        self.read = read
+        self.__doc__ = read.__doc__
+
+    @overload
+    def __get__(self, statistic: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, statistic: RowMemory, owner: type) -> T: ...
+
+    def __get__(self, statistic: RowMemory | None, owner: type) -> Self | T:
+        return self if statistic is None else statistic.kept(self.read)
+
+
+def effective_raters(items: Array) -> float:
+    """How many raters of equally many items say as much by Kish's (1965) formula.
+
+    `items` are the items of each rater (R,). The result is 0 if nobody rated an item.
+    """
+    return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
+
+
+def total(weights: Array) -> int:
+    """The sum of weights as a whole number."""
+    return round(float(weights.sum()))
+
+
+def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
+    """Distinct rows in lexicographic order and their summed weights."""
+    if rows.shape[0] == 0 or rows.shape[1] == 0:
+        return rows, weights
+    low = int(rows.min())
+    base = int(rows.max()) - low + 1
+    if base ** rows.shape[1] < 2**62:
+        keys = (rows - low) @ (base ** np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64))
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return rows[first], np.bincount(inverse, weights).astype(float)
+    different, inverse = np.unique(rows, axis=0, return_inverse=True)
+    return different, np.bincount(inverse.ravel(), weights).astype(float)
+
+
+def distinct_in(
+    rows: Codes, weights: Array, clusters: Clusters | None
+) -> tuple[Codes, Array, Clusters | None]:
+    """Distinct rows of each cluster with their summed weights and clusters."""
+    if clusters is None:
+        return *distinct(rows, weights), None
+    apart, summed = distinct(np.column_stack([clusters.places, rows]), weights)
+    return apart[:, 1:], summed, Clusters(apart[:, 0], clusters.times)
+
+
+def extended(weights: Array, mass: float, rows: int) -> Array:
+    """Append the weights of some more rows. They sum to `mass`."""
+    return np.concatenate([weights, np.full(rows, mass / rows)])
+
+
+def changed(statistic: T, **changes: object) -> T:
+    """Copy a statistic with some fields changed; nothing is checked a second time."""
+    copy = object.__new__(type(statistic))
+    for name in statistic.__dataclass_fields__:  # type: ignore[attr-defined]
+        object.__setattr__(copy, name, changes.get(name, getattr(statistic, name)))
+    return copy
+
+
+def born(statistic: object, **fields: object) -> None:
+    """Set the fields of a frozen statistic when it is made."""
+    for name, value in fields.items():
+        object.__setattr__(statistic, name, value)
+
+
+def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...]:
+    """The raters of one statistic and then those that only the other has."""
+    return (*one, *(name for name in other if name not in one))
+
+
+def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
+    """Finite and non-negative weights of shape (..., rows). 1 each if omitted."""
+    array = np.ones(rows) if weights is None else finite("weights", weights)
+    if array.shape[-1:] != (rows,):
+        raise RatingsError(
+            f"weights: shape {array.shape} found; (..., {rows}) is required. Give one weight a row."
+        )
+    return array
+
+
+def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
+    """The names of raters. Each stands there once."""
+    if len(set(raters)) != len(raters):
+        raise RatingsError(
+            f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. "
+            "Name the raters apart."
+        )
+    return tuple(raters)
+
+
+def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
+    """Positions on a scale of some categories. -1 if missing."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
+        raise RatingsError(
+            f"{what}: a fraction or no number found; whole numbers from -1 to {categories - 1} "
+            "are required. Give positions on the scale."
+        )
+    codes = array.astype(np.int64)
+    if codes.size and (codes.min() < -1 or codes.max() >= categories):
+        raise RatingsError(
+            f"{what} from {codes.min()} to {codes.max()} found; -1 to {categories - 1} are "
+            "required by the scale. Give positions on the scale."
+        )
+    return codes
+
+
+def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """A confidence from 0 to 1 for each rating. It is nan if none was stated."""
+    stated = np.asarray(values, dtype=float)
+    if stated.shape != shape:
+        raise RatingsError(
+            f"{what}: confidence of shape {stated.shape} found; {shape} is required. "
+            "Give one for each rating."
+        )
+    if not (np.isnan(stated) | ((stated >= 0) & (stated <= 1))).all():
+        raise RatingsError(
+            f"{what}: a confidence under 0 or above 1 found; 0 to 1, or nan where none was "
+            "stated, is required. Correct it."
+        )
+    return stated
+
+
+def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
+    """Refuse to add statistics on different scales."""
+    if one != other:
+        raise RatingsError(
+            f"{what}: cannot add over different scales {one} and {other}; one is required."
+        )
+
+
+def whole(what: str, values: ArrayLike) -> Array:
+    """Whole and non-negative numbers."""
+    array = finite(what, values)
+    if (array % 1).any():
+        raise RatingsError(
+            f"{what}: a fraction found; whole numbers of ratings are required. "
+            "Put fractions into the weights."
+        )
+    return array
+
+
+def finite(what: str, values: ArrayLike) -> Array:
+    """Finite and non-negative numbers."""
+    array = np.asarray(values, dtype=float)
+    if array.size and not (np.isfinite(array).all() and array.min() >= 0):
+        raise RatingsError(
+            f"{what}: a negative or non-finite number found; "
+            "finite numbers of 0 or more are required."
+        )
+    return array
