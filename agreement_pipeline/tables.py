@@ -1,6 +1,7 @@
 """Results as tables: as a DataFrame, and as a notebook shows them."""
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -8,18 +9,29 @@ if TYPE_CHECKING:
 DIGITS = 5
 
 
-class Result(Protocol):
-    """A result that fills one row of a table."""
+class Tabular:
+    """A result that can be read as a table."""
 
-    def to_row(self) -> dict[str, Any]:
-        """The cells of the row, by the name of their column."""
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of the table. Each holds its cells by the name of their column."""
+        raise NotImplementedError
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The table as a DataFrame. A number that is undefined is missing."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+    def _repr_html_(self) -> str:
+        shown = f"{{:.{DIGITS}f}}".format
+        return self.to_frame().to_html(index=False, border=0, na_rep="", float_format=shown)
 
 
-R = TypeVar("R", bound=Result)
+T = TypeVar("T", bound=Tabular)
 
 
-class Table(tuple[R, ...]):
-    """Results in order. A notebook shows them as one table.
+class Table(Tabular, tuple[T, ...]):
+    """Results in order, as one table.
 
     Examples
     --------
@@ -31,14 +43,6 @@ class Table(tuple[R, ...]):
     [1.0]
     """
 
-    __slots__ = ()
-
-    def to_frame(self) -> "pd.DataFrame":
-        """One row a result."""
-        import pandas as pd
-
-        return pd.DataFrame([each.to_row() for each in self])
-
-    def _repr_html_(self) -> str:
-        shown = f"{{:.{DIGITS}f}}".format
-        return self.to_frame().to_html(index=False, border=0, na_rep="", float_format=shown)
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of all results."""
+        return (row for each in self for row in each.rows())

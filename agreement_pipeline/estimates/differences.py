@@ -7,8 +7,9 @@ never used.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +27,13 @@ from agreement_pipeline.intervals import (
     expanded,
 )
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.tables import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from agreement_pipeline.tables import Tabular
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Tabular):
     """How much greater one agreement is than another, with its interval.
 
     Attributes
@@ -88,9 +86,9 @@ class Difference:
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
-    def to_row(self) -> dict[str, Any]:
-        """The cells of a table that shows the difference."""
-        return {
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The difference in one row."""
+        yield {
             "one": self.one,
             "other": self.other,
             "difference": self.value,
@@ -100,13 +98,6 @@ class Difference:
             "shared_items": self.n_shared,
             "undefined": self.undefined,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """The difference in one row."""
-        return Table((self,)).to_frame()
-
-    def _repr_html_(self) -> str:
-        return Table((self,))._repr_html_()
 
     def to_mapping(self) -> dict[str, Any]:
         """The difference as plain data, as the command line prints it."""

@@ -1,21 +1,18 @@
 """A measure's value with its uncertainty, what it rests on, and why it has none."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.tables import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from agreement_pipeline.tables import Tabular
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Tabular):
     """A measure on a scope, with its interval.
 
     Attributes
@@ -158,9 +155,9 @@ class Estimate:
             "raters_left_out": list(self.raters_left_out),
         }
 
-    def to_row(self) -> dict[str, Any]:
-        """The cells of a table that shows the estimate."""
-        return {
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The estimate in one row."""
+        yield {
             "measure": self.measure,
             "scope": str(self.scope),
             "value": self.value,
@@ -173,10 +170,3 @@ class Estimate:
             "lowest": self.lowest,
             "undefined": self.undefined,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """The estimate in one row."""
-        return Table((self,)).to_frame()
-
-    def _repr_html_(self) -> str:
-        return Table((self,))._repr_html_()

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import (
@@ -16,15 +16,12 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.tables import Table
+from agreement_pipeline.tables import Tabular
 from agreement_pipeline.version import __version__
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Tabular):
     """Admitted or held, and everything it rests on.
 
     Attributes
@@ -110,13 +107,12 @@ class Decision:
             "code_version": self.code_version,
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def rows(self) -> Iterator[dict[str, Any]]:
         """One row a verdict."""
-        return Table(self.verdicts).to_frame()
+        return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
-        decided = "admitted" if self.admitted else "held"
-        return f"<p>{decided}</p>{Table(self.verdicts)._repr_html_()}"
+        return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
 
 
 def decide(

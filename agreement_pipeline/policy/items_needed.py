@@ -14,7 +14,7 @@ clusters as hold n items on average.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,7 @@ from agreement_pipeline.policy.populations import (
     true_value,
 )
 from agreement_pipeline.statistics import Clusters, Statistic
-from agreement_pipeline.tables import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from agreement_pipeline.tables import Tabular
 
 N_ROUNDS = 2_000
 N_RESAMPLES = 1_000
@@ -41,7 +38,7 @@ FEWER = Inference(n_resamples=N_RESAMPLES)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Tabular):
     """The least number of items with which a rule decides as often as asked.
 
     Attributes
@@ -87,9 +84,9 @@ class Plan:
             "curve": [list(point) for point in self.curve],
         }
 
-    def to_row(self) -> dict[str, Any]:
-        """The cells of a table that shows the plan."""
-        return {
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The plan in one row."""
+        yield {
             "measure": self.measure,
             "expected": self.expected,
             "reliable": self.reliable,
@@ -99,13 +96,6 @@ class Plan:
             "decided": self.decided,
             "impossible": self.impossible,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """The plan in one row."""
-        return Table((self,)).to_frame()
-
-    def _repr_html_(self) -> str:
-        return Table((self,))._repr_html_()
 
 
 class _Judging(NamedTuple):

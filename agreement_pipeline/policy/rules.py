@@ -5,7 +5,7 @@ relied upon when it reaches under 0.667.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval
+from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, limit, listed
 
 RELIABLE, TENTATIVE = 0.800, 0.667
@@ -239,7 +240,7 @@ def times_as_many(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Tabular):
     """A rule met an estimate.
 
     Attributes
@@ -282,10 +283,10 @@ class Verdict:
             "n_items": found.n_used if found else None,
         }
 
-    def to_row(self) -> dict[str, Any]:
-        """The cells of a table that shows the verdict."""
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The verdict in one row."""
         found = self.estimate
-        return {
+        yield {
             "measure": self.rule.measure,
             "scope": str(self.scope),
             "verdict": self.kind,
