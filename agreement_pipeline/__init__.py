@@ -1,83 +1,78 @@
 """May this version of this dataset be trained on?
 
-The public names of the core. Importing this package imports neither Dagster nor Great Expectations nor any engine;
-the Dagster component is loaded when it is first asked for.
+These are the names of the product. Statistics stand in `agreement_pipeline.statistics`, measures in
+`agreement_pipeline.measures`, and all errors in `agreement_pipeline.errors`. Importing this package
+imports no Dagster and no Great Expectations.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.errors import (
-    AgreementError,
-    ContractError,
-    MissingExtraError,
-    PolicyError,
-    ProjectError,
-    RatingsError,
-    ReleaseHeldError,
-    ReleaseInvalidError,
-    StoreError,
-    WaiverError,
-)
-from agreement_pipeline.estimates import Estimate, Scope, estimate
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
 from agreement_pipeline.intervals import Inference, Interval
-from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure
-from agreement_pipeline.policy import Decision, Policy, Rule, Verdict, Waiver, decide
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import (
-    CategoryCounts,
-    LabelsByRater,
-    NumbersByRater,
-    ReplicatedLabels,
-    ReplicatedNumbers,
+from agreement_pipeline.policy import (
+    Decision,
+    Plan,
+    Policy,
+    Rule,
+    Verdict,
+    Waiver,
+    Waivers,
+    judge,
+    load_policy,
+    load_waiver,
+    plan,
 )
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.readers import Columns, Limits
+from agreement_pipeline.readers import read as read_ratings
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
-    from agreement_pipeline.orchestration.component import AnnotationProject
+    from agreement_pipeline.orchestration import AnnotationProject
     from agreement_pipeline.release import open_release, verify_release
+    from agreement_pipeline.store import Store
 
 _LATER = {
-    "AnnotationProject": "agreement_pipeline.orchestration.component",
+    "AnnotationProject": "agreement_pipeline.orchestration",
+    "Store": "agreement_pipeline.store",
     "open_release": "agreement_pipeline.release",
     "verify_release": "agreement_pipeline.release",
 }
 
 __all__ = [
-    "MEASURES",
     "AgreementError",
     "AnnotationProject",
-    "CategoryCounts",
-    "Coefficient",
-    "ContractError",
+    "Columns",
+    "Contract",
     "Decision",
+    "Difference",
     "Estimate",
     "Inference",
     "Interval",
-    "LabelsByRater",
-    "Measure",
-    "MissingExtraError",
-    "NumbersByRater",
+    "Limits",
+    "Plan",
     "Policy",
-    "PolicyError",
-    "ProjectError",
     "Ratings",
-    "RatingsError",
     "ReleaseHeldError",
     "ReleaseInvalidError",
-    "ReplicatedLabels",
-    "ReplicatedNumbers",
     "Rule",
     "Scale",
-    "Scope",
-    "StoreError",
+    "Store",
     "Verdict",
     "Waiver",
-    "WaiverError",
+    "Waivers",
     "__version__",
-    "decide",
-    "estimate",
+    "compare",
+    "judge",
+    "load_policy",
+    "load_waiver",
     "measure",
     "open_release",
+    "plan",
+    "read_ratings",
+    "survey",
     "verify_release",
 ]
 

@@ -14,11 +14,9 @@ from collections.abc import Callable
 import krippendorff
 import numpy as np
 
-from agreement_pipeline import (
-    MEASURES,
-    NumbersByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 LEVELS = ("interval", "ordinal", "ratio")
 

@@ -16,13 +16,11 @@ from matplotlib.figure import Figure
 from populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 from scipy.stats import binom
 
-from agreement_pipeline import (
-    CategoryCounts,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS
 from agreement_pipeline.policy import RELIABLE
+from agreement_pipeline.statistics import CategoryCounts
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PLOT, PICTURE = DOCS / "coverage.md", DOCS / "coverage.png", DOCS / "held-round.png"

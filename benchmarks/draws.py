@@ -14,14 +14,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate_each
 from agreement_pipeline.intervals import Inference, points_of
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 RATERS, CATEGORIES, CLEAR = 5, 5, 0.64
 HEADLINES = (

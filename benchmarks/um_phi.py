@@ -14,12 +14,10 @@ from itertools import combinations
 
 import numpy as np
 
-from agreement_pipeline import (
-    MEASURES,
-    NumbersByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 
 def made(items: int, raters: int, dimensions: int) -> NumbersByRater:

@@ -22,14 +22,7 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline import (
-    Policy,
-    Ratings,
-    Rule,
-    Scale,
-    open_release,
-    readers,
-)
+from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release, readers
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions

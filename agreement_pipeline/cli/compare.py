@@ -1,6 +1,6 @@
 """The command `compare`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,11 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.cli.parameters import FILE
-from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import (
-    Difference,
-    between_classifiers,
-    between_raters,
-    between_rounds,
-)
+from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
+from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report import difference_rows
-from agreement_pipeline.text import listed
 
-OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 EXAMPLES = (
     "agreement-pipeline compare before.csv after.csv --measure alpha",
     "agreement-pipeline compare labels.csv --between ana ben",
@@ -85,72 +77,20 @@ def compare(
     """
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
-    match other, between:
-        case Path() as second, None:
-            names = measure or [OF_ROUNDS]
-            found = _of_tables((file, second), reading, names, inference, category)
-        case None, (one, another):
-            names = measure or [OF_NAMES]
-            found = _of_names(read_table(file, reading), one, another, names, inference, category)
-        case _:
-            raise _unclear(other)
+    ratings = read_table(file, reading)
+    others = read_table(other, reading) if other else None
+    asked: Sequence[str | None] = measure or [None]
+    found = [
+        compare_ratings(
+            ratings,
+            others,
+            between=between,
+            measure=name,
+            category=category,
+            names=(str(file), str(other)),
+            inference=inference,
+        )
+        for name in asked
+    ]
     say_found(found, difference_rows, output)
     return 0
-
-
-def _unclear(other: Path | None) -> AgreementError:
-    both = "a second table and --between"
-    found = "neither a second table nor --between" if other is None else both
-    return AgreementError(
-        f"compare: found {found}; expected one of them. "
-        "Give another table, or two names in this one."
-    )
-
-
-def _of_tables(
-    files: tuple[Path, Path],
-    reading: Mapping[str, Any],
-    names: Sequence[str],
-    inference: Inference,
-    category: str | None,
-) -> list[Difference]:
-    """How far two tables differ."""
-    ratings, others = (read_table(path, reading) for path in files)
-    called = (str(files[0]), str(files[1]))
-    return [
-        between_rounds(ratings, others, name, inference, category=category, names=called)
-        for name in names
-    ]
-
-
-def _of_names(
-    ratings: Ratings,
-    one: str,
-    other: str,
-    names: Sequence[str],
-    inference: Inference,
-    category: str | None,
-) -> list[Difference]:
-    """How far two classifiers or two raters of one table differ."""
-    models = {one, other} & set(ratings.classifiers)
-    if not models:
-        return [
-            between_raters(ratings, name, one, other, inference, category=category)
-            for name in names
-        ]
-    _refuse_other(models, {one, other})
-    if category is not None:
-        raise AgreementError(
-            "--category: found two classifiers; expected two tables or raters. Leave it out."
-        )
-    return [between_classifiers(ratings, name, one, other, inference) for name in names]
-
-
-def _refuse_other(models: set[str], between: set[str]) -> None:
-    """Refuse to compare a classifier with a rater."""
-    if others := between - models:
-        raise AgreementError(
-            f"--between: found classifier {listed(models)} beside {listed(others)}, which is none; "
-            "expected two classifiers, or two raters of the panel. "
-            "Name every model with --classifier."
-        )

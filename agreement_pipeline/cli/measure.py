@@ -20,10 +20,8 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.cli.parameters import FILE, OneOf
-from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import SCOPE_KINDS, applicable, registered, survey
+from agreement_pipeline.estimates import SCOPE_KINDS, applicable, require_defined, survey
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import estimate_rows
 
 EXAMPLES = (
@@ -73,17 +71,7 @@ def measure(
     ratings = read_table(file, reading)
     names = measure or applicable(ratings)
     for name in names:
-        _refuse_undefined(name, ratings.scale)
+        require_defined(ratings.scale, name)
     found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS)
-    say_found(list(found), estimate_rows, output)
+    say_found(found, estimate_rows, output)
     return 0
-
-
-def _refuse_undefined(name: str, scale: Scale) -> None:
-    if registered(name).defined_on(scale):
-        return
-    without = " without categories" if scale.continuous else ""
-    raise AgreementError(
-        f"--measure {name}: found level {scale.level}{without}; "
-        f"expected one of {', '.join(sorted(registered(name).levels))}. Choose another --level."
-    )

@@ -1,6 +1,6 @@
 """The command `plan`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,20 +29,18 @@ from agreement_pipeline.cli.parameters import (
 )
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import (
+    EXPECTED,
+    LABELS_AN_ITEM,
     N_ROUNDS,
+    PREVALENCE,
+    PROBABILITY,
     Plan,
-    Rule,
-    assumed,
     load_policy,
-    plans_for,
-    population_of,
 )
+from agreement_pipeline.policy import plan as plan_items
 from agreement_pipeline.report import plan_figure, plan_rows
-from agreement_pipeline.statistics import Statistic
 from agreement_pipeline.text import listed
 
-EXPECTED, PREVALENCE, LABELS = 0.85, "0.5,0.5", 3
-Populations = Callable[[Rule], Iterable[Statistic]]
 ASSUMED, SIMULATION = "Without a table", "Simulation"
 EXAMPLES = (
     "agreement-pipeline plan --policy configs/policies/standard.yaml --expected 0.85",
@@ -71,7 +69,7 @@ EXAMPLES = (
     group=ASSUMED,
     type=SHARES,
     metavar="SHARE,…",
-    default=PREVALENCE,
+    default=",".join(map(str, PREVALENCE)),
     help="The share of each category.",
 )
 @option(
@@ -80,7 +78,7 @@ EXAMPLES = (
     type=SEVERAL,
     multiple=True,
     metavar="N",
-    default=(LABELS,),
+    default=LABELS_AN_ITEM,
     help="Raters of an item, or times a rater meets it. Repeat for more.",
 )
 @option(
@@ -88,7 +86,7 @@ EXAMPLES = (
     group=SIMULATION,
     type=SHARE,
     metavar="SHARE",
-    default=0.9,
+    default=PROBABILITY,
     help="How often a round is to decide.",
 )
 @option(
@@ -117,11 +115,14 @@ def plan(
 
     An earlier round shows what the next round will be like. Without one, it is assumed.
     """
-    found = plans_for(
+    _refuse_both(ctx, file)
+    found = plan_items(
         load_policy(policy),
-        _assumed(ctx, options) if file is None else _earlier(ctx, file, options),
+        read_table(file, options) if file else None,
+        **{name: options[name] for name in ("expected", "prevalence", "labels_an_item")},
         probability=probability,
         n_rounds=rounds,
+        where=str(file),
     )
     say_found(found, plan_rows, output)
     if plot:
@@ -129,29 +130,20 @@ def plan(
     return 0
 
 
-def _earlier(ctx: click.Context, file: Path, options: Mapping[str, Any]) -> Populations:
-    """The population that a table shows, by rule."""
-    if given := given_options(ctx, ASSUMED):
+def _refuse_both(ctx: click.Context, file: Path | None) -> None:
+    """Refuse what to assume beside a table, and how to read one without it."""
+    given = given_options(ctx, ASSUMED) if file else given_options(ctx, *OF_TABLES)
+    if given and file:
         raise PolicyError(
             f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
             "without one. Leave one of them out."
         )
-    ratings = read_table(file, options)
-    return lambda rule: [population_of(ratings, rule, where=str(file))]
-
-
-def _assumed(ctx: click.Context, options: Mapping[str, Any]) -> Populations:
-    """The populations that the options describe, by rule."""
-    if given := given_options(ctx, *OF_TABLES):
+    if given:
         raise PolicyError(
             f"plan without a table: found {listed(given)}; expected a table to read with it, "
             "since a plan without one takes categories without order, one for each share of "
             "--prevalence. Name the file of an earlier round, or leave it out."
         )
-    expected, prevalence = options["expected"], options["prevalence"]
-    return lambda rule: (
-        assumed(rule.measure, expected, prevalence, raters) for raters in options["labels_an_item"]
-    )
 
 
 def _draw(path: Path, plans: Sequence[Plan]) -> None:

@@ -1,7 +1,9 @@
 """A measure's value with its uncertainty."""
 
+from agreement_pipeline.estimates.compare import OF_NAMES, OF_ROUNDS, compare
 from agreement_pipeline.estimates.comparison import (
     between_classifiers,
+    between_measures,
     between_raters,
     between_rounds,
 )
@@ -13,13 +15,17 @@ from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES,
     applicable,
     basis_of,
+    measure,
     measure_ratings,
+    require_defined,
     survey,
 )
 from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
 
 __all__ = [
     "DETAIL_RESAMPLES",
+    "OF_NAMES",
+    "OF_ROUNDS",
     "ROUND",
     "SCOPE_KINDS",
     "Difference",
@@ -29,12 +35,16 @@ __all__ = [
     "applicable",
     "basis_of",
     "between_classifiers",
+    "between_measures",
     "between_raters",
     "between_rounds",
+    "compare",
     "estimate",
     "estimate_each",
+    "measure",
     "measure_ratings",
     "registered",
+    "require_defined",
     "shrunken_self_agreement",
     "survey",
 ]

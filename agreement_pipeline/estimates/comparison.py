@@ -10,7 +10,7 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import Difference, difference
 from agreement_pipeline.estimates.estimating import DEFAULT, registered
-from agreement_pipeline.estimates.scopes import basis_of
+from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
@@ -51,7 +51,7 @@ def between_rounds(
     seed = tuple(int(each.digest[:16], 16) for each in (one, other))
     one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
-        _require_defined(ratings, measure)
+        require_defined(ratings.scale, measure)
     shared = len(set(engine_for(one).items(one)) & set(engine_for(other).items(other)))
     clusters = len(_cluster_names(one) & _cluster_names(other))
     paired = shared > 0 or clusters > 0
@@ -115,7 +115,7 @@ def between_classifiers(
         The measure is not one of a classifier, or a name is not that of a classifier.
     """
     _require(measure, "panel")
-    _require_defined(ratings, measure)
+    require_defined(ratings.scale, measure)
     _require_names(ratings.classifiers, one, other)
     panel = engine_for(ratings).panel(ratings)
     joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
@@ -147,7 +147,7 @@ def between_raters(
         The measure is not one of single raters, or a name is not that of a rater.
     """
     _require(measure, "panel", "replicates")
-    _require_defined(ratings, measure)
+    require_defined(ratings.scale, measure)
     statistics: list[Any]
     if registered(measure).needs == "panel":
         everybody = engine_for(ratings).by_rater(ratings)
@@ -185,7 +185,7 @@ def between_measures(
     """
     for name in (one, other):
         _require(name, *FIRST_LABELS, "replicates")
-        _require_defined(ratings, name)
+        require_defined(ratings.scale, name)
     needs = [registered(name).needs for name in (one, other)]
     statistics = (
         _of_numbers(ratings, needs) if ratings.scale.continuous else _of_labels(ratings, needs)
@@ -255,16 +255,6 @@ def _of_round(ratings: Ratings, measure: str) -> Statistic:
 def _shared(joint: LabelsByRater | NumbersByRater, one: str, other: str) -> int:
     both = joint.only((one, other))
     return round(float(joint.weights[both.given.all(1)].sum()))
-
-
-def _require_defined(ratings: Ratings, measure: str) -> None:
-    record = registered(measure)
-    if not record.defined_on(ratings.scale):
-        without = " without categories" if ratings.scale.continuous else ""
-        raise AgreementError(
-            f"{measure}: found level {ratings.scale.level}{without}; "
-            f"expected one of {', '.join(sorted(record.levels))}. Choose another measure."
-        )
 
 
 def _require(measure: str, *needs: str) -> None:

@@ -7,6 +7,7 @@ never used.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +27,13 @@ from agreement_pipeline.intervals import (
     expanded,
 )
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.tables import Tabular
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Tabular):
     """How much greater one agreement is than another, with its interval.
 
     Attributes
@@ -83,6 +85,19 @@ class Difference:
         hold 0 although this probability is beyond its level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The difference in one row."""
+        yield {
+            "one": self.one,
+            "other": self.other,
+            "difference": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "shared_items": self.n_shared,
+            "undefined": self.undefined,
+        }
 
     def to_mapping(self) -> dict[str, Any]:
         """The difference as plain data, as the command line prints it."""
@@ -137,7 +152,8 @@ def difference(
 
     Examples
     --------
-    >>> from agreement_pipeline import CategoryCounts, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [40, 20, 40], scale=Scale(("no", "yes")))
     >>> one, other = Side("a", "gwet_ac1", counts), Side("b", "fleiss_kappa", counts)
     >>> found = difference(one, other, shared=100)

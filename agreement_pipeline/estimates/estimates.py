@@ -1,17 +1,18 @@
 """A measure's value with its uncertainty, what it rests on, and why it has none."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.tables import Tabular
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Tabular):
     """A measure on a scope, with its interval.
 
     Attributes
@@ -152,4 +153,20 @@ class Estimate:
             "categories": list(self.categories),
             "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The estimate in one row."""
+        yield {
+            "measure": self.measure,
+            "scope": str(self.scope),
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "items": self.n_used,
+            "raters": self.n_raters,
+            "ratings": self.n_ratings,
+            "lowest": self.lowest,
+            "undefined": self.undefined,
         }

@@ -42,7 +42,8 @@ def estimate(
 
     Examples
     --------
-    >>> from agreement_pipeline import CategoryCounts, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
     >>> found = estimate("krippendorff_alpha", counts)
     >>> found.value, found.interval.high <= 1, found.interval.low < 0.8

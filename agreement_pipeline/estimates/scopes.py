@@ -9,13 +9,15 @@ from functools import partial
 from itertools import combinations
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import LabelsByRater, Statistic
+from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
@@ -46,6 +48,65 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
         (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
         None,
     )
+
+
+def measure(
+    ratings: Ratings, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
+) -> Estimate:
+    """One measure of the whole round, with its interval.
+
+    Parameters
+    ----------
+    ratings
+        What `read_ratings` gives.
+    measure
+        The registered name of a measure that has a value for the whole round. `survey` has those
+        of parts of it too.
+    inference
+        How the interval is found.
+
+    Raises
+    ------
+    AgreementError
+        The measure is not defined on the scale, or has no value for the whole round.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from agreement_pipeline import read_ratings
+    >>> rows = [(item, rater, "no") for item in range(9) for rater in ("ana", "ben")]
+    >>> rows += [(9, "ana", "yes"), (9, "ben", "yes")]
+    >>> ratings = read_ratings(pd.DataFrame(rows, columns=["item", "rater", "label"]))
+    >>> measure(ratings).value
+    1.0
+    """
+    require_defined(ratings.scale, measure)
+    found = next(measure_ratings(ratings, [measure], inference, scopes=("round",)), None)
+    if found is None:
+        raise AgreementError(
+            f"{measure}: found a measure of parts of a round; expected one with a value for the "
+            "whole round. Use survey, which gives the value of each part."
+        )
+    return found
+
+
+def require_defined(scale: Scale, measure: str) -> None:
+    """Refuse a measure that is not defined on the scale.
+
+    Raises
+    ------
+    AgreementError
+        The measure is not defined at the scale's level of measurement.
+    PolicyError
+        The measure is not registered.
+    """
+    record = registered(measure)
+    if not record.defined_on(scale):
+        without = " without categories" if scale.continuous else ""
+        raise AgreementError(
+            f"{measure}: found level {scale.level}{without}; "
+            f"expected one of {', '.join(sorted(record.levels))}. Choose another measure or level."
+        )
 
 
 def measure_ratings(
@@ -100,7 +161,7 @@ def survey(
     *,
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
-) -> Iterator[Estimate]:
+) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
     Details are single raters, pairs and the round without a rater. There are many of them. So they
@@ -110,10 +171,11 @@ def survey(
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    yield from measure_ratings(ratings, measures, inference, scopes=others)
+    whole = measure_ratings(ratings, measures, inference, scopes=others)
     once = replace(inference, always_valid_at=None)
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
-    yield from measure_ratings(ratings, measures, replace(once, n_resamples=fewer), scopes=details)
+    parts = measure_ratings(ratings, measures, replace(once, n_resamples=fewer), scopes=details)
+    return Table((*whole, *parts))
 
 
 def _of_counts(ratings: Ratings) -> Scoped:

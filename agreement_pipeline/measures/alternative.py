@@ -70,7 +70,8 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b", "c"))
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
@@ -204,7 +205,8 @@ def alternative_annotator_test(
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes, items = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]], [20, 4, 4, 20]
     >>> panel = LabelsByRater(codes, items, scale=Scale(("no", "yes")), raters=("a", "b", "c"))
     >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate

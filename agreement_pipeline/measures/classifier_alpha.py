@@ -104,7 +104,8 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
     >>> round(float(alpha_with_classifier(panel.with_classifier([0, 0, 1], "model")).value), 4)
@@ -164,7 +165,8 @@ def alpha_gain(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
     >>> round(float(alpha_gain(panel.with_classifier([0, 0, 1], "model")).value), 4)
@@ -227,7 +229,8 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> others = LabelsByRater([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
     ...                         raters=("a", "b"))
     >>> round(float(alpha_influence(others.with_classifier([0, 0, -1], "c")).value), 4)

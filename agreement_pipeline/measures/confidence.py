@@ -77,7 +77,8 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> first = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
     ...                        raters=("a", "b"))
     >>> sure, torn = np.ones((3, 2)), np.full((3, 2), 0.5)

@@ -123,7 +123,8 @@ def vanbelle_albert_group_kappa(
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
     >>> patterns = LabelsByRater(
     ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model", "judge")
@@ -192,7 +193,8 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> codes = [[0, 0, 0], [0, 1, 1], [1, 1, 1]]
     >>> patterns = LabelsByRater(
     ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model")

@@ -65,7 +65,8 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
     >>> round(float(self_agreement(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
     0.7222
@@ -113,7 +114,8 @@ def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> first = LabelsByRater([[0]], scale=Scale(("no", "yes")), raters=("a",))
     >>> round(float(self_agreement_unbiased(ReplicatedLabels([[5, 1]], [0], [0], first)).value), 4)
     0.6667

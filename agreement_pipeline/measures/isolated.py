@@ -97,7 +97,8 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
@@ -158,7 +159,8 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )
@@ -225,7 +227,8 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )

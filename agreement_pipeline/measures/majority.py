@@ -86,7 +86,8 @@ def consensus_kappa(panel: LabelsByRater) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> panel = LabelsByRater(
     ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
     ... )

@@ -101,7 +101,8 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import ReplicatedNumbers, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import ReplicatedNumbers
     >>> again = ReplicatedNumbers(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],
@@ -183,7 +184,8 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> scale = Scale(("no", "yes"))
     >>> first = LabelsByRater([[0], [1], [0]], [4, 4, 2], scale=scale, raters=("a",))
     >>> again = ReplicatedLabels([[2, 0], [0, 2], [1, 1]], [0, 1, 2], [0, 0, 0], first)
@@ -242,7 +244,8 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import LabelsByRater, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import LabelsByRater
     >>> first = LabelsByRater([[0], [1], [2]], scale=Scale(("a", "b", "c")), raters=("ana",))
     >>> again = ReplicatedLabels([[2, 0, 0], [0, 2, 0], [0, 1, 1]], [0, 1, 2], [0, 0, 0], first)
     >>> test_retest_kappa_by_category(again).value.round(4).tolist()
@@ -316,7 +319,8 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
 
     Examples
     --------
-    >>> from agreement_pipeline import ReplicatedNumbers, Scale
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.statistics import ReplicatedNumbers
     >>> again = ReplicatedNumbers(
     ...     [[1.5, 1.7], [3.1, 2.9], [2.0, 2.4]],
     ...     [0, 1, 2],

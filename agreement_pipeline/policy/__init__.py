@@ -1,16 +1,27 @@
 """Rules, verdicts, and the decision."""
 
-from agreement_pipeline.policy.decision import Assessment, Decision, assess, decide
-from agreement_pipeline.policy.planning import N_ROUNDS, Plan, plan, plans_for
+from agreement_pipeline.policy.decision import Assessment, Decision, assess, decide, judge
+from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
+from agreement_pipeline.policy.planning import (
+    EXPECTED,
+    LABELS_AN_ITEM,
+    PREVALENCE,
+    PROBABILITY,
+    plan,
+)
 from agreement_pipeline.policy.policy import Policy, load_policy
-from agreement_pipeline.policy.populations import assumed, population_of
+from agreement_pipeline.policy.populations import assumed
 from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
 from agreement_pipeline.policy.waivers import DIGEST, NONE, Waiver, Waivers, for_round, load_waiver
 
 __all__ = [
     "DIGEST",
+    "EXPECTED",
+    "LABELS_AN_ITEM",
     "NONE",
     "N_ROUNDS",
+    "PREVALENCE",
+    "PROBABILITY",
     "RELIABLE",
     "TENTATIVE",
     "Assessment",
@@ -25,9 +36,9 @@ __all__ = [
     "assumed",
     "decide",
     "for_round",
+    "judge",
     "load_policy",
     "load_waiver",
     "plan",
-    "plans_for",
-    "population_of",
+    "plan_measure",
 ]

@@ -16,11 +16,12 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.tables import Tabular
 from agreement_pipeline.version import __version__
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Tabular):
     """Admitted or held, and everything it rests on.
 
     Attributes
@@ -106,6 +107,13 @@ class Decision:
             "code_version": self.code_version,
         }
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row a verdict."""
+        return (row for verdict in self.verdicts for row in verdict.rows())
+
+    def _repr_html_(self) -> str:
+        return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
+
 
 def decide(
     estimates: Sequence[Estimate],
@@ -176,6 +184,13 @@ def assess(
         code_version=__version__,
     )
     return Assessment(found, decision)
+
+
+def judge(
+    ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
+) -> Decision:
+    """The decision on ratings under a policy, and under the usual contract if none is given."""
+    return assess(ratings, policy, contract or Contract.default(), waivers).decision
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:

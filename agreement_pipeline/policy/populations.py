@@ -182,7 +182,7 @@ def _names(n_raters: int) -> tuple[str, ...]:
     return tuple(f"r{number}" for number in range(n_raters))
 
 
-def labels_an_item(population: Statistic) -> float:
+def mean_labels(population: Statistic) -> float:
     """The mean number of ratings of an item that a measure uses."""
     return _whole(population).n_ratings / WHOLE
 

@@ -5,7 +5,7 @@ relied upon when it reaches under 0.667.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval
+from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, limit, listed
 
 RELIABLE, TENTATIVE = 0.800, 0.667
@@ -239,7 +240,7 @@ def times_as_many(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Tabular):
     """A rule met an estimate.
 
     Attributes
@@ -280,6 +281,19 @@ class Verdict:
             "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
             "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The verdict in one row."""
+        found = self.estimate
+        yield {
+            "measure": self.rule.measure,
+            "scope": str(self.scope),
+            "verdict": self.kind,
+            "value": found.value if found else None,
+            "low": found.low if found else None,
+            "high": found.high if found else None,
+            "reason": self.reason,
         }
 
 

@@ -129,7 +129,7 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(
     if classifiers:
         assert main(["compare", str(path), "--between", *names, *options, "--category", "yes"]) == 2
         assert (
-            "--category: found two classifiers; expected two tables or raters."
+            "compare: found category 'yes' of two classifiers; expected it of rounds or raters only."
             in capsys.readouterr().err
         )
 
@@ -137,10 +137,10 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(
 def test_compare_asks_for_a_second_table_or_for_two_names(tmp_path, capsys):
     path = str(unanimous(tmp_path, 10))
     for arguments, found in (
-        ([], "found neither a second table nor --between; expected one of them."),
+        ([], "found neither another round nor two names; expected one of them."),
         (
             [path, "--between", "a", "b"],
-            "found a second table and --between; expected one of them.",
+            "found both another round and two names; expected one of them.",
         ),
     ):
         assert main(["compare", path, *arguments]) == 2

@@ -3,14 +3,11 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.measures.alternative import _p_value, _rejected_up_to
+from agreement_pipeline.statistics import LabelsByRater
 
 SCALE = Scale(tuple("abc"))
 

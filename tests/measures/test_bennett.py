@@ -2,14 +2,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.bennett import bennett_s
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 K = 4
 SCALE = Scale((0.0, 1.0, 2.0, 5.0), "ratio")

@@ -2,15 +2,11 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    NumbersByRater,
-    Scale,
-    estimate,
-)
-from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")

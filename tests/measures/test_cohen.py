@@ -5,12 +5,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 4
 SCALE = Scale(tuple("abcd"), "ordinal")

@@ -3,11 +3,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    NumbersByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 lin_ccc = MEASURES["lin_ccc"]
 

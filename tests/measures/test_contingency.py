@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 
 def of_table(table):

@@ -4,16 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Rule,
-    Scale,
-)
+from agreement_pipeline import Rule, Scale
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.readers import read
+from agreement_pipeline.statistics import LabelsByRater
 
 N = 100
 

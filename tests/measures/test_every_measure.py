@@ -6,13 +6,11 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 SCALES = {
     "nominal": lambda k: Scale(tuple("abcd"[:k])),

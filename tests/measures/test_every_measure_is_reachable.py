@@ -6,12 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    Policy,
-    Rule,
-)
+from agreement_pipeline import Policy, Rule
 from agreement_pipeline.cli import main
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.checks import rule_name
 
 LABELS = {

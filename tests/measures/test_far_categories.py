@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.statistics import ReplicatedLabels
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]

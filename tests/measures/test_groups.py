@@ -2,14 +2,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.groups import cross_kappa, vanbelle_albert_group_kappa
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 4
 SCALE = Scale((0.0, 1.0, 3.0, 4.0), "ratio")

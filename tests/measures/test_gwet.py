@@ -1,12 +1,8 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import (
     BIPOLAR,
     CIRCULAR,
@@ -18,6 +14,7 @@ from agreement_pipeline.measures._weights import (
     RATIO,
 )
 from agreement_pipeline.measures.gwet import gwet_ac2, gwet_ordinal_alpha
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 EVERY = [IDENTITY, LINEAR, QUADRATIC, RADICAL, ORDINAL, RATIO, CIRCULAR, BIPOLAR]
 SCALE = Scale((1.0, 2.0, 5.0, 6.0), "ratio")

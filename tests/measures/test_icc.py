@@ -9,11 +9,9 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from agreement_pipeline import (
-    MEASURES,
-    NumbersByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import NumbersByRater
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "reference_vectors.json"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")

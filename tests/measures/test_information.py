@@ -3,11 +3,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
 
 IA, IA_C = MEASURES["information_agreement"], MEASURES["information_agreement_c"]
 

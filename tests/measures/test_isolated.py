@@ -2,14 +2,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
-from agreement_pipeline.measures import _weights
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES, _weights
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC, WEIGHTINGS, Weighting
 from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert_kappa
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")

@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts
 
 KRAEMER = MEASURES["kraemer_icc"]
 SCALE = Scale(("no", "yes"))

@@ -8,17 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    NumbersByRater,
-    Ratings,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines import Memory
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resampled
-from agreement_pipeline.measures import _numbers
+from agreement_pipeline.measures import MEASURES, _numbers
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")

@@ -4,13 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    Ratings,
-    Scale,
-)
+from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines import Memory
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts
 
 alpha_masi, alpha_jaccard = MEASURES["alpha_masi"], MEASURES["alpha_jaccard"]
 

@@ -4,13 +4,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
-from agreement_pipeline.measures import cohen
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.measures import MEASURES, cohen
+from agreement_pipeline.statistics import LabelsByRater
 
 
 def crowd(n_items, n_raters, each):

@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.majority import strict_majority
+from agreement_pipeline.statistics import LabelsByRater
 
 KAPPA = MEASURES["consensus_kappa"]
 SCALE = Scale(tuple("abc"))

@@ -7,17 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    NumbersByRater,
-    Ratings,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines import Memory
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import _simplices
+from agreement_pipeline.measures import MEASURES, _simplices
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from tools.pages.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -2,15 +2,11 @@ import krippendorff
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
-from agreement_pipeline.estimates import estimate_each
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 ALPHA, KAPPA = MEASURES["alpha_by_category"], MEASURES["kappa_by_category"]
 SCALE = Scale(tuple("abc"))

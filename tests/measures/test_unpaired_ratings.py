@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    CategoryCounts,
-    LabelsByRater,
-    NumbersByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 N = 200
 

@@ -2,15 +2,12 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as theirs
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, ORDINAL, QUADRATIC, WEIGHTINGS
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.gwet import gwet_ordinal_alpha
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")

@@ -1,16 +1,14 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    LabelsByRater,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, WEIGHTINGS
 from agreement_pipeline.measures.fixed_panel import shah_kappa_s
 from agreement_pipeline.policy import Rule
+from agreement_pipeline.statistics import LabelsByRater
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")

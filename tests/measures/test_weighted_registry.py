@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from agreement_pipeline import MEASURES
-from agreement_pipeline.measures import measure
+from agreement_pipeline.measures import MEASURES, measure
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, WEIGHTINGS
 
 FAMILIES = [

@@ -9,19 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline import (
-    CategoryCounts,
-    PolicyError,
-    Scale,
-    estimate,
-)
+from agreement_pipeline import Scale
 from agreement_pipeline.cli import main
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import assumed, plan, planning
-from agreement_pipeline.policy.planning import simulated_rounds
+from agreement_pipeline.policy import assumed, items_needed, plan_measure
+from agreement_pipeline.policy.items_needed import simulated_rounds
 from agreement_pipeline.report import plan_rows
-from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
 ALPHA = "krippendorff_alpha"
 MANY = 10**6
@@ -43,7 +40,7 @@ def rounds_of_clear_and_guessed_items(rng, clear, prevalence, n_raters, n_items)
 @pytest.mark.slow
 @pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.8, 0.2), (0.95, 0.05)])
 def test_a_planned_round_decides_as_often_as_promised(prevalence):
-    found = plan(ALPHA, assumed(ALPHA, 0.85, prevalence, 3), reliable=0.8, probability=0.9)
+    found = plan_measure(ALPHA, assumed(ALPHA, 0.85, prevalence, 3), reliable=0.8, probability=0.9)
     rng = np.random.default_rng(20261121)
     rounds = [
         rounds_of_clear_and_guessed_items(rng, 0.85, prevalence, 3, found.n_items)
@@ -96,8 +93,11 @@ def test_under_the_assumption_alpha_is_the_share_of_clear_items():
 
 def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
     good, better = (assumed(ALPHA, expected, (0.5, 0.5), 3) for expected in (0.86, 0.92))
-    found = plan(ALPHA, good, reliable=0.8, probability=0.8, n_rounds=200)
-    assert found.n_items > plan(ALPHA, better, reliable=0.8, probability=0.8, n_rounds=200).n_items
+    found = plan_measure(ALPHA, good, reliable=0.8, probability=0.8, n_rounds=200)
+    assert (
+        found.n_items
+        > plan_measure(ALPHA, better, reliable=0.8, probability=0.8, n_rounds=200).n_items
+    )
     numbers, shares = zip(*found.curve, strict=True)
     assert numbers == tuple(sorted(numbers))
     assert shares[0] < 0.1
@@ -112,10 +112,10 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
     def seen(judging, population, n_items, n_rounds, seed):
         return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
 
-    monkeypatch.setattr(planning, "_estimates", seen)
-    monkeypatch.setattr(planning, "_reaches", lambda decided, judging: decided)
+    monkeypatch.setattr(items_needed, "_estimates", seen)
+    monkeypatch.setattr(items_needed, "_reaches", lambda decided, judging: decided)
     found = [
-        plan(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
+        plan_measure(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
         for _ in range(200)
     ]
     items = np.array([each.n_items for each in found])
@@ -131,11 +131,13 @@ def test_a_probability_that_no_round_can_reach_is_refused(probability):
     with pytest.raises(
         PolicyError, match=r"probability: found .*; expected more than 0 and less than 1"
     ):
-        plan(ALPHA, assumed(ALPHA, 0.9, (0.5, 0.5), 3), reliable=0.8, probability=probability)
+        plan_measure(
+            ALPHA, assumed(ALPHA, 0.9, (0.5, 0.5), 3), reliable=0.8, probability=probability
+        )
 
 
 def test_no_number_of_items_makes_agreement_out_of_disagreement():
-    found = plan(ALPHA, assumed(ALPHA, 0.78, (0.5, 0.5), 2), reliable=0.8, probability=0.9)
+    found = plan_measure(ALPHA, assumed(ALPHA, 0.78, (0.5, 0.5), 2), reliable=0.8, probability=0.9)
     assert (found.n_items, found.n_ratings, found.decided) == (None, None, None)
     assert "more items would only make that surer" in found.impossible
 
@@ -143,7 +145,9 @@ def test_no_number_of_items_makes_agreement_out_of_disagreement():
 def test_a_rule_that_asks_for_items_gets_them():
     unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
     assert (
-        plan(ALPHA, unanimous, reliable=0.8, probability=0.9, min_items=100, n_rounds=100).n_items
+        plan_measure(
+            ALPHA, unanimous, reliable=0.8, probability=0.9, min_items=100, n_rounds=100
+        ).n_items
         == 100
     )
 
@@ -151,7 +155,7 @@ def test_a_rule_that_asks_for_items_gets_them():
 def test_a_round_decides_only_where_agreement_is_read_on_as_many_items_as_the_rule_asks_for():
     """Of unanimous items one in five has a second rating, so that 500 give the 100 that are asked for, as often as not more."""
     lonely = CategoryCounts([[3, 0], [0, 3], [1, 0]], [1, 1, 8], scale=Scale(("n", "y")))
-    found = plan(ALPHA, lonely, reliable=0.8, probability=0.9, min_items=100, n_rounds=400)
+    found = plan_measure(ALPHA, lonely, reliable=0.8, probability=0.9, min_items=100, n_rounds=400)
     assert stats.binom.sf(99, found.n_items, 0.2) == pytest.approx(0.9, abs=0.05)
     assert found.decided == pytest.approx(stats.binom.sf(99, found.n_items, 0.2), abs=0.05)
 
@@ -159,7 +163,7 @@ def test_a_round_decides_only_where_agreement_is_read_on_as_many_items_as_the_ru
 def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
     unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
     assert estimate(ALPHA, unanimous).interval.low < 0.8
-    found = plan(ALPHA, unanimous, reliable=0.8, probability=0.9, n_rounds=500)
+    found = plan_measure(ALPHA, unanimous, reliable=0.8, probability=0.9, n_rounds=500)
     assert 10 < found.n_items < 100
     rng = np.random.default_rng([99, found.n_items])
     limits = [
@@ -376,7 +380,7 @@ def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items(
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 100}
     few = Inference(confidence_level=0.8, n_resamples=3000)
     once, together, always = (
-        plan(ALPHA, population, inference, **settings, n_together=n)
+        plan_measure(ALPHA, population, inference, **settings, n_together=n)
         for inference, n in ((few, 1), (few, 5), (replace(few, always_valid_at=100), 1))
     )
     assert once.n_items < together.n_items
@@ -387,8 +391,8 @@ def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
     """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval, where one alone meets 0.1."""
     population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 200}
-    five = plan(ALPHA, population, Inference(0.8, 1000), **settings, n_together=5)
-    alone = plan(ALPHA, population, Inference(0.96, 1000), **settings)
+    five = plan_measure(ALPHA, population, Inference(0.8, 1000), **settings, n_together=5)
+    alone = plan_measure(ALPHA, population, Inference(0.96, 1000), **settings)
     shares, others = dict(five.curve), dict(alone.curve)
     both = sorted(n for n in shares.keys() & others.keys() if 0 < shares[n] < 1)
     assert len(both) >= 3
@@ -436,7 +440,7 @@ def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, caps
         [[0, 2, 0], [2, 0, 0], [1, 1, 0]], [22, 12, 6], scale=Scale(("no", "yes", "maybe"))
     )
     settings = {"probability": 0.8, "n_rounds": 100}
-    found = plan("specific_agreement", counts, reliable=0.7, **settings)
+    found = plan_measure("specific_agreement", counts, reliable=0.7, **settings)
     assert found.expected == pytest.approx(24 / 30)
     rare = CategoryCounts([[0, 2], [2, 0], [1, 1]], [22, 12, 6], scale=Scale(("no", "yes")))
     rounds = (
@@ -483,7 +487,7 @@ def test_a_population_in_which_a_measure_has_no_value_is_refused():
             PolicyError,
             match=f"{measure}: found no value in the population; expected one to plan from",
         ):
-            plan(measure, lonely, reliable=0.8, probability=0.9)
+            plan_measure(measure, lonely, reliable=0.8, probability=0.9)
 
 
 @pytest.mark.parametrize(
@@ -516,7 +520,7 @@ def test_draws_that_cannot_tell_the_level_are_refused(settings, n_together, foun
         match=f"n_resamples: {found}; expected {needed or '[0-9]+'} or more, "
         "so that ten resamples lie beyond each limit",
     ):
-        plan(
+        plan_measure(
             ALPHA,
             assumed(ALPHA, 0.95, (0.5, 0.5), 3),
             Inference(**{"n_resamples": 1000} | settings),
@@ -529,7 +533,7 @@ def test_draws_that_cannot_tell_the_level_are_refused(settings, n_together, foun
 def test_as_few_draws_as_are_required_find_a_number_of_items():
     population = assumed(ALPHA, 0.95, (0.5, 0.5), 3)
     assert (
-        plan(
+        plan_measure(
             ALPHA,
             population,
             Inference(n_resamples=1600),
@@ -573,7 +577,7 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
         for last, weights in (([2, 0], [5, 4, 1]), ([6, 0], [200, 199, 1]))
     )
     found = [
-        plan(ALPHA, each, reliable=0.8, probability=0.8, min_items=425, n_rounds=50)
+        plan_measure(ALPHA, each, reliable=0.8, probability=0.8, min_items=425, n_rounds=50)
         for each in (few, many)
     ]
     assert [(each.labels_an_item, each.n_items, each.n_ratings) for each in found] == [
@@ -608,5 +612,5 @@ def test_labels_of_items_met_again_and_of_a_group_are_counted():
     everybody = LabelsByRater(np.hstack([codes, codes[:, :1]]), scale=scale, raters=("a", "b", "m"))
     groups = everybody.merged().in_groups(("m",))
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 20}
-    assert plan("self_agreement", again, **settings).labels_an_item == 2
-    assert plan("cross_kappa", groups, **settings).labels_an_item == 2
+    assert plan_measure("self_agreement", again, **settings).labels_an_item == 2
+    assert plan_measure("cross_kappa", groups, **settings).labels_an_item == 2

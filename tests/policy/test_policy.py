@@ -7,18 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    Scale,
-)
+from agreement_pipeline import Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval, Percentiles
 from agreement_pipeline.intervals.draws import quantile_interval
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.policy.rules import times_as_many
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 ALPHA = Rule("krippendorff_alpha")
 

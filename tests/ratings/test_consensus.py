@@ -7,11 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    Ratings,
-    RatingsError,
-    Scale,
-)
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import consensus, resolved, unresolved
 
 SCALE = Scale(("no", "maybe", "yes"))

@@ -10,11 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline import (
-    Ratings,
-    Scale,
-    StoreError,
-)
+from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
@@ -22,6 +18,7 @@ from agreement_pipeline.errors import (
     PolicyError,
     ProjectError,
     RatingsError,
+    StoreError,
     WaiverError,
 )
 from agreement_pipeline.orchestration.metadata import markdown_text

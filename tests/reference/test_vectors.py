@@ -7,18 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    MEASURES,
-    CategoryCounts,
-    LabelsByRater,
-    NumbersByRater,
-    Ratings,
-    Scale,
-)
+from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines import Memory
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vectors.json"
 CASES = json.loads(VECTORS.read_text())["cases"] if VECTORS.exists() else []

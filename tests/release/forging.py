@@ -6,14 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    Policy,
-    Ratings,
-    ReleaseInvalidError,
-    Rule,
-    Scale,
-    verify_release,
-)
+from agreement_pipeline import Policy, Ratings, ReleaseInvalidError, Rule, Scale, verify_release
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.ratings import parquet_bytes, parquet_table
 from agreement_pipeline.release.contents import as_json

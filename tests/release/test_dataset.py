@@ -7,15 +7,9 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    Policy,
-    Ratings,
-    ReleaseHeldError,
-    Rule,
-    Scale,
-    StoreError,
-)
+from agreement_pipeline import Policy, Ratings, ReleaseHeldError, Rule, Scale
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Waiver
 from agreement_pipeline.release import open_release, release_dataset, release_round, verify_release
 from agreement_pipeline.store import Store

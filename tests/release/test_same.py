@@ -7,13 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    Ratings,
-    ReleaseInvalidError,
-    Rule,
-    Scale,
-    verify_release,
-)
+from agreement_pipeline import Ratings, ReleaseInvalidError, Rule, Scale, verify_release
 from agreement_pipeline.cli import main
 from agreement_pipeline.policy import Assessment, decide
 from agreement_pipeline.release.contents import contents

@@ -35,7 +35,7 @@ from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.policy.planning import simulated_rounds
+from agreement_pipeline.policy.items_needed import simulated_rounds
 from agreement_pipeline.ratings import (
     Ratings,
     Scale,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline import estimate
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels

@@ -6,17 +6,13 @@ So a few items near each other do not look like agreement.
 import numpy as np
 import pytest
 
-from agreement_pipeline import (
-    CategoryCounts,
-    Scale,
-    estimate,
-)
-from agreement_pipeline.estimates import estimate_each
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.estimates.differences import difference
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 FIVE = Scale((1, 2, 3, 4, 5), "ordinal")
 SETS = Scale(("a|b|c|d|e", "a|b|c|d|e|f", "g", "h"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agreement_pipeline import StoreError
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import Store
 from tests.events import FACTS, record, sealed
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from agreement_pipeline import StoreError
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import Store, local
 from agreement_pipeline.store.local import LocalStorage
 from tests.events import record

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agreement_pipeline import StoreError
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import Store, files
 from agreement_pipeline.store.local import LocalStorage
 from tests.events import record

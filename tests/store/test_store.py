@@ -7,12 +7,8 @@ import subprocess
 import pandas as pd
 import pytest
 
-from agreement_pipeline import (
-    Ratings,
-    RatingsError,
-    Scale,
-    StoreError,
-)
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.ratings import parquet_bytes, parquet_table
 from agreement_pipeline.store import Store, files
 from agreement_pipeline.store.local import LocalStorage

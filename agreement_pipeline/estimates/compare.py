@@ -1,0 +1,94 @@
+"""One comparison of two rounds, or of two classifiers or raters of one round."""
+
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.comparison import (
+    between_classifiers,
+    between_raters,
+    between_rounds,
+)
+from agreement_pipeline.estimates.differences import Difference
+from agreement_pipeline.estimates.estimating import DEFAULT
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.text import listed
+
+OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
+
+
+def compare(
+    ratings: Ratings,
+    other: Ratings | None = None,
+    *,
+    between: tuple[str, str] | None = None,
+    measure: str | None = None,
+    category: str | None = None,
+    names: tuple[str, str] = ("one round", "the other round"),
+    inference: Inference = DEFAULT,
+) -> Difference:
+    """How much greater a measure is on one side than on the other, with its interval.
+
+    The comparison is paired: it uses the items that both sides share.
+
+    Parameters
+    ----------
+    ratings
+        A round.
+    other
+        Another round, to compare the rounds.
+    between
+        Two classifiers or two raters of the round, to compare these.
+    measure
+        A registered measure. Usually `krippendorff_alpha` of rounds, `schouten_kappa` of names.
+    category
+        Of a measure with a value for each category, the one to compare. Usually the lowest.
+    names
+        What the rounds are called in the result.
+    inference
+        How the interval is found.
+
+    Raises
+    ------
+    AgreementError
+        There is not exactly one of `other` and `between`. Or `between` names a classifier and a
+        rater, or a category of classifiers is asked for. Or the measure cannot compare the sides.
+    """
+    if (other is None) == (between is None):
+        found = "neither another round" if other is None else "both another round"
+        raise AgreementError(
+            f"compare: found {found} {'nor' if other is None else 'and'} two names; "
+            "expected one of them. Give another round, or two names of this one."
+        )
+    if between is not None:
+        return _between_names(ratings, *between, measure or OF_NAMES, inference, category)
+    assert other is not None
+    of_rounds = measure or OF_ROUNDS
+    return between_rounds(ratings, other, of_rounds, inference, category=category, names=names)
+
+
+def _between_names(
+    ratings: Ratings,
+    one: str,
+    other: str,
+    measure: str,
+    inference: Inference,
+    category: str | None,
+) -> Difference:
+    models = {one, other} & set(ratings.classifiers)
+    if not models:
+        return between_raters(ratings, measure, one, other, inference, category=category)
+    _refuse_rater_beside(models, {one, other})
+    if category is not None:
+        raise AgreementError(
+            f"compare: found category {category!r} of two classifiers; expected it of rounds or "
+            "raters only. Leave the category out."
+        )
+    return between_classifiers(ratings, measure, one, other, inference)
+
+
+def _refuse_rater_beside(models: set[str], between: set[str]) -> None:
+    if others := between - models:
+        raise AgreementError(
+            f"compare: found classifier {listed(models)} beside {listed(others)}, which is none; "
+            "expected two classifiers, or two raters of the panel. "
+            "Name every model as a classifier when the ratings are read."
+        )

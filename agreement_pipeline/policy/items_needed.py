@@ -1,0 +1,285 @@
+"""How many items a rule needs before it decides.
+
+A plan simulates rounds of a known *population* and judges them as real rounds are judged.
+
+- A population is a statistic whose weights are the shares of items that show each row.
+- A round of n items is a draw of n rows.
+- A rule decides if the lower limit of the round's interval reaches the cut-off.
+- The probability that a rule decides is the share of simulated rounds in which it does.
+
+If the population's items come in clusters, a round is a draw of whole clusters. It has as many
+clusters as hold n items on average.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import Estimate, estimate
+from agreement_pipeline.intervals import NORMAL, Inference, drawn_masses
+from agreement_pipeline.policy.populations import (
+    mean_labels,
+    true_value,
+)
+from agreement_pipeline.statistics import Clusters, Statistic
+from agreement_pipeline.tables import Tabular
+
+N_ROUNDS = 2_000
+N_RESAMPLES = 1_000
+FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
+COARSE, CONFIRMING = 0.2, 2.0
+NEAR = 1.5
+
+FEWER = Inference(n_resamples=N_RESAMPLES)
+
+
+@dataclass(frozen=True)
+class Plan(Tabular):
+    """The least number of items with which a rule decides as often as asked.
+
+    Attributes
+    ----------
+    measure, expected, reliable, probability
+        What was asked: the measure, its value in the population, the cut-off, and how often the
+        lower limit must reach it.
+    labels_an_item
+        The mean number of ratings of an item that the measure uses. A measure of replicates uses
+        the ratings of items that a rater rated again.
+    n_items
+        The number of items needed; None if no number is enough.
+    decided
+        The share of simulated rounds of `n_items` items that decide.
+    curve
+        The numbers of items that were tried, in order, with the share of rounds that decided.
+    impossible
+        Why no number of items is enough.
+    """
+
+    measure: str
+    expected: float
+    reliable: float
+    probability: float
+    labels_an_item: float
+    n_items: int | None
+    decided: float | None
+    curve: tuple[tuple[int, float], ...]
+    impossible: str | None = None
+
+    @property
+    def n_ratings(self) -> int | None:
+        """The number of ratings that the items cost, rounded up."""
+        return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The plan as plain data. A whole number of labels an item is an integer."""
+        labels = self.labels_an_item
+        return {
+            **vars(self),
+            "labels_an_item": int(labels) if labels.is_integer() else labels,
+            "n_ratings": self.n_ratings,
+            "curve": [list(point) for point in self.curve],
+        }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The plan in one row."""
+        yield {
+            "measure": self.measure,
+            "expected": self.expected,
+            "reliable": self.reliable,
+            "labels_an_item": self.labels_an_item,
+            "items": self.n_items,
+            "ratings": self.n_ratings,
+            "decided": self.decided,
+            "impossible": self.impossible,
+        }
+
+
+class _Judging(NamedTuple):
+    """How the simulated rounds are judged: by which cut-off, on which items, with which limits."""
+
+    measure: str
+    cutoff: float
+    min_items: int
+    inference: Inference
+    n_together: int
+
+
+def plan_measure(
+    measure: str,
+    population: Statistic,
+    inference: Inference = FEWER,
+    *,
+    reliable: float,
+    probability: float,
+    min_items: int = FEWEST_ITEMS,
+    n_rounds: int = N_ROUNDS,
+    n_together: int = 1,
+    seed: int = 0,
+) -> Plan:
+    """How many items of the population a round needs before a rule decides often enough.
+
+    1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
+       of `n_rounds` rounds.
+    2. The last step is halved until it is two percent. Each number is tried on all rounds.
+    3. A number that passed by luck is not trusted: a curve is fitted through all results, and its
+       number is tried on twice as many new rounds.
+
+    The plan promises the share of these new rounds, which is known to half a point.
+
+    Parameters
+    ----------
+    measure
+        A registered measure. A measure of every category is planned for the lowest category.
+    population
+        A statistic whose weights are shares.
+    inference
+        How a round's limits are found. Each simulated round has a seed of its own. Limits that are
+        always valid are judged once: earlier looks at the round have no price.
+    reliable, probability
+        The cut-off, and the probability with which the lower limit must reach it.
+    min_items
+        A round whose agreement is read on fewer items is not evaluated, so it does not decide.
+    n_rounds, seed
+        How many rounds are simulated for each number of items, and the seed of the rounds.
+    n_together
+        Verdicts that hold together by Holm's procedure. The plan is for the level that the first
+        of them must meet. At this level the rule decides whatever happens to the others.
+
+    Raises
+    ------
+    PolicyError
+        The probability is impossible, or there are too few resamples for limits at the level. Or
+        the measure is not registered, or has no value in the population.
+    """
+    if not 0 < probability < 1:
+        raise PolicyError(
+            f"probability: found {probability!r}; expected more than 0 and less than 1. "
+            "0.9 is usual."
+        )
+    inference.refuse_too_few(n_together)
+    expected = true_value(measure, population)
+    if isnan(expected):
+        raise PolicyError(
+            f"{measure}: found no value in the population; expected one to plan from. "
+            "Plan from another population."
+        )
+    asked = (measure, expected, reliable, probability, mean_labels(population))
+    if not expected > reliable:
+        why = (
+            f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: "
+            "more items would only make that surer"
+        )
+        return Plan(*asked, None, None, (), why)
+    judging = _Judging(measure, reliable, min_items, inference, n_together)
+
+    def decided(n_items: int, share: float = 1.0) -> float:
+        rounds = max(1, round(n_rounds * share))
+        return _decided(judging, population, n_items, rounds, seed + int(share > 1))
+
+    return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
+
+
+def _planned(
+    asked: tuple[str, float, float, float, float], decided: Callable[..., float], start: int
+) -> Plan:
+    """The plan that a search finds; without a number of items if none is enough."""
+    probability = asked[3]
+    tried = dict(_searched(decided, probability, start))
+    curve = tuple(sorted(tried.items()))
+    enough = [n for n, share in tried.items() if share >= probability]
+    if not enough:
+        return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
+    needed = max(start, _smoothed(tried, min(enough), probability))
+    return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
+
+
+def _decided(
+    judging: _Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+) -> float:
+    """The share of simulated rounds that decide."""
+    judged = _estimates(judging, population, n_items, n_rounds, seed)
+    return float(np.mean([_reaches(found, judging) for found in judged]))
+
+
+def _estimates(
+    judging: _Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+) -> Iterator[Estimate]:
+    """The estimates of simulated rounds."""
+    rng = np.random.default_rng([seed, n_items])
+    for number, drawn in enumerate(simulated_rounds(population, n_items, n_rounds, rng)):
+        yield estimate(judging.measure, drawn, replace(judging.inference, seed=number))
+
+
+def _reaches(found: Estimate, judging: _Judging) -> bool:
+    """True if the lower limit reaches the cut-off, also at the level that Holm asks for first."""
+    if (
+        found.interval is None
+        or found.distribution is None
+        or found.n_used < judging.min_items
+        or found.interval.low < judging.cutoff
+    ):
+        return False
+    q = max(found.distribution.under(judging.cutoff), found.distribution.finest)
+    return judging.n_together == 1 or q <= judging.inference.tail / judging.n_together
+
+
+def simulated_rounds(
+    population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
+) -> Iterator[Statistic]:
+    """Simulated rounds of `n_items` items, or of whole clusters.
+
+    A cluster that is drawn twice stands for two clusters.
+    """
+    masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
+    n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
+    for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
+        if clusters is None:
+            yield population.reweighted(times)
+        else:
+            drawn = population.in_clusters(Clusters(clusters.places, times))
+            yield drawn.reweighted(times[clusters.places] * clusters.sizes(weights))
+
+
+def _searched(
+    decided: Callable[..., float], probability: float, start: int
+) -> Iterator[tuple[int, float]]:
+    """Numbers of items with the share that decides: doubled until enough do, then halved."""
+    too_few = enough = start
+    while (share := decided(enough, COARSE)) < probability:
+        yield enough, share
+        if enough == MOST_ITEMS:
+            return
+        too_few, enough = enough, min(2 * enough, MOST_ITEMS)
+    while (share := decided(enough)) < probability and enough < MOST_ITEMS:
+        yield enough, share
+        too_few, enough = enough, min(enough + enough // 4, MOST_ITEMS)
+    yield enough, share
+    while enough - too_few > max(1, enough // 50):
+        middle = (too_few + enough) // 2
+        share = decided(middle)
+        yield middle, share
+        too_few, enough = (too_few, middle) if share >= probability else (middle, enough)
+
+
+def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> int:
+    """How many items are enough by a curve through the shares near `enough`.
+
+    The probits of the shares rise with the root of the items, since limits narrow so. If the
+    shares near `enough` are all 0 or 1, there is no curve: the population leaves nothing to chance.
+    """
+    least, most = enough / NEAR, enough * NEAR
+    near = [(n, share) for n, share in tried.items() if least <= n <= most and 0 < share < 1]
+    if len(near) < 2:
+        return enough
+    n, share = np.array(near).T
+    probits = np.array([NORMAL.inv_cdf(each) for each in share])
+    certainty = np.array([NORMAL.pdf(each) for each in probits]) / np.sqrt(share * (1 - share))
+    slope, intercept = np.polyfit(np.sqrt(n), probits, 1, w=certainty)
+    if slope <= 0:
+        return enough
+    root = np.clip((NORMAL.inv_cdf(probability) - intercept) / slope, least**0.5, most**0.5)
+    return ceil(float(root**2))

@@ -1,0 +1,48 @@
+"""Results as tables: as a DataFrame, and as a notebook shows them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIGITS = 5
+
+
+class Tabular:
+    """A result that can be read as a table."""
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of the table. Each holds its cells by the name of their column."""
+        raise NotImplementedError
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The table as a DataFrame. A number that is undefined is missing."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+    def _repr_html_(self) -> str:
+        shown = f"{{:.{DIGITS}f}}".format
+        return self.to_frame().to_html(index=False, border=0, na_rep="", float_format=shown)
+
+
+T = TypeVar("T", bound=Tabular)
+
+
+class Table(Tabular, tuple[T, ...]):
+    """Results in order, as one table.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> from agreement_pipeline.estimates import estimate
+    >>> from agreement_pipeline.statistics import CategoryCounts
+    >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
+    >>> Table([estimate("gwet_ac1", counts)]).to_frame()["value"].tolist()
+    [1.0]
+    """
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of all results."""
+        return (row for each in self for row in each.rows())
