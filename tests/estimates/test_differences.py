@@ -1,6 +1,5 @@
 """Differences with their intervals, against a bootstrap of items one by one."""
 
-
 import numpy as np
 import pytest
 
