@@ -1,4 +1,4 @@
-"""The measures: one file a family, one function a measure, found by being here."""
+"""The measures: one file a family, one function a measure. A file in this folder is enough."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -7,6 +7,7 @@ from agreement_pipeline.measures.alternative import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
+from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.krippendorff import disagreement_of_items
 from agreement_pipeline.measures.registry import (
     MEASURES,
@@ -14,7 +15,8 @@ from agreement_pipeline.measures.registry import (
     Condition,
     Measure,
     Question,
-    measure,
+    ratio,
+    register,
 )
 
 for _module in iter_modules(__path__):
@@ -23,6 +25,7 @@ for _module in iter_modules(__path__):
 
 __all__ = [
     "MEASURES",
+    "NO_PAIRABLE_ITEM",
     "AlternativeAnnotatorTest",
     "Coefficient",
     "Condition",
@@ -30,5 +33,6 @@ __all__ = [
     "Question",
     "alternative_annotator_test",
     "disagreement_of_items",
-    "measure",
+    "ratio",
+    "register",
 ]

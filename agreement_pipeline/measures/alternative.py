@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
-from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -27,7 +27,7 @@ IN_CLUSTERS = "items come in clusters, but the test assumes that each is drawn i
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
-@measure(
+@register(
     "Average advantage probability",
     question="classifier",
     needs="panel",

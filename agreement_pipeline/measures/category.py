@@ -15,11 +15,11 @@ import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, ratio, register
 from agreement_pipeline.statistics import CategoryCounts
 
 
-@measure(
+@register(
     "Rate of agreement by category",
     question="inter-rater",
     needs="counts",
@@ -73,7 +73,7 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(rate, observed=rate)
 
 
-@measure(
+@register(
     "Specific agreement",
     question="inter-rater",
     needs="counts",
@@ -128,7 +128,7 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(share, observed=share)
 
 
-@measure(
+@register(
     "Krippendorff's α by category",
     question="inter-rater",
     needs="counts",
@@ -190,7 +190,7 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-@measure(
+@register(
     "Fleiss' κ by category",
     question="inter-rater",
     needs="counts",

@@ -20,7 +20,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
@@ -52,7 +52,7 @@ WITH_ONE_AND_WITH_ALL = RestsOn(
 )
 
 
-@measure(
+@register(
     "Krippendorff's α with the classifier",
     question="classifier",
     needs="panel",
@@ -114,7 +114,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     return _alpha(_labelled(panel).joined())
 
 
-@measure(
+@register(
     "What the classifier adds to Krippendorff's α",
     question="classifier",
     needs="panel",
@@ -178,7 +178,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     return Coefficient(with_classifier - without, observed=with_classifier)
 
 
-@measure(
+@register(
     "Influence of a rater on Krippendorff's α",
     question="classifier",
     needs="panel",

@@ -32,8 +32,8 @@ from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
-    measure,
     ratio,
+    register,
 )
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater
@@ -45,7 +45,7 @@ EACH_HER_OWN = (
 )
 
 
-@measure(
+@register(
     "Cohen's κ",
     question="inter-rater",
     needs="patterns",
@@ -135,7 +135,7 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     return (rated.T @ rated)[pairs], np.array([(x.T @ x)[pairs] for x in gave])
 
 
-@measure(
+@register(
     "Light's κ",
     question="inter-rater",
     needs="patterns",

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -26,7 +26,7 @@ NO_PAIR_OF_STATED_CONFIDENCE = Condition(
 )
 
 
-@measure(
+@register(
     "Campagner and Cabitza's ρ, from confidence",
     question="inter-rater",
     needs="confidence",

@@ -17,7 +17,7 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_CATEGORIES,
     NOT_TWO_RATERS,
 )
-from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
 from agreement_pipeline.statistics import LabelsByRater
 
 SHARED_ITEMS = "over the items that both rated"
@@ -28,7 +28,7 @@ def _nothing_in_common(patterns: LabelsByRater) -> bool:
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
 
 
-@measure(
+@register(
     "Bangdiwala's B",
     question="inter-rater",
     needs="patterns",
@@ -84,7 +84,7 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     return Coefficient(b, observed=b)
 
 
-@measure(
+@register(
     "Yule's Y",
     question="inter-rater",
     needs="patterns",

@@ -9,7 +9,7 @@ from agreement_pipeline.measures._mean_squares import no_variance, share_between
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, ratio, register
 from agreement_pipeline.ratings import Array, Codes, Level
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
@@ -79,7 +79,7 @@ def _without_variance(name: str) -> Condition:
     )
 
 
-@measure(
+@register(
     "Eliasziw's inter-rater reliability, raters random",
     question="inter-rater",
     needs="replicates",
@@ -139,7 +139,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + r + sr + e, unit)
 
 
-@measure(
+@register(
     "Eliasziw's inter-rater reliability, raters fixed",
     question="inter-rater",
     needs="replicates",
@@ -194,7 +194,7 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     return share_between_items(s, s + sr + e, unit)
 
 
-@measure(
+@register(
     "Eliasziw's intra-rater reliability, raters random",
     question="intra-rater",
     needs="replicates",
@@ -248,7 +248,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     return share_between_items(s + r + sr, s + r + sr + e, unit)
 
 
-@measure(
+@register(
     "Eliasziw's intra-rater reliability, raters fixed",
     question="intra-rater",
     needs="replicates",

@@ -32,14 +32,14 @@ from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
-    measure,
     ratio,
+    register,
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
 
-@measure(
+@register(
     "Shah's κ_S, which is Conger's κ",
     question="inter-rater",
     needs="patterns",
@@ -121,7 +121,7 @@ def _nothing_to_reach(panel: LabelsByRater) -> bool:
     return bool(greatest - expected <= 1e-12)
 
 
-@measure(
+@register(
     "Shah's S",
     question="classifier",
     needs="panel",

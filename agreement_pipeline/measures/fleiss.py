@@ -31,7 +31,7 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 GWET = (
@@ -39,7 +39,7 @@ GWET = (
 )
 
 
-@measure(
+@register(
     "Percent agreement",
     question="inter-rater",
     needs="counts",
@@ -86,7 +86,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     return Coefficient(p_o, observed=p_o)
 
 
-@measure(
+@register(
     "Fleiss' κ",
     question="inter-rater",
     needs="counts",
@@ -154,7 +154,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     )
 
 
-@measure(
+@register(
     "Scott's π",
     question="inter-rater",
     needs="patterns",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -59,7 +59,7 @@ ONE_CATEGORY = Condition(
 )
 
 
-@measure(
+@register(
     "Vanbelle and Albert's κ of two groups",
     question="classifier",
     needs="groups",
@@ -142,7 +142,7 @@ def vanbelle_albert_group_kappa(
     )
 
 
-@measure(
+@register(
     "Cross-replication κ_x",
     question="classifier",
     needs="groups",

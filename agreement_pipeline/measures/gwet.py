@@ -25,11 +25,11 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
 
-@measure(
+@register(
     "Gwet's AC1",
     question="inter-rater",
     needs="counts",
@@ -78,7 +78,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     return chance_corrected(p_o, p_e)
 
 
-@measure(
+@register(
     "Gwet's AC2",
     question="inter-rater",
     needs="counts",
@@ -147,7 +147,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     return chance_corrected(p_o, p_e).where(ends_known(counts))
 
 
-@measure(
+@register(
     "α under Gwet's ordinal weights",
     question="inter-rater",
     needs="counts",

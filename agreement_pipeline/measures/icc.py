@@ -22,7 +22,7 @@ from agreement_pipeline.measures._mean_squares import (
     two_way,
 )
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
-from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, ratio, register
 from agreement_pipeline.ratings import Level
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -44,7 +44,7 @@ def _without_variance(name: str) -> Condition:
     return Condition(NO_VARIANCE, lambda values: no_variance(MEASURES[name](values)))
 
 
-@measure(
+@register(
     "ICC(1,1)",
     question="inter-rater",
     needs="values",
@@ -98,7 +98,7 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - wms) / k, (bms + (k - 1) * wms) / k, unit)
 
 
-@measure(
+@register(
     "ICC(1,k)",
     question="inter-rater",
     needs="values",
@@ -147,7 +147,7 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - wms) / k, bms / k, unit)
 
 
-@measure(
+@register(
     "ICC(2,1)",
     question="inter-rater",
     needs="values",
@@ -201,7 +201,7 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, total / k, unit)
 
 
-@measure(
+@register(
     "ICC(2,k)",
     question="inter-rater",
     needs="values",
@@ -250,7 +250,7 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + ratio(jms - ems, n)) / k, unit)
 
 
-@measure(
+@register(
     "ICC(3,1)",
     question="inter-rater",
     needs="values",
@@ -302,7 +302,7 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
-@measure(
+@register(
     "ICC(3,k)",
     question="inter-rater",
     needs="values",

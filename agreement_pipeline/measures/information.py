@@ -15,7 +15,7 @@ import numpy as np
 from agreement_pipeline.measures._agreement import contingency
 from agreement_pipeline.measures.conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_RATERS
 from agreement_pipeline.measures.contingency import SHARED_ITEMS
-from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -37,7 +37,7 @@ class _Parts(NamedTuple):
     rows: Array
 
 
-@measure(
+@register(
     "Information agreement IA",
     question="inter-rater",
     needs="patterns",
@@ -93,7 +93,7 @@ def information_agreement(patterns: LabelsByRater) -> Coefficient:
     return Coefficient(ratio(mutual, least), observed=mutual, greatest=least)
 
 
-@measure(
+@register(
     "Information agreement IA_C, by continuity",
     question="inter-rater",
     needs="patterns",

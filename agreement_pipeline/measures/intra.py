@@ -12,7 +12,7 @@ opinion. If both are low the item is ambiguous or the raters are careless.
 """
 
 from agreement_pipeline.measures.conditions import NO_REPLICATES
-from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 
@@ -25,7 +25,7 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     return tuple(name for name in replicates.round_raters if name not in met)
 
 
-@measure(
+@register(
     "Self-agreement SA",
     question="intra-rater",
     needs="replicates",
@@ -76,7 +76,7 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     return Coefficient(sa, observed=sa)
 
 
-@measure(
+@register(
     "Self-agreement, unbiased",
     question="intra-rater",
     needs="replicates",

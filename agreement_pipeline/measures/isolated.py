@@ -23,8 +23,8 @@ from agreement_pipeline.measures.registry import (
     Coefficient,
     Condition,
     chance_corrected,
-    measure,
     ratio,
+    register,
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
@@ -40,7 +40,7 @@ def _nothing_to_reach(panel: LabelsByRater, weighting: Weighting) -> bool:
     return bool(np.abs(greatest - expected) <= 1e-12)
 
 
-@measure(
+@register(
     "Vanbelle and Albert's κ",
     question="classifier",
     needs="panel",
@@ -110,7 +110,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(span)
 
 
-@measure(
+@register(
     "Schouten's κ of a rater with the others",
     question="classifier",
     needs="panel",
@@ -175,7 +175,7 @@ def _never_agrees(panel: LabelsByRater) -> bool:
     return bool(_williams_parts(panel)[1] == 0)
 
 
-@measure(
+@register(
     "Williams' index",
     question="classifier",
     needs="panel",

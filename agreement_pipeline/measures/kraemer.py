@@ -14,11 +14,11 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_CATEGORIES,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, chance_corrected, ratio, register
 from agreement_pipeline.statistics import CategoryCounts
 
 
-@measure(
+@register(
     "Kraemer's intraclass κ",
     question="inter-rater",
     needs="counts",

@@ -35,12 +35,12 @@ from agreement_pipeline.measures._numbers import (
 )
 from agreement_pipeline.measures._weights import widest
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, ratio, register
 from agreement_pipeline.ratings import LEVELS, Array
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 
-@measure(
+@register(
     "Krippendorff's α",
     question="inter-rater",
     needs="counts",

@@ -13,7 +13,7 @@ import numpy as np
 
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import Coefficient, Condition, measure
+from agreement_pipeline.measures.registry import Coefficient, Condition, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, farthest
 
@@ -66,7 +66,7 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     return first, farthest(counts.meeting, _distances(counts, distance)[first], first)
 
 
-@measure(
+@register(
     "Krippendorff's α with Jaccard's distance",
     question="inter-rater",
     needs="counts",
@@ -123,7 +123,7 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     return alpha_by_distance(counts, _distances(counts, _jaccard))
 
 
-@measure(
+@register(
     "Krippendorff's α with the MASI distance",
     question="inter-rater",
     needs="counts",

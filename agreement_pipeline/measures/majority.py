@@ -9,7 +9,7 @@ import numpy as np
 
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, register
 from agreement_pipeline.ratings import MISSING, Codes
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -29,7 +29,7 @@ def _with_majority(panel: LabelsByRater) -> LabelsByRater:
     )
 
 
-@measure(
+@register(
     "Cohen's κ against the majority",
     question="classifier",
     needs="panel",

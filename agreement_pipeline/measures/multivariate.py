@@ -16,7 +16,7 @@ from agreement_pipeline.measures._numbers import crossed_unit_free
 from agreement_pipeline.measures._simplices import mean_distances, mean_volumes, some_volume
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
-from agreement_pipeline.measures.registry import Coefficient, Condition, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
 from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
 
@@ -24,7 +24,7 @@ FLAT = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
 
 
-@measure(
+@register(
     "Janson and Olsson's ι",
     question="inter-rater",
     needs="values",
@@ -86,7 +86,7 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit * unit, expected=d_e * unit * unit)
 
 
-@measure(
+@register(
     "Berry and Mielke's R",
     question="inter-rater",
     needs="values",
@@ -159,7 +159,7 @@ def _flat(values: NumbersByRater) -> bool:
     return unit == 0 or not some_volume(points)
 
 
-@measure(
+@register(
     "Um's φ",
     question="inter-rater",
     needs="values",

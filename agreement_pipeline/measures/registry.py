@@ -281,7 +281,7 @@ class Fields(TypedDict, total=False):
     rests_on: RestsOn
 
 
-def measure(
+def register(
     title: str,
     *,
     levels: Collection[Level] = UNIVARIATE,

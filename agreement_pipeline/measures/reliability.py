@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure, ratio
+from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, ratio, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 
@@ -116,7 +116,7 @@ PAIRED_ITEMS = RestsOn(
 )
 
 
-@measure(
+@register(
     "Campagner and Cabitza's ρ",
     question="inter-rater",
     needs="replicates",
@@ -208,7 +208,7 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     return _discounted(replicates, _exact(_guessing(replicates)))
 
 
-@measure(
+@register(
     "Campagner and Cabitza's ρ, robust form",
     question="inter-rater",
     needs="replicates",

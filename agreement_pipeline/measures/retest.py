@@ -30,7 +30,7 @@ from agreement_pipeline.measures._by_rater import (
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import DONNER
-from agreement_pipeline.measures.registry import USED, Coefficient, measure
+from agreement_pipeline.measures.registry import USED, Coefficient, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import ReplicatedLabels
 
@@ -42,7 +42,7 @@ STRATIFIED = (
 OWN_CHANCE = "raters whose own coefficient is undefined are left out of the pooled value"
 
 
-@measure(
+@register(
     "Test-retest α",
     question="intra-rater",
     needs="replicates",
@@ -117,7 +117,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     return pooled(replicates, own_alpha)
 
 
-@measure(
+@register(
     "Test-retest κ",
     question="intra-rater",
     needs="replicates",
@@ -195,7 +195,7 @@ def test_retest_kappa(replicates: ReplicatedLabels, weighting: Weighting) -> Coe
     return complement(pooled(replicates, partial(own_kappa, weighting=weighting)))
 
 
-@measure(
+@register(
     "Test-retest κ by category",
     question="intra-rater",
     needs="replicates",
@@ -254,7 +254,7 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     return complement(pooled(replicates, own_kappa_by_category))
 
 
-@measure(
+@register(
     "Test-retest ICC(1,1)",
     question="intra-rater",
     needs="replicates",

@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[2]
 LOOK = """
 import json, sys
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy.policy import Policy
+from agreement_pipeline import Policy
 from tools.pages.measures_page import family_pages, list_of_measures
-from agreement_pipeline.orchestration.component import load_project, project_definitions
-from agreement_pipeline.projects.project import Project
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects.files import load_project
 import agreement_pipeline
 definitions = project_definitions(load_project(sys.argv[1]))
 Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "unanimity"}]})
@@ -37,6 +37,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         tmp_path / "agreement_pipeline",
         ignore=shutil.ignore_patterns("__pycache__"),
     )
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
     source = re.search(
         r"```python\n(.*?)```", (ROOT / "docs/adding-a-measure.md").read_text(), re.DOTALL
     )

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from agreement_pipeline.measures import MEASURES, Measure, measure
+from agreement_pipeline.measures import MEASURES, Measure, register
 from agreement_pipeline.measures.registry import ratio
 
 every = pytest.mark.parametrize("record", MEASURES.values(), ids=list(MEASURES))
@@ -37,7 +37,7 @@ def test_reasons_are_half_sentences_that_follow_since(record: Measure):
 
 
 def test_a_name_cannot_be_taken_twice_nor_be_more_than_a_name():
-    declare = measure(
+    declare = register(
         "Title",
         question="inter-rater",
         needs="counts",

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from agreement_pipeline.measures import MEASURES, measure
+from agreement_pipeline.measures import MEASURES, register
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, WEIGHTINGS
 
 FAMILIES = [
@@ -60,4 +60,4 @@ def test_a_name_is_registered_once():
     with pytest.raises(
         ValueError, match=r"measure 'fleiss_kappa': found .*; expected a new name in"
     ):
-        measure("Again", weightings={"fleiss_kappa": LINEAR}, **settings)(lambda counts: counts)
+        register("Again", weightings={"fleiss_kappa": LINEAR}, **settings)(lambda counts: counts)
