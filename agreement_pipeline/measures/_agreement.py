@@ -1,4 +1,4 @@
-"""What the coefficients of category agreement have in common: observed agreement and prevalence."""
+"""What the coefficients of category agreement share: observed agreement and prevalence."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,25 +10,35 @@ from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:
-    """The share of pairs of ratings that agree, row by row, shape (P,); 0 where there is no pair."""
+    """The share of pairs of ratings that agree, row by row; shape (P,); 0 without a pair."""
     c, m = counts.counts, counts.sizes
     return np.asarray((c * (c - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
 def ends_known(counts: CategoryCounts) -> bool:
-    """Is it known how far apart the ends of the scale are: are its categories declared, or no numbers?"""
+    """True if the distance between the ends of the scale is known.
+
+    It is known if the categories are declared, or if they are not numbers.
+    """
     return counts.scale.declared or not counts.scale.numeric
 
 
 def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
-    """The two categories furthest apart, used or not: where disagreement is counted in spans of the scale, no other two show how low it may bring agreement."""
+    """The two categories furthest apart, used or not.
+
+    Where disagreement is counted in spans of the scale, only these two show how low it may bring
+    agreement.
+    """
     distances = weighting.distances(counts.scale)
     first, second = divmod(int(distances.argmax()), len(distances))
     return first, second
 
 
 def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """Do the lowest and the highest number given meet another rating, shape (...)? True where categories are no numbers."""
+    """True where the lowest and the highest number given meet another rating; shape (...).
+
+    Always true where categories are not numbers.
+    """
     if not counts.scale.numeric:
         return np.asarray(True)
     given, met = (
@@ -39,7 +49,7 @@ def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
 
 
 def _paired(counts: CategoryCounts) -> Array:
-    """The counts of the rows with two ratings or more, 0 for the others, shape (P, K)."""
+    """The counts of the rows with two ratings or more, 0 for all others; shape (P, K)."""
     return counts.counts * counts.pairable[:, None]
 
 
@@ -50,12 +60,15 @@ def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
 
 
 def observed_agreement(counts: CategoryCounts) -> Array:
-    """Its mean over the items with two ratings or more, shape (...)."""
+    """The mean agreement of pairs over the items with two ratings or more; shape (...)."""
     return _mean_over_pairable(counts, pair_agreement(counts))
 
 
 def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
-    """The mean distance of an item's pairs of ratings, over the items with two ratings or more, shape (...); distances of shape (K, K)."""
+    """The mean distance of an item's pairs of ratings; shape (...).
+
+    The mean is over the items with two ratings or more. `distances` has shape (K, K).
+    """
     c, m = counts.counts, counts.sizes
     return _mean_over_pairable(counts, (c * (c @ distances)).sum(1) / np.maximum(m * (m - 1), 1))
 
@@ -66,34 +79,46 @@ def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
 
 
 def expected_disagreement(pi: Array, distances: Array) -> Array:
-    """The mean distance of two ratings drawn apart, shape (...), from the shares of the categories, shape (..., K)."""
+    """The mean distance of two independent ratings; shape (...).
+
+    `pi` holds the shares of the categories; shape (..., K).
+    """
     return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
 def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """Do the ratings that meet another hold two categories, shape (...)? Where they do not, no disagreement was possible to see."""
+    """True where the ratings that can be compared hold two categories; shape (...).
+
+    Where they do not, no disagreement could be seen.
+    """
     return np.asarray((counts.weights @ _paired(counts) > 0).sum(-1) >= 2)
 
 
 def prevalence(counts: CategoryCounts) -> Array:
-    """The mean share of each category in an item's ratings, shape (..., K)."""
+    """The mean share of each category in an item's ratings; shape (..., K)."""
     shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
     rated = (counts.sizes > 0).astype(float)
     return ratio(counts.weights @ shares, (counts.weights @ rated)[..., None])
 
 
 def given_by_rater(patterns: RatingPatterns) -> Array:
-    """How often each rater gave each category, shape (..., R, K)."""
+    """How often each rater gave each category; shape (..., R, K)."""
     return np.tensordot(patterns.weights, patterns.indicators, axes=1)
 
 
 def rater_prevalence(given: Array) -> Array:
-    """The share of each category in each rater's ratings, from how often she gave it; shape (..., R, K)."""
+    """The share of each category in each rater's ratings; shape (..., R, K).
+
+    `given` says how often each rater gave each category.
+    """
     return ratio(given, given.sum(-1, keepdims=True))
 
 
 def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:
-    """The mean distance of ratings that two different raters give apart, shape (...), from each one's use of the categories, shape (..., R, K)."""
+    """The mean distance of independent ratings by two different raters; shape (...).
+
+    `shares` is each rater's use of the categories; shape (..., R, K).
+    """
     r, apart = shares.shape[-2], shares @ distances
     return ratio((shares.sum(-2) * apart.sum(-2) - (shares * apart).sum(-2)).sum(-1), r * (r - 1))
 
@@ -104,7 +129,10 @@ def of_two_raters(patterns: RatingPatterns, values: Array) -> Array:
 
 
 def contingency(patterns: RatingPatterns) -> Array:
-    """How many items one rater puts in a category and the other in another, shape (..., K, K); nan unless there are two raters."""
+    """How many items the raters put in each pair of categories; shape (..., K, K).
+
+    Rows are the first rater's categories. The table is nan unless there are two raters.
+    """
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
     return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))

@@ -1,4 +1,4 @@
-"""The mean squares of the analysis of variance of ratings, and the share of variance that lies between items."""
+"""The mean squares of the analysis of variance, and the share of variance between items."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from agreement_pipeline.statistics import RatingValues
 
 
 class OneWay(NamedTuple):
-    """Mean squares between and within items, and the number of ratings an item, each of shape (...)."""
+    """Mean squares between and within items, and the ratings per item, each of shape (...)."""
 
     bms: Array
     wms: Array
@@ -20,7 +20,10 @@ class OneWay(NamedTuple):
 
 
 class TwoWay(NamedTuple):
-    """Mean squares of items, raters and the rest, and the number of items, each of shape (...); and the number of raters."""
+    """Mean squares of items, raters and the rest, and the number of items, each of shape (...).
+
+    `k` is the number of raters.
+    """
 
     bms: Array
     jms: Array
@@ -47,7 +50,10 @@ FEW_CROSSED_ITEMS = Condition("fewer than two items were rated by every rater", 
 
 
 def one_way(values: RatingValues) -> OneWay:
-    """The one-way analysis, over the items with two ratings or more: one rating cannot tell what lies between items from what lies within."""
+    """The one-way analysis, over the items with two ratings or more.
+
+    A single rating cannot separate the variance between items from the variance within them.
+    """
     rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
@@ -61,7 +67,8 @@ def one_way(values: RatingValues) -> OneWay:
 def two_way(values: RatingValues) -> TwoWay:
     """The two-way analysis, over the items that every rater rated.
 
-    Numbers are taken from each rater's first one, so that what she adds to all of them costs no digits; `jms` alone depends on it.
+    Each rater's first number is subtracted from their numbers. So a large constant of a rater costs
+    no digits. Only `jms` depends on that constant.
     """
     x, w = _crossed(values)
     start = x[0] if len(x) else np.zeros(x.shape[1])
@@ -77,19 +84,22 @@ def two_way(values: RatingValues) -> TwoWay:
 
 
 def _crossed(values: RatingValues) -> tuple[Array, Array]:
-    """The items that every rater rated, as numbers of shape (N, R), and their weights, shape (..., N)."""
+    """The items that every rater rated; shape (N, R), and their weights; shape (..., N)."""
     crossed = values.crossed()
     crossed = crossed.at(crossed.seen)
     return crossed.values[:, :, 0], crossed.weights
 
 
 def _apart(raters: Array) -> Array:
-    """The sum of the squared distances of the raters' means from their mean."""
+    """The sum of the squared distances of the raters' means from their common mean."""
     return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
 
 
 def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
-    """The share of the total variance that lies between items; nan, and a total of 0, where the total is not positive."""
+    """The share of the total variance that lies between items.
+
+    Where the total is not positive, the share is nan and the total is 0.
+    """
     total = np.where(total > 1e-12, total, 0.0)
     return Coefficient(
         ratio(between, total),
@@ -99,7 +109,7 @@ def share_between_items(between: Array, total: Array, unit: Array | float) -> Co
 
 
 def no_variance(found: Coefficient) -> bool:
-    """Whether `share_between_items` has no value because the total variance is not positive."""
+    """True if `share_between_items` has no value because the total variance is not positive."""
     return bool(np.isnan(found.value))
 
 

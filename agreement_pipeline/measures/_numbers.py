@@ -1,4 +1,4 @@
-"""What the measures of real-valued ratings have in common: free units, and disagreement in them at each level."""
+"""Disagreement of real-valued ratings at each level, free of units."""
 
 import math
 from collections.abc import Callable
@@ -22,9 +22,10 @@ class Disagreement(NamedTuple):
     Attributes
     ----------
     within
-        Over the pairs of ratings of one item, divided by its number of ratings less one; summed over items, shape (...).
+        Over the pairs of ratings of one item, divided by its number of ratings less one; summed
+        over items; shape (...).
     between
-        Over all pairs of ratings, shape (...).
+        Over all pairs of ratings; shape (...).
     unit
         What 1 stands for.
     """
@@ -35,10 +36,10 @@ class Disagreement(NamedTuple):
 
 
 def unit_free(values: Array) -> tuple[Array, float]:
-    """The values less their mean, in multiples of their largest range over the dimensions, and that range.
+    """The values less their mean, divided by their largest range over dimensions; and that range.
 
-    What is computed from them is undefined or not whatever the ratings are measured in. Rows without weight in one draw that have weight in
-    another set the unit and the mean too: it is one for all draws.
+    Whether a result is undefined then does not depend on the unit of the ratings. All resamples
+    share one unit and one mean. Rows that have weight in any resample contribute to both.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
@@ -46,7 +47,10 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_unit_free(values: RatingValues) -> tuple[Array, Array, float]:
-    """The items that every rater rated: their values free of units, shape (N, R, D), their weights, shape (..., N), and the unit."""
+    """The items that every rater rated: their values free of units, their weights, and the unit.
+
+    Values have shape (N, R, D), and weights have shape (..., N).
+    """
     crossed = values.crossed()
     crossed = crossed.at(crossed.seen)
     z, unit = unit_free(crossed.values)
@@ -54,7 +58,7 @@ def crossed_unit_free(values: RatingValues) -> tuple[Array, Array, float]:
 
 
 def squared_disagreement(values: RatingValues) -> Disagreement:
-    """Squared differences, summed over dimensions, by moments: linear time."""
+    """Squared differences, summed over dimensions, by moments in linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
     sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
@@ -64,14 +68,20 @@ def squared_disagreement(values: RatingValues) -> Disagreement:
 
 
 def squares_within(z: Array, m: Array) -> Array:
-    """The squared differences over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
+    """The squared differences over the ordered pairs of each item; shape (N,).
+
+    They are divided by the item's number of ratings less one.
+    """
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
     return np.asarray(2 * m * apart / (m - 1))
 
 
 def mid_ranks(values: RatingValues) -> Array:
-    """The mid-rank of each rating among all, less their mean, shape (N, R, 1); nan where missing. For weights of shape (N,)."""
+    """The mid-rank of each rating among all ratings, less the mean rank; shape (N, R, 1).
+
+    Missing ratings have nan. The weights have shape (N,).
+    """
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
@@ -81,13 +91,13 @@ def mid_ranks(values: RatingValues) -> Array:
 
 
 def rank_disagreement(values: RatingValues) -> Disagreement:
-    """Squared differences of mid-ranks: one sort, then linear time for each draw of weights."""
+    """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
     item, rank = values.kept(_ranked)
     return _of_each_draw(values.weights, lambda w: _ranks_apart(w, item, rank, values.sizes))
 
 
 def _ranked(values: RatingValues) -> tuple[Codes, Codes]:
-    """The item row and the rank of each rating, equal numbers of one rank; shape (n,)."""
+    """The item row and the rank of each rating; shape (n,). Equal numbers have one rank."""
     item, number = _flat(values)
     return item, np.unique(number, return_inverse=True)[1]
 
@@ -103,24 +113,26 @@ def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, f
 
 
 def proportional_disagreement(values: RatingValues) -> Disagreement:
-    """Squared differences in proportion to the sum: one pass, then linear time for each draw of weights.
+    """Squared differences in proportion to the sum.
 
-    Between all pairs they are tanh²(Δ/2) of the difference of two logarithms: smooth, so that the pairs of two short stretches of the
-    logarithm are summed at once by a Chebyshev series that is exact to rounding. Zeros, which have no logarithm, differ by 1 from all else.
+    One pass is needed, then linear time for each row of weights. The disagreement of a pair is
+    tanh²(Δ/2), where Δ is the difference of two logarithms. This function is smooth. So the pairs
+    of two short stretches of the logarithm are summed at once by a Chebyshev series, which is exact
+    to rounding. Zero has no logarithm. Its disagreement with any other number is 1.
     """
     return values.kept(_Proportions.of).disagreement(values.weights)
 
 
 @dataclass(frozen=True)
 class _Proportions:
-    """What disagreement in proportion is summed from, whatever the weights.
+    """The parts of disagreement in proportion that do not depend on the weights.
 
     Attributes
     ----------
     within
-        Over the pairs of each item, shape (N,).
+        Over the pairs of each item; shape (N,).
     zeros, others
-        How many zeros and how many other numbers each item has, shape (N,).
+        The number of zeros and of other numbers on each item; shape (N,).
     item, series
         The item row of each number above 0, in their order, and the series of their logarithms.
     unit
@@ -163,7 +175,10 @@ class _Proportions:
 
 
 def proportions_within(values: RatingValues) -> Array:
-    """The squared differences in proportion over the ordered pairs of each item, divided by its ratings less one; shape (N,)."""
+    """The squared differences in proportion over the ordered pairs of each item; shape (N,).
+
+    They are divided by the item's number of ratings less one.
+    """
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -172,7 +187,10 @@ def proportions_within(values: RatingValues) -> Array:
 
 
 def proportion(one: Array, other: Array) -> Array:
-    """The difference of non-negative numbers in proportion to their sum; 0 where both are 0 or one is missing."""
+    """The difference of non-negative numbers in proportion to their sum.
+
+    The result is 0 where both numbers are 0 or one is missing.
+    """
     total = np.asarray(one + other)
     return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
 
@@ -183,11 +201,12 @@ class _Series:
 
     Attributes
     ----------
-    starts, terms
-        Where each stretch of the points starts and the last one ends, shape (S + 1,), and the polynomials at each point's place in its stretch,
-        shape (DEGREE + 1, n).
+    starts
+        Where each stretch of the points starts and the last one ends; shape (S + 1,).
+    terms
+        The polynomials at each point's place in its stretch; shape (DEGREE + 1, n).
     kernel
-        The coefficients for two stretches 0, 1, 2, … apart, shape (S, DEGREE + 1, DEGREE + 1).
+        The coefficients for two stretches 0, 1, 2, … apart; shape (S, DEGREE + 1, DEGREE + 1).
     """
 
     starts: Codes
@@ -196,7 +215,10 @@ class _Series:
 
     @classmethod
     def of(cls, points: Array) -> "_Series":
-        """The series for points in order from 0 up, in stretches no longer than 1, where 15 degrees leave less than rounding does."""
+        """The series for points in order from 0 up.
+
+        No stretch is longer than 1. There, the error of 15 degrees is less than rounding.
+        """
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count
@@ -212,7 +234,10 @@ class _Series:
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
-        """The sum over all ordered pairs of points, each of the weight of its item: weights of shape (B, N), items of shape (n,)."""
+        """The sum over all ordered pairs of points, each with the weights of its items.
+
+        Weights have shape (B, N), and items have shape (n,).
+        """
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((DEGREE + 1, count, len(weights)))
         for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):
@@ -229,7 +254,7 @@ class _Series:
 
 
 def _polynomials(x: Array) -> Array:
-    """Chebyshev's polynomials up to DEGREE, degree by degree, shape (DEGREE + 1, n)."""
+    """Chebyshev's polynomials up to DEGREE, degree by degree; shape (DEGREE + 1, n)."""
     terms = np.empty((DEGREE + 1, len(x)))
     terms[0], terms[1] = 1, x
     for degree in range(2, DEGREE + 1):
@@ -238,14 +263,14 @@ def _polynomials(x: Array) -> Array:
 
 
 def _logarithms(numbers: Array) -> Array:
-    """The logarithms less that of the least, to full precision where they are near it."""
+    """The logarithms less that of the least number, to full precision where they are near it."""
     least = numbers.min(initial=np.inf)
     near, far = np.minimum(numbers, 2 * least), np.maximum(numbers, 2 * least)
     return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))
 
 
 def _flat(values: RatingValues) -> tuple[Codes, Array]:
-    """The item row and the number of each rating, shape (n,)."""
+    """The item row and the number of each rating; shape (n,)."""
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]
 
 

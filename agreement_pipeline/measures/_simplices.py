@@ -1,7 +1,8 @@
-"""The mean volume of simplices of ratings, and the mean length of pairs: what Um's φ and Berry and Mielke's R are made of.
+"""The mean volume of simplices of ratings, and the mean length of pairs.
 
-A simplex has one corner more than there are dimensions, a pair has two; each corner is a rating by another rater, all of one item (`d_o`), or
-each of any item (`d_e`).
+Um's φ and Berry and Mielke's R are made of these means. A simplex has one corner more than there
+are dimensions. A pair has two corners. Each corner is a rating by another rater. All corners belong
+to one item (`d_o`), or each to any item (`d_e`).
 """
 
 import math
@@ -26,7 +27,10 @@ Exact = Callable[[Array, Array], Array]
 
 
 class _Effort(NamedTuple):
-    """Up to how many sorted points (two dimensions) and simplices (more) the volumes are exact, and from how many random ones they come beyond."""
+    """Up to which size volumes are exact, and how many random simplices are used beyond.
+
+    `points` limits the sorted points in two dimensions. `simplices` limits the simplices in more.
+    """
 
     points: int
     simplices: int
@@ -38,7 +42,10 @@ OF_EACH_DRAW = _Effort(2_500_000, 200_000, 200_000)
 
 
 class Volumes(NamedTuple):
-    """Mean volume within items and over all items, each of shape (...), and the Monte Carlo standard error of their quotient."""
+    """Mean volume within items and over all items, each of shape (...).
+
+    `error` is the Monte Carlo standard error of their quotient.
+    """
 
     d_o: Array
     d_e: Array
@@ -46,10 +53,11 @@ class Volumes(NamedTuple):
 
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
-    """Mean volumes for points of shape (N, R, D) under item weights of shape (..., N), exact where that is affordable.
+    """Mean volumes for points of shape (N, R, D) under item weights of shape (..., N).
 
-    One dimension is always exact, by one sort. By three raters two dimensions are exact up to 11,000 items, and under draws of weights, shape
-    (B, N), up to 790. Beyond, simplices are sampled; the same ones for every draw.
+    One dimension is always exact, by one sort. With three raters, two dimensions are exact up to
+    11,000 items. For the weights (B, N) of resamples the limit is 790 items. Larger inputs use
+    random simplices, which are the same for all resamples.
     """
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
@@ -64,7 +72,7 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """The same for pairs and their length, exact in one dimension, and in more up to 20,000 items by three raters."""
+    """Mean lengths of pairs: exact in one dimension, or up to 20,000 items of three raters."""
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)
@@ -80,7 +88,10 @@ def mean_distances(points: Array, weights: Array) -> Volumes:
 def _means(
     points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
 ) -> Volumes:
-    """From the weighted sum that `exact` gives over all items and panels of raters, or from random simplices."""
+    """Means from the weighted sum of `exact` over all items and panels.
+
+    Without `exact`, they come from random simplices.
+    """
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
         nothing = np.full(weights.shape[:-1], np.nan)
@@ -96,7 +107,7 @@ def _means(
 
 
 def _of_mean_1(weights: Array) -> Array:
-    """The weights in multiples of their mean; nan where all are 0."""
+    """The weights divided by their mean; nan where all are 0."""
     mean = weights.mean(-1, keepdims=True)
     multiples = np.full(weights.shape, np.nan)
     np.divide(weights, mean, out=multiples, where=mean > 0)
@@ -104,7 +115,7 @@ def _of_mean_1(weights: Array) -> Array:
 
 
 def volume(corners: Array) -> Array:
-    """The volume of simplices, shape (..., D + 1, D) to (...); of two corners the length."""
+    """The volume of simplices; shape (..., D + 1, D) to (...); for two corners the length."""
     edges = corners[..., 1:, :] - corners[..., :1, :]
     count, dimensions = edges.shape[-2:]
     if count == 1:
@@ -120,7 +131,10 @@ def volume(corners: Array) -> Array:
 
 
 def some_volume(points: Array) -> bool:
-    """Whether any simplex of ratings by different raters has a volume; one of a few thousand random ones almost always does."""
+    """True if any simplex of ratings by different raters has a volume.
+
+    If one does, it is almost always found among a few thousand random simplices.
+    """
     items, raters, dimensions = points.shape
     if not items or raters <= dimensions:
         return False
@@ -146,7 +160,7 @@ def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
 
 
 def _within(points: Array, corners: int) -> Array:
-    """The mean volume over the panels of raters of each item, shape (N,)."""
+    """The mean volume over the panels of raters of each item; shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
         return (
@@ -159,7 +173,10 @@ def _within(points: Array, corners: int) -> Array:
 
 
 def sum_of_gaps(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of ratings by different raters, over all pairs of items and of raters; N log N time."""
+    """The weighted sum of the distances of ratings by different raters.
+
+    The sum is over all pairs of items and of raters. It takes N log N time.
+    """
     raters = points.shape[1]
     return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
         _gaps_between(points[:, r, 0], weights) for r in range(raters)
@@ -167,14 +184,20 @@ def sum_of_gaps(points: Array, weights: Array) -> Array:
 
 
 def _gaps_between(numbers: Array, weights: Array) -> Array:
-    """The same over all pairs of numbers: each gap counts for every pair that lies on its two sides."""
+    """The weighted sum of distances over all pairs of numbers.
+
+    Each gap counts for every pair that has one number on each side of the gap.
+    """
     order = np.argsort(numbers)
     below = np.cumsum(weights[..., order], axis=-1)
     return (below[..., :-1] * (below[..., -1:] - below[..., :-1])) @ np.diff(numbers[order])
 
 
 def _distances(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of two raters' ratings of any two items, in blocks of items; memory linear in N."""
+    """The weighted sum of the distances of two raters' ratings of any two items.
+
+    It is computed in blocks of items, with memory linear in N.
+    """
     step = max(1, 8 * CELLS // len(points))
     total = np.zeros(weights.shape[:-1])
     for start in range(0, len(points), step):
@@ -194,7 +217,11 @@ def _between(one: Array, other: Array) -> Array:
 
 
 def _areas(points: Array, weights: Array) -> Array:
-    """The weighted sum of triangles over all three items and raters: fans from each rater to those after her, less the fans within one of them."""
+    """The weighted sum of triangles over any three items and all raters.
+
+    The sum has a fan from each rater to all raters after them. From it, the fans within one of
+    those raters are subtracted.
+    """
     plane = points[..., 0] + 1j * points[..., 1]
     total = np.zeros(weights.shape[:-1])
     for apex in range(plane.shape[1] - 2):
@@ -205,9 +232,11 @@ def _areas(points: Array, weights: Array) -> Array:
 
 
 def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
-    """The weighted sum of |u × v| over each apex (N,) and every two of the other points (N, S), as vectors u and v from it, in blocks of apexes.
+    """The weighted sum of |u × v| over apexes and pairs of other points.
 
-    In the order of their angle u × v is of one sign, so that each vector meets the sum of all before it. For complex numbers it is Im(ū v).
+    u and v are the vectors from an apex (N,) to two of the other points (N, S). Apexes are taken in
+    blocks. In the order of their angle, all u × v have one sign. So each vector is multiplied by
+    the sum of all vectors before it. For complex numbers the product is Im(ū v).
     """
     of_others = np.repeat(weights, others.shape[1], axis=-1)
     step = max(1, CELLS // of_others.shape[-1])
@@ -225,9 +254,10 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
 
 
 def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
-    """Vectors (A, M) folded into the upper half-plane and put in falling order of their angle; and that order.
+    """Vectors (A, M) folded into the upper half-plane, by falling angle; and that order.
 
-    The quotient x / y falls with the angle and is the same for a vector and its opposite; where y is 0 its sign says on which end it lies.
+    The quotient x / y falls with the angle. It is equal for a vector and its opposite. Where y is
+    0, its sign says at which end the vector lies.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(vectors.real / vectors.imag, axis=1)
@@ -251,9 +281,10 @@ def _every_volume(points: Array, weights: Array) -> Array:
 
 
 def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
-    """Mean volumes from random simplices, in replicates each of which uses every item of each rater of its panel once.
+    """Mean volumes from random simplices, in replicates.
 
-    Under equal weights the means are unbiased; under others they are divided by the weight of the simplices drawn.
+    Each replicate uses every item of each rater of its panel once. Under equal weights the means
+    are unbiased. Under other weights they are divided by the weight of the simplices used.
     """
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
@@ -280,7 +311,11 @@ def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Vol
 
 
 def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
-    """The means over replicates, the last axis, of volumes within items and of sums of volumes over their weights, and their quotient's error."""
+    """The mean volumes over replicates, and the error of their quotient.
+
+    Replicates are the last axis. `d_o` holds volumes within items, `sums` holds sums of volumes,
+    and `joint` holds the weights of those sums.
+    """
     every = joint.mean(-1, keepdims=True)
     share, apart = ratio(joint, every), ratio(sums, every)
     within, between = d_o.mean(-1), apart.mean(-1)
@@ -292,7 +327,10 @@ def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
 
 
 def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator) -> Codes:
-    """A panel of raters for each replicate: all of them equally often, or at random where they are too many; shape (replicates, corners)."""
+    """A panel of raters for each replicate; shape (replicates, corners).
+
+    All panels are used equally often. If there are too many, random panels are used.
+    """
     count = math.comb(raters, corners)
     if count > replicates:
         return rng.permuted(np.tile(np.arange(raters), (replicates, 1)), axis=1)[:, :corners]
@@ -302,6 +340,10 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
 
 
 def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
-    """For each panel, a permutation of the items by rater, shape (panels, corners, N), and the corners, shape (panels, N, corners, D)."""
+    """Random permutations of the items, and the corners that they give.
+
+    For each panel there is one permutation by rater; shape (panels, corners, N). The corners have
+    shape (panels, N, corners, D).
+    """
     rows = rng.permuted(np.tile(np.arange(len(points)), (*panels.shape, 1)), axis=-1)
     return rows, np.swapaxes(points[rows, panels[:, :, None]], 1, 2)

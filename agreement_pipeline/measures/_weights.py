@@ -11,7 +11,9 @@ _ORDERED: frozenset[Level] = frozenset({"ordinal", "interval", "ratio"})
 
 
 class Weighting(NamedTuple):
-    """A rule that weighs every pair of categories from 0, for the pair furthest apart, to 1, for a category with itself.
+    """A rule that gives every pair of categories a weight.
+
+    The weight is 0 for the pair furthest apart, and 1 for a category with itself.
 
     Attributes
     ----------
@@ -20,7 +22,8 @@ class Weighting(NamedTuple):
     formula
         The distance of categories of scores x and y, up to its unit.
     distance
-        From the scores of the categories, shape (K,), to how far apart they are, shape (K, K), in any unit.
+        From the scores of the categories; shape (K,), to how far apart they are; shape (K, K), in
+        any unit.
     levels
         The levels of measurement it is defined on.
     """
@@ -31,7 +34,7 @@ class Weighting(NamedTuple):
     levels: frozenset[Level] = _ORDERED
 
     def matrix(self, scale: Scale) -> Array:
-        """The weights on a scale, shape (K, K).
+        """The weights on a scale; shape (K, K).
 
         >>> LINEAR.matrix(Scale(("low", "middle", "high"), "ordinal")).tolist()
         [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
@@ -39,12 +42,15 @@ class Weighting(NamedTuple):
         return 1 - self.distances(scale)
 
     def distances(self, scale: Scale) -> Array:
-        """How far apart every two categories are, as shares of the largest distance on the scale, shape (K, K)."""
+        """The distances of every two categories, as shares of the largest one; shape (K, K)."""
         distance = self.distance(scale.scores)
         return distance / float(distance.max())
 
     def apart(self, scale: Scale, given: Array) -> "Apart":
-        """The distances, and the largest of them in use, from how often each category is given, shape (..., K)."""
+        """The distances, and the largest of them in use.
+
+        `given` says how often each category is given; shape (..., K).
+        """
         distances = self.distances(scale)
         return Apart(distances, widest(distances, given))
 
@@ -55,10 +61,10 @@ class Apart(NamedTuple):
     Attributes
     ----------
     distances
-        Between every two, as shares of the largest distance on the scale, shape (K, K).
+        Between every two categories, as shares of the largest distance on the scale; shape (K, K).
     unit
-        The largest between two that are given, draw by draw, shape (...): a category that nobody gave may lie so far off that beside it all
-        others seem the same.
+        The largest distance between two categories that are given; shape (...). A category that
+        nobody gave may be far away. Measured by it, all other categories would seem equal.
     """
 
     distances: Array
@@ -70,7 +76,11 @@ class Apart(NamedTuple):
 
 
 def widest(distances: Array, given: Array) -> Array:
-    """The largest distance between two categories that are given, draw by draw, shape (...), from how often they are, shape (..., K); 1 where there is none."""
+    """The largest distance between two categories that are given; shape (...).
+
+    `given` says how often each category is given; shape (..., K). The distance is 1 where no two
+    are given.
+    """
     used = given > 0
     from_each = [
         np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
@@ -84,7 +94,10 @@ def _differences(x: Array) -> Array:
 
 
 def _ordinal(x: Array) -> Array:
-    """Pairs of categories from one to the other, both included: by rank, whatever the scores."""
+    """The number of pairs of categories from one to the other, both included.
+
+    Only ranks count, whatever the scores.
+    """
     between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
     return between * (between - 1) / 2
 
@@ -95,12 +108,15 @@ def _ratio(x: Array) -> Array:
 
 
 def _circular(x: Array) -> Array:
-    """The squared chord between two places on a circle on which the highest category neighbours the lowest, one place on."""
+    """The squared chord between two places on a circle.
+
+    On the circle, the highest category is one place from the lowest.
+    """
     return np.sin(np.pi * _differences(x) / (np.ptp(x) + 1)) ** 2
 
 
 def _bipolar(x: Array) -> Array:
-    """Squared differences, counted for more towards the poles; 0 for a category with itself."""
+    """Squared differences that count more towards the poles; 0 for a category with itself."""
     sums = x[:, None] + x
     from_poles = (sums - 2 * x.min()) * (2 * x.max() - sums)
     return _differences(x) ** 2 / np.where(np.eye(len(x)), 1, from_poles)

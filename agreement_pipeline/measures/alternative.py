@@ -1,8 +1,11 @@
-"""May a model stand in for a rater? The advantage probability, and the alternative-annotator test built on it.
+"""May a model replace a rater? The advantage probability and the alternative-annotator test.
 
-Leave one rater out and let the rest of the panel judge: on each item, is the model at least as near to them as the rater left out? The advantage
-probability is how often it is, over the items of each rater and then over the raters. The test asks, rater by rater and allowing for the
-work that a model saves, whether the advantage is more than luck, and keeps false discoveries rare over all raters together.
+Leave one rater out and let the rest of the panel judge. On each item, is the model at least as
+close to them as the rater who was left out? The advantage probability is the share of items on
+which it is. The share is taken over each rater's items, and then averaged over the raters.
+
+The test is made for each rater. It asks if the advantage is more than luck, after allowing for the
+work that a model saves. It keeps false discoveries rare over all raters together.
 """
 
 import math
@@ -21,7 +24,7 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import PanelPatterns
 
 LEAST_RATERS = 3
-IN_CLUSTERS = "items come in clusters, and the test takes each as drawn by itself"
+IN_CLUSTERS = "items come in clusters, but the test assumes that each is drawn independently"
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -34,37 +37,43 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
-    convention="rater by rater over the items that she, another of the panel and the classifier labelled; raters without such an item are left out",
+    convention="rater by rater, over the items that the rater, another of the panel and the "
+    "classifier labelled; raters without such an item are left out",
     source=CALDERON,
 )
 def advantage_probability(panel: PanelPatterns) -> Coefficient:
-    r"""How often a classifier matches the rest of the panel at least as well as a rater left out of it does.
+    r"""How often a classifier matches the other raters at least as well as the rater left out does.
 
-    .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad \rho^f_j = \frac{1}{|I_j|} \sum_{i \in I_j} [S_j(f, i) \ge S_j(h_j, i)]
+    .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad
+       \rho^f_j = \frac{1}{|I_j|} \sum_{i \in I_j} [S_j(f, i) \ge S_j(h_j, i)]
 
-    where :math:`I_j` are the items that rater j, another rater and the classifier f labelled, and :math:`S_j(a, i)` is the share of the
-    raters of item i other than j whose label is that of a. A tie counts for the classifier: against raters who never agree with anybody,
-    any label at all wins.
+    Here :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
+    The score :math:`S_j(a, i)` looks at the raters of item i other than j. It is the share of them
+    whose label is that of a. A tie counts for the classifier. Against raters who never agree with
+    anybody, any label wins.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when the classifier labelled no item that two of the panel rated.
+        value of shape (...), from 0 to 1. Undefined when the classifier labelled no item that two
+        raters of the panel rated.
 
     References
     ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). The alternative annotator test for LLM-as-a-judge: how to statistically justify replacing
-    human annotators with LLMs. ACL 2025, 16051-16081. https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
+    Calderon, N., Reichart, R. & Dror, R. (2025). The alternative annotator test for LLM-as-a-judge:
+    how to statistically justify replacing human annotators with LLMs. ACL 2025, 16051-16081.
+    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")),
+    ...                        raters=("a", "b", "c"))
     >>> round(float(advantage_probability(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
     1.0
     """
@@ -76,20 +85,25 @@ def advantage_probability(panel: PanelPatterns) -> Coefficient:
 
 
 class RaterComparison(NamedTuple):
-    """The classifier against one rater, before the rest of the panel.
+    """The classifier against one rater, judged by the rest of the panel.
 
     Attributes
     ----------
     rater, n_items
-        Who, and on how many items.
-    classifier_wins, rater_wins
-        The shares of items on which the classifier, and the rater, match the others at least as well as the opponent; None without items.
+        The rater, and the number of items compared.
+    classifier_wins
+        The share of items on which the classifier matches the others at least as well as the rater
+        does. None without items.
+    rater_wins
+        The share of items on which the rater matches the others at least as well as the classifier
+        does. None without items.
     p_value
-        Of the hypothesis that the rater wins more often by `epsilon` or more; None where it is not tested.
+        The p-value of the hypothesis that the rater wins more often by `epsilon` or more. None if
+        it is not tested.
     rejected
-        Is that hypothesis rejected, so that the classifier wins against this rater?
+        True if that hypothesis is rejected. The classifier then wins against this rater.
     undefined
-        Why it is not tested.
+        Why the hypothesis is not tested.
     """
 
     rater: str
@@ -103,16 +117,17 @@ class RaterComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class AlternativeAnnotatorTest:
-    """What the alternative-annotator test found.
+    """The result of the alternative-annotator test.
 
     Attributes
     ----------
     winning_rate
-        ω, the share of the tested raters against whom the classifier wins; None where there is no such share.
+        ω, the share of the tested raters against whom the classifier wins. None if there is no such
+        share.
     comparisons
-        Rater by rater.
+        One comparison for each rater.
     epsilon, false_discovery_rate
-        What was asked.
+        The settings of the test.
     undefined
         Why there is no winning rate.
     """
@@ -125,7 +140,7 @@ class AlternativeAnnotatorTest:
 
     @property
     def passed(self) -> bool:
-        """Does the classifier win against half of the tested raters or more?"""
+        """True if the classifier wins against at least half of the tested raters."""
         return self.winning_rate is not None and self.winning_rate >= 0.5
 
 
@@ -136,44 +151,57 @@ def alternative_annotator_test(
     false_discovery_rate: float = 0.05,
     min_items: int = 30,
 ) -> AlternativeAnnotatorTest:
-    r"""Test whether a classifier may stand in for the raters of a panel, one rater after the other left out.
+    r"""Test if a classifier may replace a rater of the panel, leaving out one rater at a time.
 
-    For rater j, with :math:`\rho^f_j` as in `advantage_probability` and :math:`\rho^h_j` the same with rater and classifier exchanged,
+    For rater j, :math:`\rho^f_j` is as in `advantage_probability`. In :math:`\rho^h_j`, rater and
+    classifier are exchanged. The test is between
 
-    .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
+    .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad
+       \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
-    is tested by the one-sided paired t test over items; where the lead of the rater is the same on every item, which the t test cannot judge, by
-    the greatest probability of that. The winning rate ω is the share of raters whose hypothesis is rejected when the
-    false discovery rate is held by Benjamini and Yekutieli's procedure; at 1/2 or more the classifier may replace a rater.
+    It is the one-sided paired t test over items. That test cannot judge a lead of the rater that is
+    the same on every item. The p-value is then the greatest probability of such a lead.
+
+    The winning rate ω is the share of raters whose hypothesis is rejected. Benjamini and
+    Yekutieli's procedure limits the false discovery rate. If ω is at least 1/2, the classifier may
+    replace a rater.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (P,).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (P,).
     epsilon
-        What a rater costs more than the classifier, in probability: the authors use 0.2 for experts, 0.15 for skilled raters and 0.1 for
-        crowd workers.
+        What a rater costs more than the classifier, as a probability. The authors use 0.2 for
+        experts, 0.15 for skilled raters and 0.1 for crowd workers.
     false_discovery_rate
-        The expected share of false rejections.
+        The expected share of rejections that are false.
     min_items
-        A rater with fewer items is not tested, since the t test needs about 30, and does not enter the winning rate.
+        A rater with fewer items is not tested and does not enter the winning rate. The t test needs
+        about 30.
 
     Returns
     -------
     AlternativeAnnotatorTest
-        Without a winning rate, and saying why, when no rater could be tested, the panel has fewer than the three raters that the authors
-        ask for, or items come in clusters, since the test takes each as drawn by itself.
+        The winning rate and the comparisons. In three cases there is no winning rate, and
+        `undefined` says why:
+
+        - no rater could be tested;
+        - the panel has fewer than the three raters that the authors ask for;
+        - items come in clusters, but the test assumes that each item is drawn independently.
 
     Raises
     ------
     PolicyError
-        epsilon is not from 0 to 1, the false discovery rate is not between, or fewer than two items are asked for.
+        When epsilon is not from 0 to 1, or the false discovery rate is not between 0 and 1. Also
+        when fewer than two items are asked for.
 
     References
     ----------
-    Calderon, N., Reichart, R. & Dror, R. (2025). ACL 2025, 16051-16081. https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
-    Benjamini, Y. & Yekutieli, D. (2001). The control of the false discovery rate in multiple testing under dependency.
-    Annals of Statistics 29(4), 1165-1188. https://doi.org/10.1214/aos/1013699998
+    Calderon, N., Reichart, R. & Dror, R. (2025). ACL 2025, 16051-16081.
+    https://doi.org/10.18653/v1/2025.acl-long.782, arXiv:2501.10970
+    Benjamini, Y. & Yekutieli, D. (2001). The control of the false discovery rate in multiple
+    testing under dependency. Annals of Statistics 29(4), 1165-1188.
+    https://doi.org/10.1214/aos/1013699998
 
     Examples
     --------
@@ -211,17 +239,23 @@ def alternative_annotator_test(
 
 def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
     if all(each.p_value is None for each in comparisons):
-        return f"no rater has {min_items} items that another rater and the classifier labelled too"
+        return f"no rater has {min_items} items that another rater and the classifier also labelled"
     met = sum(each.n_items > 0 for each in comparisons)
     return (
-        f"{met} raters whom the classifier and another rater met; {LEAST_RATERS} are required"
+        f"only {met} raters share items with the classifier and another rater; "
+        f"at least {LEAST_RATERS} are required"
         if met < LEAST_RATERS
         else None
     )
 
 
 class _Duels(NamedTuple):
-    """By pattern and rater, shape (P, R): may they be compared, does the classifier match the others as well or better, does the rater?"""
+    """The classifier against each rater on each pattern, three arrays of shape (P, R).
+
+    `held` is True where the two can be compared. `classifier` is True where the classifier matches
+    the others at least as well as the rater does. `rater` is True where the rater matches them at
+    least as well as the classifier does.
+    """
 
     held: NDArray[np.bool_]
     classifier: NDArray[np.bool_]
@@ -243,7 +277,10 @@ def _compared(
     weights = np.where(duels.held[:, j], panel.weights, 0.0)
     n = round(float(weights.sum()))
     if n < min_items:
-        reason = f"{n} items that another rater and the classifier labelled too; {min_items} are required"
+        reason = (
+            f"only {n} items were also labelled by another rater and the classifier; "
+            f"at least {min_items} are required"
+        )
         return RaterComparison(
             panel.panel.raters[j], n, *_shares(weights, duels, j), p_value=None, undefined=reason
         )
@@ -266,9 +303,11 @@ def _shares(weights: Array, duels: _Duels, j: int) -> tuple[float | None, float 
 
 
 def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
-    """Of the hypothesis that the mean lead is `epsilon` or more, by the t test; of a lead that never varies, the greatest its probability can be.
+    """The p-value of the hypothesis that the mean lead is `epsilon` or more.
 
-    A lead of at most 1 whose mean is `epsilon` takes a value c < 1 with probability (1 - epsilon) / (1 - c) at most.
+    It is that of the t test, unless the lead never varies. Then it is the greatest probability of
+    such a lead. A lead of at most 1 whose mean is `epsilon` takes a value c < 1 with probability
+    `(1 - epsilon) / (1 - c)` at most.
     """
     n = weights.sum()
     mean = float(weights @ lead / n)
@@ -279,7 +318,7 @@ def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
 
 
 def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:
-    """The largest p-value that Benjamini and Yekutieli's procedure rejects; under 0 where it rejects none."""
+    """The largest p-value that Benjamini and Yekutieli's procedure rejects; -1 if there is none."""
     ranks = range(1, len(p_values) + 1)
     harmonic = sum(1 / rank for rank in ranks)
     return max(
@@ -295,13 +334,16 @@ def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
     if not 0 <= epsilon <= 1:
         raise PolicyError(
-            f"alternative-annotator test: epsilon {epsilon!r} found; 0 to 1 is required. Experts are usually given 0.2."
+            f"alternative-annotator test: found epsilon {epsilon!r}; expected 0 to 1. "
+            "Use 0.2 for experts, as is usual."
         )
     if not 0 < false_discovery_rate < 1:
         raise PolicyError(
-            f"alternative-annotator test: false discovery rate {false_discovery_rate!r} found; a number between 0 and 1 is required. 0.05 is usual."
+            f"alternative-annotator test: found false discovery rate {false_discovery_rate!r}; "
+            "expected a number between 0 and 1. Use 0.05, as is usual."
         )
     if min_items < 2:
         raise PolicyError(
-            f"alternative-annotator test: min_items {min_items!r} found; 2 or more are required. The t test needs about 30."
+            f"alternative-annotator test: found min_items {min_items!r}; expected 2 or more. "
+            "Use about 30, as the t test needs."
         )

@@ -1,8 +1,11 @@
 """Bennett's S, alias Brennan and Prediger's kappa: chance is uniform guessing.
 
-Chance is fixed before anything is seen: a rater who guesses takes each category of the scale as often as any other. So S has a value
-where all labels are the same, which other coefficients have not, and prevalence does not move it. The price is that categories which nobody
-would ever choose lower chance and raise S: the list of categories must be the one that raters really had.
+Chance is fixed before anything is seen: a rater who guesses chooses every category of the scale
+equally often. So S has a value even where all labels are the same. Other coefficients have none
+there. Prevalence does not change S.
+
+But categories that nobody would ever choose lower chance and raise S. The list of categories must
+be the one that the raters really had.
 """
 
 import numpy as np
@@ -26,40 +29,46 @@ from agreement_pipeline.statistics import CategoryCounts
     aliases={"brennan_prediger": "bennett_s"},
     exchangeable=True,
     convention="observed agreement over items with two ratings or more (Gwet)",
-    source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; Brennan, R. L. & Prediger, D. J. (1981), "
-    "doi:10.1177/001316448104100307; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
+    source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; "
+    "Brennan, R. L. & Prediger, D. J. (1981), doi:10.1177/001316448104100307; "
+    "weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
 )
 def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coefficient:
-    r"""Agreement beyond chance, chance taken as guessing every category of the scale alike.
+    r"""Agreement beyond chance, where chance is guessing every category of the scale alike.
 
     .. math:: S = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K^2} \sum_{k,l} w_{kl}
 
-    with :math:`p_o` the mean share of agreeing pairs and :math:`w_{kl}` how much categories k and l agree: not at all, without weights, so
-    that :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many raters it is Randolph's
-    free-marginal kappa.
+    Here :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` is how much categories
+    k and l agree. Without weights, two different categories do not agree at all. Then
+    :math:`S = (K p_o - 1) / (K - 1)`. K counts every category of the scale, used or not. For many
+    raters, S is Randolph's free-marginal kappa.
 
-    With weights, disagreement is counted in spans of the declared scale: one category far from the others makes every other disagreement
-    small, and raises the value of any two guesses near each other.
+    With weights, disagreement is measured in spans of the declared scale. One category far from the
+    others makes every other disagreement small. Then any two guesses that are near each other have
+    a higher value.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for uniform guessing, and from -1 / (K - 1) without weights. On ratings of one single category it
-        is 1. Undefined when no item has two ratings, or on an interval or ratio scale whose categories were read off the ratings.
+        value of shape (...), at most 1. Uniform guessing gives 0. Without weights, the value is at
+        least -1 / (K - 1). On ratings of one single category it is 1. Undefined when no item has
+        two ratings. Also undefined on an interval or ratio scale whose categories were read off the
+        ratings.
 
     References
     ----------
-    Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954). Communications through limited-response questioning.
-    Public Opinion Quarterly 18(3), 303-308. https://doi.org/10.1086/266520
-    Brennan, R. L. & Prediger, D. J. (1981). Coefficient kappa: some uses, misuses, and alternatives.
-    Educational and Psychological Measurement 41(3), 687-699. https://doi.org/10.1177/001316448104100307
+    Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954). Communications through limited-response
+    questioning. Public Opinion Quarterly 18(3), 303-308. https://doi.org/10.1086/266520
+    Brennan, R. L. & Prediger, D. J. (1981). Coefficient kappa: some uses, misuses, and
+    alternatives. Educational and Psychological Measurement 41(3), 687-699.
+    https://doi.org/10.1177/001316448104100307
 
     Examples
     --------

@@ -1,9 +1,14 @@
 """Agreement category by category: report the lowest.
 
-One number for all categories hides a category that nobody agrees on behind one that everybody does. These measures ask of each category in
-turn. Two need no model of chance: of the pairs of raters who name a category, how many do both (`category_agreement`, a share of pairs as in
-Jaccard's index), and if one names it, how often the other does (`specific_agreement`, as in Dice's index). Two are alpha and kappa of one
-category against the rest. Read the lowest, and the number of ratings it rests on.
+One number for all categories can hide a category that nobody agrees on. These measures take each
+category in turn.
+
+Two measures need no model of chance. `category_agreement` takes the pairs of raters who name a
+category: in how many of them do both name it? This is a share of pairs, as in Jaccard's index.
+`specific_agreement` asks: if one rater names the category, how often does the other? This is as in
+Dice's index. The other two measures are alpha and kappa of one category against the rest.
+
+Read the lowest value, and the number of ratings that it rests on.
 """
 
 import numpy as np
@@ -28,31 +33,36 @@ from agreement_pipeline.statistics import CategoryCounts
     source="Siegel, P. (2018). Annotator agreement in machine learning experiments",
 )
 def category_agreement(counts: CategoryCounts) -> Coefficient:
-    r"""Of the pairs of raters of whom at least one gives a category, the share of whom both do.
+    r"""Of the pairs in which at least one rater gives a category, the share in which both do.
 
-    .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
+    .. math:: R_j = \frac{A_j}{P_j}, \qquad A_j = \sum_k \binom{c_{jk}}{2}, \qquad
+       P_j = \sum_k c_{jk} c_k - \binom{c_{jk} + 1}{2}
 
-    with :math:`c_{jk}` ratings of category j on item k, of :math:`c_k` in all. A ratio of Jaccard's kind; `specific_agreement` is the one
-    of Dice's kind. The round's own value is the lowest, which is biased low on few items; `alpha_by_category` says how much.
+    Here :math:`c_{jk}` ratings of item k are of category j, out of :math:`c_k` in all. This ratio
+    is like Jaccard's index. `specific_agreement` is like Dice's. The value of the round is the
+    lowest one. On few items it is biased low; `alpha_by_category` says how much.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings; for a category, when no pair holds it.
+        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
+        no value when no pair holds it.
 
     References
     ----------
-    Siegel, P. (2018). Annotator agreement in machine learning experiments. After Uebersax, Raw agreement indices.
+    Siegel, P. (2018). Annotator agreement in machine learning experiments. After Uebersax, Raw
+    agreement indices.
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450],
+    ...                           scale=Scale(("none", "sandwich")))
     >>> category_agreement(sandwich).value.round(5).tolist()
     [0.72727, 0.75]
     """
@@ -74,37 +84,41 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     chance_corrected=False,
     exchangeable=True,
     convention="pairs of ratings are pooled over items",
-    source="Uebersax, J. S. (1982). Journal of Psychiatric Research 17(4), 335-342; for two raters Dice, L. R. (1945), doi:10.2307/1932409",
+    source="Uebersax, J. S. (1982). Journal of Psychiatric Research 17(4), 335-342; "
+    "for two raters Dice, L. R. (1945), doi:10.2307/1932409",
 )
 def specific_agreement(counts: CategoryCounts) -> Coefficient:
-    r"""Given that one rater names a category, how often another rater of the item does too.
+    r"""If one rater names a category, how often another rater of the item names it too.
 
     .. math:: p_s(j) = \frac{\sum_k c_{jk} (c_{jk} - 1)}{\sum_k c_{jk} (c_k - 1)}
 
-    For two raters it is Dice's ratio 2a / (2a + b + c), which is also the F1 score of either against the other.
-    The round's own value is the lowest, which is biased low on few items; `alpha_by_category` says how much.
+    For two raters it is Dice's ratio 2a / (2a + b + c). That is also the F1 score of either rater
+    against the other. The value of the round is the lowest one. On few items it is biased low;
+    `alpha_by_category` says how much.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings; for a category, when no pair holds it.
+        value of shape (..., K), from 0 to 1. Undefined when no item has two ratings. A category has
+        no value when no pair holds it.
 
     References
     ----------
-    Uebersax, J. S. (1982). A design-independent method for measuring the reliability of psychiatric diagnosis.
-    Journal of Psychiatric Research 17(4), 335-342.
-    Dice, L. R. (1945). Measures of the amount of ecologic association between species. Ecology 26(3), 297-302.
-    https://doi.org/10.2307/1932409
+    Uebersax, J. S. (1982). A design-independent method for measuring the reliability of psychiatric
+    diagnosis. Journal of Psychiatric Research 17(4), 335-342.
+    Dice, L. R. (1945). Measures of the amount of ecologic association between species. Ecology
+    26(3), 297-302. https://doi.org/10.2307/1932409
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450],
+    ...                           scale=Scale(("none", "sandwich")))
     >>> specific_agreement(sandwich).value.round(5).tolist()
     [0.84211, 0.85714]
     """
@@ -123,40 +137,47 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     levels={"nominal", "ordinal"},
     per_category=True,
     exchangeable=True,
-    convention="items with one rating are left out; every other item counts with its number of ratings",
+    convention="items with one rating are left out; "
+    "every other item counts with its number of ratings",
     source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12",
 )
 def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     r"""Agreement beyond chance on one category against the rest, category by category.
 
-    .. math:: \alpha_c = 1 - \frac{D_o}{D_e}, \qquad D_o = \frac{2}{n} \sum_u \frac{n_{uc} (m_u - n_{uc})}{m_u - 1}, \qquad
+    .. math:: \alpha_c = 1 - \frac{D_o}{D_e}, \qquad
+       D_o = \frac{2}{n} \sum_u \frac{n_{uc} (m_u - n_{uc})}{m_u - 1}, \qquad
        D_e = \frac{2 n_c (n - n_c)}{n (n - 1)}
 
-    which is Krippendorff's nominal alpha after all other categories are made one. The round's own value is the lowest.
+    This is Krippendorff's nominal alpha after all other categories are merged into one. The value
+    of the round is the lowest one.
 
-    The lowest of several values is biased low, so that it errs on the side of holding a release: of two raters with a true value of 0.80 in
-    each of five equally common categories by about 0.18 on 30 items and 0.09 on 100. For the same reason its upper limit is no upper limit of
-    the lowest true value.
+    The lowest of several values is biased low, so it errs towards holding a release. Take two
+    raters with a true value of 0.80 in each of five equally common categories. The bias is about
+    0.18 on 30 items and 0.09 on 100. For the same reason, its upper limit is no upper limit of the
+    lowest true value.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (..., K), at most 1, 0 for chance; observed and expected are disagreements. Undefined when no item has two ratings,
-        or when those that have are all of one category; for a category, when no pair holds it.
+        value of shape (..., K), at most 1. Chance gives 0. Observed and expected are disagreements.
+        Undefined when no item has two ratings, or when all ratings of such items are of one
+        category. A category has no value when no pair holds it.
 
     References
     ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
+    12. Sage.
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450], scale=Scale(("none", "sandwich")))
+    >>> sandwich = CategoryCounts([[2, 0], [1, 1], [0, 2]], [400, 150, 450],
+    ...                           scale=Scale(("none", "sandwich")))
     >>> alpha_by_category(sandwich).value.round(4).tolist()
     [0.6994, 0.6994]
     """
@@ -178,38 +199,43 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     levels={"nominal", "ordinal"},
     per_category=True,
     exchangeable=True,
-    convention="observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)",
+    convention="observed agreement over items with two ratings or more; "
+    "prevalence over every rated item (Gwet)",
     source="Fleiss, J. L. (1971), doi:10.1037/h0031619",
 )
 def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     r"""Fleiss' kappa on one category against the rest, category by category.
 
-    .. math:: \kappa_j = \frac{p_o - p_e}{1 - p_e}, \qquad p_o = 1 - \frac{2}{N} \sum_i \frac{n_{ij} (n_i - n_{ij})}{n_i (n_i - 1)}, \qquad
+    .. math:: \kappa_j = \frac{p_o - p_e}{1 - p_e}, \qquad
+       p_o = 1 - \frac{2}{N} \sum_i \frac{n_{ij} (n_i - n_{ij})}{n_i (n_i - 1)}, \qquad
        p_e = 1 - 2 \pi_j (1 - \pi_j)
 
-    with :math:`n_{ij}` of the :math:`n_i` ratings of item i in category j, and :math:`\pi_j` its mean share. The round's own value is the
-    lowest, which is biased low on few items; `alpha_by_category` says how much.
+    Here :math:`n_{ij}` of the :math:`n_i` ratings of item i are in category j, and :math:`\pi_j` is
+    the mean share of that category. The value of the round is the lowest one. On few items it is
+    biased low; `alpha_by_category` says how much.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (..., K), at most 1, 0 for chance. Undefined when no item has two ratings, or when those that have are all of one
-        category; for a category, when no pair holds it.
+        value of shape (..., K), at most 1. Chance gives 0. Undefined when no item has two ratings,
+        or when all ratings of such items are of one category. A category has no value when no pair
+        holds it.
 
     References
     ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.
-    https://doi.org/10.1037/h0031619
+    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
+    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [4, 2, 4], scale=Scale(("a", "b", "c")))
+    >>> counts = CategoryCounts([[2, 0, 0], [0, 1, 1], [0, 0, 2]], [4, 2, 4],
+    ...                         scale=Scale(("a", "b", "c")))
     >>> kappa_by_category(counts).value.round(4).tolist()
     [1.0, -0.1111, 0.6]
     """

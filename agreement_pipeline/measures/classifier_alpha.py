@@ -1,8 +1,11 @@
-"""Krippendorff's alpha of a panel that a classifier joins, and what each rater does to it.
+"""Krippendorff's alpha of a panel with a classifier, and how each rater changes it.
 
-If a classifier labels as the panel does, adding it as one more rater leaves the panel's reliability as it was. The gain is the difference between
-the two alphas on the same items: under 0, the classifier disagrees with the raters more than they do with each other. The influence of a rater is
-the same difference for one of the panel, set apart as if she were the classifier.
+Take a classifier that labels as the panel does. Adding it as one more rater does not change the
+panel's reliability. The gain is the difference between the two alphas on the same items. If it is
+below 0 the classifier disagrees with the raters more than they do with each other.
+
+The influence of a rater is the same difference for one rater of the panel. That rater is set apart
+as if they were the classifier.
 """
 
 import numpy as np
@@ -24,16 +27,22 @@ from agreement_pipeline.statistics import PanelPatterns, PanelValues, RatingPatt
 
 Panel = PanelPatterns | PanelValues
 
-LABELLED = "over the items that the classifier labelled; those with one rating are left out, every other counts with its number of ratings"
-PAIRED = "over the items that the classifier labelled and two or more of the panel rated, each with its number of ratings"
+LABELLED = (
+    "over the items that the classifier labelled; those with one rating are left out; "
+    "every other item counts with its number of ratings"
+)
+PAIRED = (
+    "over the items that the classifier labelled and two or more of the panel rated; "
+    "each item counts with its number of ratings"
+)
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
 OTHERS_NEVER_MET = Condition(
-    "no item has two ratings of the others", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel)
+    "no item has two ratings by the other raters", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel)
 )
 OTHERS_ONE_CATEGORY = Condition(
-    "the others' ratings that meet another are all of one category",
+    "the other raters gave one single category to all items that two of them rated",
     lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel),
 )
 WITH_ONE_AND_WITH_ALL = RestsOn(
@@ -54,39 +63,51 @@ WITH_ONE_AND_WITH_ALL = RestsOn(
     chance_corrected=False,
     exchangeable=True,
     continuous=True,
-    cannot_hold="beside many raters who agree a classifier that guesses hardly shows in it. Use alpha_gain or vanbelle_albert_kappa",
+    cannot_hold="beside many raters who agree, a classifier that guesses hardly changes it. "
+    "Use alpha_gain or vanbelle_albert_kappa",
     convention=LABELLED,
     source=SOURCE,
 )
 def alpha_with_classifier(panel: Panel) -> Coefficient:
-    r"""The reliability of the panel with the classifier as one rater more.
+    r"""The reliability of the panel with the classifier as one more rater.
 
     .. math:: \alpha_{+} = 1 - \frac{D_o}{D_e}
 
-    on the panel's ratings and the classifier's labels together, at the scale's own level. It speaks of all of them: beside many raters who
-    agree, a classifier that guesses hardly shows in it. What the classifier does is read off `alpha_gain` or `vanbelle_albert_kappa`, and a rule
+    Alpha is taken on the panel's ratings and the classifier's labels together. It uses the scale's
+    own level. It describes all of them: a classifier that guesses hardly changes it beside many
+    raters who agree. To judge the classifier, use `alpha_gain` or `vanbelle_albert_kappa`. A rule
     on this measure may only warn.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P); or, on a scale without categories, panel
-        values of shape (N, R, D), labels of shape (N, D), weights of shape (..., N).
+        On a scale with categories:
+
+        - panel codes of shape (P, R) and classifier labels of shape (P,)
+        - weights of shape (..., P)
+
+        On a scale without categories:
+
+        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
+        - weights of shape (..., N)
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1; observed and expected are disagreements, in squared units of the scale. Undefined when
-        the classifier labelled no item that the panel rated, or when they gave one and the same category to all of those.
+        value of shape (...), at most 1. Observed and expected are disagreements in squared units of
+        the scale. Undefined when the classifier labelled no item that the panel rated. Also
+        undefined when they gave the same category to all of those.
 
     References
     ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
+    12. Sage.
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    ...                        raters=("a", "b"))
     >>> round(float(alpha_with_classifier(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.6
     """
@@ -108,34 +129,45 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     source=SOURCE,
 )
 def alpha_gain(panel: Panel) -> Coefficient:
-    r"""The panel's reliability with the classifier, less its reliability without, both on the same items.
+    r"""The panel's reliability with the classifier minus that without, both on the same items.
 
     .. math:: \Delta = \alpha_{+} - \alpha
 
-    Both are taken over the items that the classifier labelled and two or more of the panel rated: an item with one panel rating would add to
-    the first and nothing to the second. Above 0 the data are more reliable with the classifier's labels among them than without, below 0 less.
-    Other items are left out of both; `alpha_influence` keeps them.
+    Both use the items that the classifier labelled and two or more of the panel rated. An item with
+    one panel rating would add to the first alpha and nothing to the second. Above 0, the data are
+    more reliable with the classifier's labels than without. Below 0, they are less reliable. Both
+    alphas leave out all other items. `alpha_influence` keeps them.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P); or, on a scale without categories, panel
-        values of shape (N, R, D), labels of shape (N, D), weights of shape (..., N).
+        On a scale with categories:
+
+        - panel codes of shape (P, R) and classifier labels of shape (P,)
+        - weights of shape (..., P)
+
+        On a scale without categories:
+
+        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
+        - weights of shape (..., N)
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -2 to 2; observed is alpha with the classifier. Undefined when the classifier labelled no item that two of
-        the panel rated, or when the panel's ratings of those are all of one category.
+        value of shape (...), from -2 to 2. Observed is alpha with the classifier. Undefined when
+        the classifier labelled no item that two of the panel rated. Also undefined when the panel's
+        ratings of those are all of one category.
 
     References
     ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
+    12. Sage.
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> panel = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    ...                        raters=("a", "b"))
     >>> round(float(alpha_gain(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.1556
     """
@@ -156,37 +188,49 @@ def alpha_gain(panel: Panel) -> Coefficient:
     exchangeable=True,
     continuous=True,
     rests_on=WITH_ONE_AND_WITH_ALL,
-    convention="over all items, labelled or not; those with one rating are left out, every other counts with its number of ratings",
+    convention="over all items, labelled or not; those with one rating are left out; "
+    "every other item counts with its number of ratings",
     source=SOURCE,
 )
 def alpha_influence(panel: Panel) -> Coefficient:
-    r"""What a rater or a classifier does to the reliability of the whole: α with her, less α without her.
+    r"""How a rater or classifier changes the reliability of all: α with them minus α without them.
 
     .. math:: \Delta = \alpha - \alpha_{-r}
 
-    Both on all items and from the same draws, so that the interval is that of the difference. Below 0 the data are more reliable without
-    her. `alpha_gain` is the same over the items that she and two or more others rated.
+    Both are computed on all items and from the same resamples. So the interval is that of the
+    difference. Below 0, the data are more reliable without this rater. `alpha_gain` uses only the
+    items that the rater and two or more others rated.
 
     Parameters
     ----------
     panel
-        codes of the others of shape (P, R), her labels of shape (P,), weights of shape (..., P); or, on a scale without categories, their
-        values of shape (N, R, D), her labels of shape (N, D), weights of shape (..., N).
+        On a scale with categories:
+
+        - codes of the others of shape (P, R) and labels of the rater of shape (P,)
+        - weights of shape (..., P)
+
+        On a scale without categories:
+
+        - values of the others of shape (N, R, D) and labels of the rater of shape (N, D)
+        - weights of shape (..., N)
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -2 to 2; observed is alpha with her. Undefined when without her no item has two ratings, or those that
-        meet another are all of one category.
+        value of shape (...), from -2 to 2. Observed is alpha with the rater. Undefined when no item
+        has two ratings by the others. Also undefined when the others gave one single category to
+        all items that two of them rated.
 
     References
     ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
+    12. Sage.
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> others = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> others = RatingPatterns([[0, 0], [0, 1], [1, 1]], scale=Scale(("no", "yes")),
+    ...                         raters=("a", "b"))
     >>> round(float(alpha_influence(PanelPatterns(others, [0, 0, -1], "c")).value), 4)
     0.0889
     """
@@ -196,7 +240,7 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
 
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
-    """The panel with no weight on items without a label, or with fewer ratings of the panel."""
+    """The panel, with weight 0 on items without a label or with fewer than `of_panel` ratings."""
     return panel.reweighted(
         np.where(panel.labelled & (panel_rated(panel).sum(1) >= of_panel), panel.weights, 0.0)
     )

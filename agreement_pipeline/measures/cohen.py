@@ -1,9 +1,13 @@
 """Cohen's kappa of two raters, and its mean over the pairs of a panel.
 
-Each of the two has her own habits. If they labelled independently of the item, they would agree as often as those habits make it likely:
-that is the agreement kappa takes away before it asks how much of what remains they reach. It is 0 for raters who do not look, whatever their
-habits, and 1 only where they always agree. Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
-because chance then explains nearly everything; see the pitfalls in the list of measures. Light's kappa carries it to a panel, pair by pair.
+Each of the two raters has habits of their own. If they labelled independently of the item, these
+habits alone would make them agree on some items. Kappa takes that agreement away. It then asks how
+much of the rest they reach. It is 0 for raters who do not look, whatever their habits. It is 1 only
+if they always agree.
+
+Weights give credit for near misses on an ordered scale. Kappa falls where one category is rare,
+because chance then explains nearly everything. The list of measures describes such pitfalls.
+Light's kappa extends Cohen's to a panel, pair by pair.
 """
 
 import numpy as np
@@ -35,7 +39,10 @@ from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import RatingPatterns
 
 BLOCK_CELLS = 2_000_000
-EACH_HER_OWN = "observed agreement over the items that both rated, each rater's prevalence over the items she rated (Gwet)"
+EACH_HER_OWN = (
+    "observed agreement over the items that both rated; "
+    "each rater's prevalence over the items that this rater rated (Gwet)"
+)
 
 
 @measure(
@@ -46,36 +53,45 @@ EACH_HER_OWN = "observed agreement over the items that both rated, each rater's 
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
     weightings={"cohen_kappa": IDENTITY, **forms("cohen_kappa")},
     convention=EACH_HER_OWN,
-    source="Cohen, J. (1960), doi:10.1177/001316446002000104; weighted: Cohen, J. (1968), doi:10.1037/h0026256",
+    source="Cohen, J. (1960), doi:10.1177/001316446002000104; "
+    "weighted: Cohen, J. (1968), doi:10.1037/h0026256",
 )
 def cohen_kappa(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
-    r"""Agreement of two raters beyond chance, chance read off each rater's own use of the categories.
+    r"""Agreement of two raters beyond chance, given each rater's own use of the categories.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
-    with :math:`p_o` the share of items on which they agree, :math:`p_{rk}` the share of category k in the ratings of rater r, and
-    :math:`w_{kl}` how much categories k and l agree: not at all, without weights. It is biased low on few items where one category is common:
-    by about 0.04 on 30 items where both give it nine times in ten.
+    Here :math:`p_o` is the share of items on which they agree. Category k has the share
+    :math:`p_{rk}` in the ratings of rater r. The weight :math:`w_{kl}` is how much categories k and
+    l agree. Without weights, two different categories do not agree at all.
+
+    Kappa is biased low on few items if one category is common. The bias is about 0.04 on 30 items
+    where both raters give that category nine times in ten.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
-        given meets no other rating.
+        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if both raters
+        rated every item. Undefined in four cases:
+
+        - there are not exactly two raters;
+        - no item has two ratings;
+        - all ratings of items with two ratings are of one category;
+        - the lowest or the highest number given is on no item with two ratings.
 
     References
     ----------
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
-    https://doi.org/10.1177/001316446002000104
-    Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70(4), 213-220. https://doi.org/10.1037/h0026256
+    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
+    Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70(4), 213-220.
+    https://doi.org/10.1037/h0026256
 
     Examples
     --------
@@ -107,7 +123,11 @@ def _pair_of_one_category(patterns: RatingPatterns) -> bool:
 
 
 def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
-    """In how many rows both raters of each pair rated, shape (pairs,), and in how many both gave each category, shape (K, pairs)."""
+    """How often two raters meet, and how often they agree, for each pair.
+
+    The number of rows that both rated has shape (pairs,). The number of rows to which both gave
+    category k has shape (K, pairs).
+    """
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
     rated = (patterns.codes[seen] >= 0).astype(float)
@@ -124,7 +144,8 @@ def _together(patterns: RatingPatterns) -> tuple[Array, Array]:
         NO_PAIRABLE_ITEM,
         Condition("two of the raters have no item in common", _strangers),
         Condition(
-            "two of the raters gave all the items they share one and the same category, so chance alone would agree always",
+            "two of the raters gave the same category to all items that they share, "
+            "so chance alone would give full agreement",
             _pair_of_one_category,
         ),
     ),
@@ -140,23 +161,26 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
     Parameters
     ----------
     patterns
-        codes of shape (P, R), weights of shape (..., P).
+        codes of shape (P, R) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item; observed and expected are means over
-        pairs too. Undefined when a pair of raters has no item in common, or gave all the items they share one and the same category.
+        value of shape (...), at most 1. Chance gives 0. The value is at least -1 if every rater
+        rated every item. Observed and expected are means over pairs too. Undefined when two of the
+        raters have no item in common. Also undefined when two of them gave the same category to all
+        items they share.
 
     References
     ----------
-    Light, R. J. (1971). Measures of response agreement for qualitative data: some generalizations and alternatives.
-    Psychological Bulletin 76(5), 365-377. https://doi.org/10.1037/h0031643
+    Light, R. J. (1971). Measures of response agreement for qualitative data: some generalizations
+    and alternatives. Psychological Bulletin 76(5), 365-377. https://doi.org/10.1037/h0031643
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> patterns = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], [4, 2, 4],
+    ...                           scale=Scale(("no", "yes")), raters=("a", "b", "c"))
     >>> round(float(light_kappa(patterns).value), 4)
     0.7436
     """
@@ -170,13 +194,13 @@ def light_kappa(patterns: RatingPatterns) -> Coefficient:
 
 
 def _blocks(pairs: int, cells: int) -> list[slice]:
-    """The pairs in runs that hold `BLOCK_CELLS` in all, of `cells` a pair."""
+    """The pairs in blocks of up to `BLOCK_CELLS` cells, if a pair has `cells` cells."""
     size = max(1, BLOCK_CELLS // max(1, cells))
     return [slice(start, start + size) for start in range(0, pairs, size)]
 
 
 def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Codes) -> Array:
-    """The sums of kappa and of its observed and expected agreement over some pairs, shape (3, ...)."""
+    """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
     a, b = patterns.codes[:, one], patterns.codes[:, other]
     agreed = patterns.weights @ ((a == b) & (a >= 0))
     apart = patterns.weights @ ((a != b) & (a >= 0) & (b >= 0))
@@ -188,7 +212,7 @@ def _sums_over_pairs(patterns: RatingPatterns, v: Array, one: Codes, other: Code
 
 
 def _two_agreed_on(patterns: RatingPatterns, a: Codes, b: Codes) -> Array:
-    """Do both raters of a pair give one item one category, and another item another, shape (..., pairs)?"""
+    """True for pairs that agree on two or more different categories, shape (..., pairs)."""
     return np.asarray(
         sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names)))
         >= 2

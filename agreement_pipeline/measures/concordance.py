@@ -1,7 +1,8 @@
 """Lin's concordance correlation: whether raters give the same numbers.
 
-Correlation asks whether ratings lie on a line; concordance whether they lie on the line of equal ratings. It falls when a rater is higher than
-another throughout, or spreads her ratings more, which correlation does not see.
+Correlation asks whether ratings lie on a line. Concordance asks whether they lie on the line of
+equal ratings. It falls when one rater is always higher than another, or spreads their ratings more.
+Correlation does not see this.
 """
 
 import numpy as np
@@ -22,41 +23,48 @@ from agreement_pipeline.statistics import RatingValues
     levels=NUMBERS,
     crossed=True,
     convention=TWO_WAY,
-    source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after Barnhart, H. X., Haber, M. & Song, J. (2002), "
-    "doi:10.1111/j.0006-341X.2002.01020.x",
+    source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after "
+    "Barnhart, H. X., Haber, M. & Song, J. (2002), doi:10.1111/j.0006-341X.2002.01020.x",
 )
 def lin_ccc(values: RatingValues) -> Coefficient:
-    r"""How near the ratings of two raters lie to the line on which both give the same number; over all pairs of raters for more than two.
+    r"""How near ratings lie to the line on which two raters give the same number, over all pairs.
 
-    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \left( \sigma_s^2 + \sigma_t^2 + (\mu_s - \mu_t)^2 \right)}
+    .. math:: \rho_c = \frac{2 \sum_{s<t} \sigma_{st}}{\sum_{s<t} \left( \sigma_s^2 + \sigma_t^2 +
+       (\mu_s - \mu_t)^2 \right)}
 
-    with the means, variances and covariances of the raters' numbers over items, divided by n as Lin does. For more than two raters it is the
-    overall coefficient of Barnhart, Haber and Song, which is King and Chinchilli's under squared distance, and `janson_olsson_iota` in one
-    dimension. On a single item the covariance, and so the coefficient, is 0.
+    The means, variances and covariances are those of the raters' numbers over items. They are
+    divided by n as Lin does. For more than two raters, this is the overall coefficient of Barnhart,
+    Haber and Song. It equals King and Chinchilli's coefficient under squared distance. In one
+    dimension it also equals `janson_olsson_iota`. On a single item the covariance is 0, and so is
+    the coefficient.
 
     Parameters
     ----------
     values
-        values of shape (N, R, 1), weights of shape (..., N).
+        values of shape (N, R, 1) and weights of shape (..., N).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1; `observed` and `expected` are the mean squared differences of two raters on one item, and on items
-        taken apart, in squared units of the scale. Undefined with one rater, when no item was rated by every rater, or when all those
-        ratings are the same.
+        value of shape (...), from -1 to 1. `observed` is the mean squared difference of two raters
+        on one item. `expected` is that of two raters whose items are drawn independently. Both are
+        in squared units of the scale. Undefined with one rater, or when no item was rated by every
+        rater. Also undefined when all those ratings are the same.
 
     References
     ----------
-    Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility. Biometrics 45(1), 255-268.
-    https://doi.org/10.2307/2532051
-    Barnhart, H. X., Haber, M. & Song, J. (2002). Biometrics 58(4), 1020-1027. https://doi.org/10.1111/j.0006-341X.2002.01020.x
-    King, T. S. & Chinchilli, V. M. (2001). Statistics in Medicine 20(14), 2131-2147. https://doi.org/10.1002/sim.845
+    Lin, L. I.-K. (1989). A concordance correlation coefficient to evaluate reproducibility.
+    Biometrics 45(1), 255-268. https://doi.org/10.2307/2532051
+    Barnhart, H. X., Haber, M. & Song, J. (2002). Biometrics 58(4), 1020-1027.
+    https://doi.org/10.1111/j.0006-341X.2002.01020.x
+    King, T. S. & Chinchilli, V. M. (2001). Statistics in Medicine 20(14), 2131-2147.
+    https://doi.org/10.1002/sim.845
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> values = RatingValues([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> values = RatingValues([[1, 2], [2, 3], [3, 4]], scale=Scale(None, "interval"),
+    ...                       raters=("a", "b"))
     >>> round(float(lin_ccc(values).value), 4)
     0.5714
     """

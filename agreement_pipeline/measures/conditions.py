@@ -1,4 +1,4 @@
-"""The conditions under which measures are undefined, each said once."""
+"""The conditions under which measures are undefined, each stated once."""
 
 import numpy as np
 
@@ -70,12 +70,12 @@ def _silent_rater(patterns: RatingPatterns) -> bool:
 
 
 def panel_rated(panel: PanelPatterns | PanelValues) -> np.ndarray:
-    """Which of the panel rated which row."""
+    """True where a rater of the panel rated a row."""
     return panel.panel.rated if isinstance(panel, PanelValues) else panel.panel.codes >= 0
 
 
 def _met(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
-    """The rows that the classifier labelled and `least` of the panel or more rated."""
+    """True for rows that the classifier labelled and at least `least` raters of the panel rated."""
     return np.asarray(panel.labelled & (panel.weights > 0) & (panel_rated(panel).sum(1) >= least))
 
 
@@ -101,7 +101,10 @@ def _constant_rater(patterns: RatingPatterns) -> bool:
 
 
 def _labelled(panel: PanelPatterns | PanelValues, least: int) -> np.ndarray:
-    """The panel's ratings, one a row, of the items that the classifier labelled and `least` of the panel or more rated."""
+    """The panel's ratings of the items that the classifier labelled, one rating a row.
+
+    Only items that at least `least` raters of the panel rated are used.
+    """
     met, said = (
         _met(panel, least),
         panel.panel.values if isinstance(panel, PanelValues) else panel.panel.codes,
@@ -128,25 +131,28 @@ TWO_OF_THE_PANEL = RestsOn(lambda panel: _met(panel, 2), "one rating of the pane
 
 NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
 ONE_PAIRABLE_CATEGORY = Condition(
-    "every rating that meets another gives one and the same label, so chance alone would agree always",
+    "every rating that can be compared with another gives one and the same label, so chance alone "
+    "would give full agreement",
     _one_pairable_category,
 )
 ONE_CATEGORY = Condition(
-    "every rating is of one category, so chance alone would agree always", _one_category
+    "every rating is of one category, so chance alone would give full agreement", _one_category
 )
 ENDS_UNKNOWN = Condition(
-    "the categories were read off the ratings, so how far apart the scale's ends are is not known; name the categories",
+    "the categories were read off the ratings, so the distance between the ends of the scale is "
+    "not known; name the categories",
     _ends_unknown,
 )
 END_UNMET = Condition(
-    "the lowest or the highest number given meets no other rating, so that chance would be read off numbers that nobody compared; "
-    "krippendorff_alpha leaves single ratings out",
+    "the lowest or the highest number given is on no item with a second rating, so chance would "
+    "rest on numbers that nobody compared; krippendorff_alpha leaves single ratings out",
     _end_unmet,
 )
 NO_CROSSED_ITEM = Condition("no item was rated by every rater", _no_crossed)
-ONE_RATER = Condition("there is one rater alone", _one_rater)
+ONE_RATER = Condition("there is only one rater", _one_rater)
 ONE_CROSSED_NUMBER = Condition(
-    "every rating of the items that every rater rated is the same, so chance alone would agree always",
+    "every rating of the items that every rater rated is the same, so chance alone would give "
+    "full agreement",
     _one_crossed_number,
 )
 SILENT_RATER = Condition("a rater gave no rating", _silent_rater)
@@ -155,17 +161,21 @@ CLASSIFIER_NEVER_MET_A_PAIR = Condition(
     "the classifier labelled no item that two of the panel rated", _never_met_a_pair
 )
 PANEL_ONE_CATEGORY = Condition(
-    "the panel's ratings that meet another, on items the classifier labelled, are all of one category",
+    "on the items that the classifier labelled, all ratings of the panel that can be compared are "
+    "of one category",
     _panel_one_category,
 )
 PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
-    "the classifier and the panel gave one and the same category to every item they share, so chance alone would agree always",
+    "the classifier and the panel gave one and the same category to every item they share, so "
+    "chance alone would give full agreement",
     _all_one_category,
 )
 NOT_TWO_RATERS = Condition(
-    "defined for two raters; shah_kappa_s or light_kappa for more", _not_two_raters
+    "there are not exactly two raters; use shah_kappa_s or light_kappa for more", _not_two_raters
 )
-NOT_TWO_CATEGORIES = Condition("defined for a scale of two categories", _not_two_categories)
+NOT_TWO_CATEGORIES = Condition(
+    "the scale does not have exactly two categories", _not_two_categories
+)
 CONSTANT_RATER = Condition(
     "a rater gave one single category to the items that both rated", _constant_rater
 )

@@ -1,4 +1,4 @@
-"""Agreement between raters, less what they say themselves to be guessing."""
+"""Agreement between raters, less the guessing that they report themselves."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,41 +36,50 @@ NO_PAIR_OF_STATED_CONFIDENCE = Condition(
     chance_corrected=False,
     exchangeable=True,
     raters_left_out=_without_confidence,
-    convention="over the items with two ratings of stated confidence or more; ratings without a stated confidence speak for the use of the categories only",
+    convention="over the items with two or more ratings of stated confidence; "
+    "ratings without one count only for the use of the categories",
     source=CAMPAGNER_CABITZA + ", equations 4 and 5, and section 4 on confidence",
 )
 def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
-    r"""Agreement between raters that is genuine, each rating's share of guessing read off the confidence its rater stated in it.
+    r"""Genuine agreement between raters, who tell by their confidence how much they guess.
 
-    .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\, g_i\, g_j, \qquad
+    .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\,
+       g_i\, g_j, \qquad
        g_i = \frac{y_i}{y_i + p_{c_i} (1 - y_i)}
 
-    with :math:`y_i` the confidence of rater i in her rating of item u, :math:`c_i` the category and :math:`p` the panel's shares of the
-    categories. The source lets confidence stand in for replicates, since a rater who is sure says that she does not guess: a confidence
-    is then the probability of a decided choice, and one minus it that of a random one, rating by rating, in equations 4 and 5. It is as good
-    as the raters' judgement of themselves, which the source did not find highly correlated with their self-agreement (r = 0.22, p = 0.46).
+    Here :math:`y_i` is the confidence of rater i in their rating of item u. The category is
+    :math:`c_i`. The panel's shares of the categories are :math:`p`.
 
-    With every confidence 1, ρ is the percent agreement; with every confidence 0 it is 0. `observed` is the agreement of the same pairs
-    before the discount.
+    In the source, confidence can replace replicates: a rater who is sure says that they do not
+    guess. A confidence is then the probability of a decided choice. One minus the confidence is
+    that of a random choice. Equations 4 and 5 use these rating by rating. The measure is only as
+    good as the raters' judgement of themselves. The source did not find this highly correlated with
+    their self-agreement (r = 0.22, p = 0.46).
+
+    With every confidence 1, ρ is the percent agreement. With every confidence 0 it is 0. `observed`
+    is the agreement of the same pairs before the discount.
 
     Parameters
     ----------
     ratings
-        codes and confidence of shape (P, R), weights of shape (..., P).
+        codes and confidence of shape (P, R) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no item has two ratings with a stated confidence.
+        value of shape (...), from 0 to 1. Undefined when no item has two ratings with a stated
+        confidence.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Studies in Health Technology and Informatics 270.
+    https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> first = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")),
+    ...                        raters=("a", "b"))
     >>> sure, torn = np.ones((3, 2)), np.full((3, 2), 0.5)
     >>> float(campagner_cabitza_rho_confidence(ConfidentPatterns(first, sure)).value)
     0.8
@@ -89,7 +98,7 @@ def campagner_cabitza_rho_confidence(ratings: ConfidentPatterns) -> Coefficient:
 
 
 def _genuine(ratings: ConfidentPatterns, of_pair: Array, p: Array, k: int) -> Array:
-    """The pairs that agree on category k, each counted with its factors, summed over items by the weight of a pair; shape (...)."""
+    """The weighted sum of g_i g_j over the pairs that agree on category k, shape (...)."""
     rows, gave = _agreeing(ratings, k)
     y, p_k = np.nan_to_num(ratings.confidence[rows]), p[..., k, None, None]
     g = np.where(gave, np.nan_to_num(ratio(y, y + p_k * (1 - y))), 0.0)
@@ -97,18 +106,21 @@ def _genuine(ratings: ConfidentPatterns, of_pair: Array, p: Array, k: int) -> Ar
 
 
 def _seen(ratings: ConfidentPatterns, of_pair: Array, p: Array, k: int) -> Array:
-    """The same pairs, each counted once."""
+    """The weighted number of pairs that agree on category k, shape (...)."""
     rows, gave = _agreeing(ratings, k)
     return np.asarray((of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1))
 
 
 def _agreeing(ratings: ConfidentPatterns, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The rows in which two raters or more give category k with a stated confidence, shape (P,), and which raters do in each of them."""
+    """True for rows where two or more raters state confidence in category k, shape (P,).
+
+    For each of these rows, the second array is True for the raters who do.
+    """
     gave = ratings.stated & (ratings.patterns.codes == k)
     rows = np.asarray(gave.sum(1) >= 2)
     return rows, gave[rows]
 
 
 def _pairs(values: Array) -> Array:
-    """The products over the ordered pairs of raters, shape (..., P)."""
+    """The sum of the products over the ordered pairs of raters, shape (..., P)."""
     return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

@@ -1,8 +1,11 @@
 """Coefficients read off the table of two raters: Bangdiwala's B and Yule's Y.
 
-Two raters and their table of labels, one in the rows and the other in the columns. B compares the squares on the diagonal of an agreement chart
-with the rectangles that the raters' habits allow. Y reads association off the odds ratio of a table of two categories: it does not depend on
-prevalence, and for the same reason it sees no difference between raters of unlike habits.
+The table counts labels, with one rater in the rows and the other in the columns. B compares areas
+in an agreement chart: the squares on the diagonal, and the rectangles that the raters' habits
+allow.
+
+Y reads association off the odds ratio of a table of two categories. It does not depend on
+prevalence. For the same reason, it sees no difference between raters of different habits.
 """
 
 import numpy as np
@@ -38,31 +41,33 @@ def _nothing_in_common(patterns: RatingPatterns) -> bool:
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     convention=SHARED_ITEMS,
-    source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; Muñoz, S. R. & Bangdiwala, S. I. (1997), "
-    "doi:10.1080/02664769723918",
+    source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
+    "Muñoz, S. R. & Bangdiwala, S. I. (1997), doi:10.1080/02664769723918",
 )
 def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
-    r"""Of the area that the raters' own use of the categories would allow in an agreement chart, the part that is agreement.
+    r"""In an agreement chart, the share of the possible area that is agreement.
 
     .. math:: B = \frac{\sum_k A_{kk}^2}{\sum_k A_{k \cdot} A_{\cdot k}}
 
-    with :math:`A_{kl}` items that the first rater puts in category k and the second in l. It is not corrected for chance.
+    Here :math:`A_{kl}` counts the items that the first rater puts in category k and the second in
+    l. How often the raters use each category decides how much area is possible. B is not corrected
+    for chance.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined for any other number of raters than two, when no item has two ratings, or when the
-        raters have no category in common.
+        value of shape (...), from 0 to 1. Undefined unless there are exactly two raters. Also
+        undefined when no item has two ratings, or when the raters have no category in common.
 
     References
     ----------
-    Muñoz, S. R. & Bangdiwala, S. I. (1997). Interpretation of kappa and B statistics measures of agreement.
-    Journal of Applied Statistics 24(1), 105-112. https://doi.org/10.1080/02664769723918
+    Muñoz, S. R. & Bangdiwala, S. I. (1997). Interpretation of kappa and B statistics measures of
+    agreement. Journal of Applied Statistics 24(1), 105-112. https://doi.org/10.1080/02664769723918
 
     Examples
     --------
@@ -86,28 +91,31 @@ def bangdiwala_b(patterns: RatingPatterns) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NOT_TWO_RATERS, NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, CONSTANT_RATER),
     levels={"nominal", "ordinal"},
-    cannot_hold="it sees association and not agreement: it is 1 as soon as one of the two ways to disagree does not occur. Use krippendorff_alpha",
+    cannot_hold="it sees association and not agreement: it is 1 if one of the two ways to "
+    "disagree does not occur. Use krippendorff_alpha",
     convention=SHARED_ITEMS,
     source="Yule, G. U. (1912), doi:10.2307/2340126",
 )
 def yule_y(patterns: RatingPatterns) -> Coefficient:
-    r"""How far two raters of two categories go together, whatever the prevalence: the coefficient of colligation.
+    r"""How far the labels of two raters go together, on two categories and whatever the prevalence.
 
     .. math:: Y = \frac{\sqrt{a d} - \sqrt{b c}}{\sqrt{a d} + \sqrt{b c}}
 
-    with a and d the items on which they agree, b and c those on which they do not. It is 1 when one of b and c is 0, though the other is
-    not, and -1 when one of a and d is. A rule on it may warn, and not hold a release.
+    This is the coefficient of colligation. The raters agree on a and d items, and disagree on b and
+    c. Y is 1 when one of b and c is 0, even if the other is not. Y is -1 when one of a and d is 0.
+    A rule on Y may warn but cannot hold a release.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1, 0 for independence. Undefined for any other number of raters or of categories than two, when no
-        item has two ratings, or when a rater gave one single category to the items that both rated.
+        value of shape (...), from -1 to 1. Independence gives 0. Undefined unless there are exactly
+        two raters and two categories. Also undefined when no item has two ratings, or when a rater
+        gave one single category to the items that both rated.
 
     References
     ----------

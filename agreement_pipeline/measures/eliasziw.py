@@ -1,4 +1,4 @@
-"""Inter- and intra-rater reliability of numbers from one balanced design, after Eliasziw and others."""
+"""Inter- and intra-rater reliability of numbers in one balanced design (Eliasziw and others)."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,18 @@ from agreement_pipeline.statistics import ReplicateCounts, ReplicateValues
 
 Replicates = ReplicateCounts | ReplicateValues
 NUMBERS: set[Level] = {"interval", "ratio"}
-ELIASZIW = "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), doi:10.1093/ptj/74.8.777"
-BALANCED = "the items that raters met again, each by every one of these raters and as often; raters without replicates are left out"
+ELIASZIW = (
+    "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), "
+    "doi:10.1093/ptj/74.8.777"
+)
+BALANCED = "items that every rater with replicates rated equally often; other raters are left out"
 
 
 class _Variances(NamedTuple):
-    """The components of variance of items s, raters r, their interaction sr, and meetings e, and their unit, each of shape (...)."""
+    """The variance components and their unit, each of shape (...).
+
+    They belong to items (s), raters (r), the interaction of both (sr) and replicates (e).
+    """
 
     s: Array
     r: Array
@@ -30,21 +36,19 @@ class _Variances(NamedTuple):
 
 
 def _in_numbers(replicates: Replicates) -> ReplicateValues:
-    return (
-        ReplicateValues.of_counts(replicates)
-        if isinstance(replicates, ReplicateCounts)
-        else replicates
-    )
+    if isinstance(replicates, ReplicateCounts):
+        return ReplicateValues.of_counts(replicates)
+    return replicates
 
 
 def _design(values: ReplicateValues, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
-    """The numbers of the items seen that raters met again, shape (N, R, M), and which items they are; None unless each rater met each of them as often."""
+    """The numbers of the seen items that have replicates, shape (N, R, M), and these items' places.
+
+    None unless every rater with replicates rated each of these items equally often.
+    """
     here = seen[values.item]
-    items, raters, sizes = (
-        np.unique(values.item[here]),
-        np.unique(values.rater[here]),
-        values.sizes[here],
-    )
+    items, raters = np.unique(values.item[here]), np.unique(values.rater[here])
+    sizes = values.sizes[here]
     if not here.any() or here.sum() != len(items) * len(raters) or np.ptp(sizes) > 0:
         return None
     cells = values.values[here][np.lexsort((values.rater[here], values.item[here])), :, 0]
@@ -69,9 +73,9 @@ def _too_small(replicates: Replicates) -> bool:
 
 
 UNBALANCED = Condition(
-    "the raters who met items again did not all meet the same items as often", _unbalanced
+    "the raters with replicates did not all rate the same items equally often", _unbalanced
 )
-TOO_SMALL = Condition("fewer than two raters met two items again", _too_small)
+TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
 
 
 def _without_variance(name: str) -> Condition:
@@ -94,38 +98,46 @@ def _without_variance(name: str) -> Condition:
     source=ELIASZIW,
 )
 def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
-    r"""The share of the variance of one rating that lies between items, raters standing for a population, meetings counted apart.
+    r"""The share of one rating's variance between items: random raters, with replicates.
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    with the variances of items, raters, their interaction and meetings, estimated from the mean squares of the two-way analysis of variance
-    of n items, t raters and m meetings: :math:`\sigma_s^2 = (MSS - MSSR) / mt`, :math:`\sigma_r^2 = (MSR - MSSR) / mn`,
-    :math:`\sigma_{sr}^2 = (MSSR - MSE) / m`, :math:`\sigma_e^2 = MSE`. What a rater says otherwise at another meeting is told from what two
-    raters see otherwise.
+    These are the variances of items, raters, their interaction and replicates. They come from the
+    mean squares of the two-way analysis of variance for n items, t raters and m replicates:
+
+    - :math:`\sigma_s^2 = (MSS - MSSR) / mt` and :math:`\sigma_r^2 = (MSR - MSSR) / mn`
+    - :math:`\sigma_{sr}^2 = (MSSR - MSE) / m` and :math:`\sigma_e^2 = MSE`
+
+    Random raters stand for a population of raters. Differences between a rater's own replicates are
+    told apart from differences between raters.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K) or, on a scale without categories, cell values of shape (C, M, 1); item weights of shape (..., P).
+        cell counts of shape (C, K) and item weights of shape (..., P). On a scale without
+        categories, cell values of shape (C, M, 1) instead of counts.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating, `observed` what of it is not between items. Undefined when
-        no rater met an item twice, when the raters who did not all met the same items as often, when they are fewer than two or their items
-        are, or when the estimated variance is not positive.
+        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is the
+        part of it that is not between items. Undefined when no rater rated an item twice, or when
+        those who did rated different items or not equally often. Also undefined with fewer than two
+        such raters or items, or when the estimated variance is not positive.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
-    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
+    for the concurrent assessment of interrater and intrarater reliability: using goniometric
+    measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_random(again).value), 4)
     0.8163
     """
@@ -146,36 +158,41 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     source=ELIASZIW,
 )
 def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
-    r"""The share of the variance of one rating that lies between items, apart from what each of these raters adds to all her ratings.
+    r"""The share of one rating's variance between items: fixed raters, with replicates.
 
     .. math:: \rho = \frac{\sigma_s^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    with the variances of `eliasziw_inter_random`. (The source writes it in the variance of items for fixed raters, which is
-    :math:`\sigma_s^2 + \sigma_{sr}^2 / t` of these.) A rater who is always higher does not count as disagreement. In mean squares it is
-    (MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE), and so never under -1 / (t - 1).
+    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
+    not count. So a rater who is always higher does not count as disagreement. The source writes the
+    formula with the variance of items for fixed raters. In the variances used here that is
+    :math:`\sigma_s^2 + \sigma_{sr}^2 / t`. In mean squares the value is
+    `(MSS - MSSR) / (MSS + (t - 1) MSSR + t (m - 1) MSE)`, so never under -1 / (t - 1).
 
     Parameters
     ----------
     replicates
-        as of `eliasziw_inter_random`.
+        as for `eliasziw_inter_random`.
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1; its parts and when it is undefined are those of `eliasziw_inter_random`. Undefined also when the
-        variance apart from the raters' is not positive.
+        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
+        raters' part. `observed` is the part of it that is not between items. Undefined as for
+        `eliasziw_inter_random`. Also undefined when that variance is not positive.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
-    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
+    for the concurrent assessment of interrater and intrarater reliability: using goniometric
+    measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_inter_fixed(again).value), 4)
     0.8889
     """
@@ -196,36 +213,40 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     source=ELIASZIW,
 )
 def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
-    r"""The share of the variance of one rating that another meeting of the same rater with the same item shares, raters random.
+    r"""The share of one rating's variance that the same rater repeats on the item: random raters.
 
-    .. math:: \rho = \frac{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2 + \sigma_e^2}
+    .. math:: \rho = \frac{\sigma_s^2 + \sigma_r^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_r^2 +
+       \sigma_{sr}^2 + \sigma_e^2}
 
-    with the variances of `eliasziw_inter_random`. That raters differ from each other counts as reliability here, since a rater repeats
-    it at each meeting; `test_retest_icc` reads each rater by herself. On whole items it is never under -1 / (m - 1). In a draw of less than two
-    items it may be, since the variance of raters is then estimated too far under 0.
+    The variances are those of `eliasziw_inter_random`. Differences between raters count as
+    reliability here because a rater repeats them each time. `test_retest_icc` reads each rater
+    alone. On whole items the value is never under -1 / (m - 1). It may be in a resample that weighs
+    less than two items. The variance of raters is then estimated too far under 0.
 
     Parameters
     ----------
     replicates
-        as of `eliasziw_inter_random`.
+        as for `eliasziw_inter_random`.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1. `expected` is the variance of a rating, `observed` that between meetings. Undefined as
-        `eliasziw_inter_random` is.
+        value of shape (...), at most 1. `expected` is the variance of a rating. `observed` is that
+        between replicates. Undefined as for `eliasziw_inter_random`.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
-    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
+    for the concurrent assessment of interrater and intrarater reliability: using goniometric
+    measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_random(again).value), 4)
     0.8367
     """
@@ -246,35 +267,39 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     source=ELIASZIW,
 )
 def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
-    r"""The share of the variance of one rating that another meeting of the same rater with the same item shares, apart from the raters' own.
+    r"""The share of one rating's variance that the same rater repeats on the item: fixed raters.
 
     .. math:: \rho = \frac{\sigma_s^2 + \sigma_{sr}^2}{\sigma_s^2 + \sigma_{sr}^2 + \sigma_e^2}
 
-    with the variances of `eliasziw_inter_random`: one value for these raters, meetings taken to scatter as much with each of them. It is never
-    under -1 / (m - 1), which it is where the cells' means are all the same.
+    The variances are those of `eliasziw_inter_random`. What a rater adds to all their ratings does
+    not count. There is one value for these raters: replicates are assumed to vary equally for each
+    of them. The value is never under -1 / (m - 1). It is that if all cells have the same mean.
 
     Parameters
     ----------
     replicates
-        as of `eliasziw_inter_random`.
+        as for `eliasziw_inter_random`.
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1. `expected` is the variance of a rating apart from the raters', `observed` that between meetings.
-        Undefined as `eliasziw_inter_fixed` is.
+        value of shape (...), from -1 to 1. `expected` is the variance of a rating without the
+        raters' part. `observed` is that between replicates. Undefined as for
+        `eliasziw_inter_fixed`.
 
     References
     ----------
-    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology for the concurrent assessment of interrater
-    and intrarater reliability: using goniometric measurements as an example. Physical Therapy 74(8), 777-788.
+    Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994). Statistical methodology
+    for the concurrent assessment of interrater and intrarater reliability: using goniometric
+    measurements as an example. Physical Therapy 74(8), 777-788.
     https://doi.org/10.1093/ptj/74.8.777
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[0, 2], [1, 3], [4, 6], [6, 8]]
-    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1], scale=Scale(None, "interval"), raters=("a", "b"))
+    >>> again = ReplicateValues(said, [0, 0, 1, 1], [0, 1, 0, 1], [1, 1],
+    ...                         scale=Scale(None, "interval"), raters=("a", "b"))
     >>> round(float(eliasziw_intra_fixed(again).value), 4)
     0.8222
     """
@@ -283,9 +308,9 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
 
 def _variances(replicates: Replicates) -> _Variances:
-    """The components from the mean squares; nan where the design is not balanced, or has fewer than two raters or items.
+    """The components; nan if the design is not balanced or has fewer than two raters or items.
 
-    Which items there are may differ from draw to draw, and with them the design: draws of the same items are taken together.
+    Resamples of the same items have the same design and are computed together.
     """
     values = _in_numbers(replicates)
     draws = values.weights.reshape(-1, values.weights.shape[-1])
@@ -300,7 +325,10 @@ def _variances(replicates: Replicates) -> _Variances:
 
 
 def _components(numbers: Array, w: Array) -> Array:
-    """The variances and their unit, shape (5, B), of a balanced design of shape (N, R, M) under weights of shape (B, N)."""
+    """The components and their unit, shape (5, B), of a balanced design.
+
+    The numbers have shape (N, R, M), and the weights have shape (B, N).
+    """
     _, t, m = numbers.shape
     z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)
@@ -316,12 +344,5 @@ def _components(numbers: Array, w: Array) -> Array:
     mse = ratio(
         w @ ((z.reshape(numbers.shape) - cell[:, :, None]) ** 2).sum((1, 2)), n * t * (m - 1)
     )
-    return np.stack(
-        [
-            (mss - mssr) / (m * t),
-            ratio(msr - mssr, m * n),
-            (mssr - mse) / m,
-            mse,
-            np.full(n.shape, unit),
-        ]
-    )
+    s, r, sr = (mss - mssr) / (m * t), ratio(msr - mssr, m * n), (mssr - mse) / m
+    return np.stack([s, r, sr, mse, np.full(n.shape, unit)])

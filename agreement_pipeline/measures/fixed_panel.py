@@ -1,8 +1,12 @@
-"""Agreement within a fixed panel of raters, and of a classifier with it.
+"""Agreement within a fixed panel of raters, and of a classifier with that panel.
 
-The same raters label every item, and nobody else ever will. Chance is then read off each rater's own use of the categories, pair by pair, and
-not off all ratings in one heap. That chance is never more than the pooled one, so that a fixed panel is not blamed for differences in habit.
-A classifier is measured against such a panel by how far the panel agrees on the label it gives, as a share of the most it could have reached.
+The same raters label every item, and no other rater ever will. Chance is then computed from each
+rater's own use of the categories, pair by pair. It is never more than chance computed from all
+ratings together. So differences in habit do not count against a fixed panel.
+
+A classifier is compared with such a panel label by label. The question is how far the panel agrees
+on the label that the classifier gives. The answer is a share of the most that any classifier could
+have reached.
 """
 
 import numpy as np
@@ -43,43 +47,60 @@ from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, SILENT_RATER, END_UNMET),
     weightings={"shah_kappa_s": IDENTITY, **forms("conger_kappa")},
     aliases={"conger_kappa": "shah_kappa_s"},
-    convention="observed agreement over items with two ratings or more, each rater's prevalence over the items she rated (Gwet)",
-    source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic as Conger (1980), doi:10.1037/0033-2909.88.2.322",
+    convention=(
+        "observed agreement over items with two ratings or more, each rater's prevalence over all "
+        "items they rated (Gwet)"
+    ),
+    source=(
+        "Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 2 and 4; the same statistic "
+        "as Conger (1980), doi:10.1037/0033-2909.88.2.322"
+    ),
 )
 def shah_kappa_s(patterns: RatingPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
-    r"""Agreement beyond chance in a fixed panel, chance read off each rater's own use of the categories.
+    r"""Agreement beyond chance in a fixed panel, with chance from each rater's own categories.
 
     .. math:: \kappa_S = \frac{A_o - A_e}{1 - A_e}, \qquad
        A_e = \sum_{j,k} \frac{w_{jk}}{r (r - 1)} \sum_{p} \sum_{p' \ne p} v_j^p v_k^{p'}
 
-    with :math:`A_o` the mean share of agreeing pairs, :math:`v_j^p` the share of category j in the ratings of rater p, and
-    :math:`w_{jk}` how much categories j and k agree: not at all, without weights. It is Cohen's kappa for two raters, and the same
-    statistic as Conger's and Hubert's kappa for more, so that `conger_kappa` names it too.
+    - :math:`A_o` is the mean share of agreeing pairs.
+    - :math:`v_j^p` is the share of category j in the ratings of rater p.
+    - :math:`w_{jk}` is how much categories j and k agree. Without weights, different categories do
+      not agree at all.
+
+    For two raters this is Cohen's kappa. For more raters it is the same statistic as Conger's and
+    Hubert's kappa. So `conger_kappa` is another name of it.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, R), weights of shape (..., P).
+        codes of shape (P, R) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where every rater rated every item. Undefined when no item has two
-        ratings, when every rating that meets another is of one category, when a rater gave none, or when the lowest or highest number
-        given meets no other rating.
+        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
+        every rater rated every item. Undefined when:
+
+        - no item has two ratings,
+        - all ratings that can be compared are of one category,
+        - a rater gave no rating, or
+        - the lowest or highest number given is on no item with a second rating.
 
     References
     ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011, LNAI 6913, 191-206.
-    https://doi.org/10.1007/978-3-642-23808-6_13
-    Conger, A. J. (1980). Psychological Bulletin 88(2), 322-328. https://doi.org/10.1037/0033-2909.88.2.322
+    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
+    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
+    Conger, A. J. (1980). Psychological Bulletin 88(2), 322-328.
+    https://doi.org/10.1037/0033-2909.88.2.322
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = RatingPatterns(
+    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
+    ... )
     >>> round(float(shah_kappa_s(patterns).value), 4)
     0.6154
     """
@@ -108,47 +129,62 @@ def _nothing_to_reach(panel: PanelPatterns) -> bool:
     undefined=(
         CLASSIFIER_NEVER_MET_A_PAIR,
         Condition(
-            "the greatest agreement the panel allows is no more than chance alone would give",
+            "the greatest agreement that the panel allows is no more than chance alone would give",
             _nothing_to_reach,
         ),
     ),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
-    convention="over the items that the classifier labelled and two or more of the panel rated, and the raters who rated some of them",
+    convention=(
+        "over the items that the classifier labelled and two or more of the panel rated, with the "
+        "raters who rated any of them"
+    ),
     source="Shah, M. (2011), doi:10.1007/978-3-642-23808-6_13, equations 6 to 8",
 )
 def shah_s(panel: PanelPatterns) -> Coefficient:
-    r"""Agreement of a classifier with a fixed panel, as a share of the best it could have reached given the panel's own disagreement.
+    r"""Agreement of a classifier with a fixed panel, as a share of the best that the panel allows.
 
     .. math:: S = \frac{A_o - A_e}{A_{max} - A_e}
 
-    On item i the panel agrees on category j to the extent :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`. :math:`A_o` is the mean of
-    :math:`A(i, j)` at the classifier's category, :math:`A_{max}` the mean of its largest value, and :math:`A_e` weighs the chance that two
-    raters both give a category by how often the classifier gives it. S is 1 exactly when the classifier always names a category on which
-    the panel agrees most. 0 is not the value of guessing: :math:`A_e` takes two raters to be independent of each other, and those of a panel that
-    agrees are not. A classifier that guesses gets 1/3 against a unanimous panel of two balanced categories, where `vanbelle_albert_kappa` is 0.
+    On item i the panel agrees on category j to the extent
+    :math:`A(i, j) = c_{ij} (c_{ij} - 1) / (r (r - 1))`.
+
+    - :math:`A_o` is the mean of :math:`A(i, j)` at the classifier's category.
+    - :math:`A_{max}` is the mean of its largest value.
+    - :math:`A_e` is the chance that two raters both give a category, weighted by how often the
+      classifier gives it.
+
+    S is 1 exactly when the classifier always names a category on which the panel agrees most.
+
+    A classifier that guesses does not get 0. The reason is that :math:`A_e` treats two raters as
+    independent, and the raters of a panel that agrees are not. Against a unanimous panel of two
+    balanced categories, guessing gets 1/3. There `vanbelle_albert_kappa` is 0.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1. Undefined when the classifier labelled no item that two of the panel rated, or when the greatest
-        agreement is no more than chance.
+        The value has shape (...) and is at most 1. Undefined when:
+
+        - the classifier labelled no item that two of the panel rated, or
+        - the greatest agreement is no more than chance.
 
     References
     ----------
-    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011, LNAI 6913, 191-206.
-    https://doi.org/10.1007/978-3-642-23808-6_13
+    Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011,
+    LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
     >>> float(shah_s(PanelPatterns(panel, [0, 0, 1], "model")).value)
     1.0
     """
@@ -157,9 +193,16 @@ def shah_s(panel: PanelPatterns) -> Coefficient:
 
 
 def _features(panel: PanelPatterns) -> Array:
-    """What S adds up over the rows that the classifier labelled and two or more of the panel rated, 0 on the others; shape (P, 3 + K + R K).
+    """What S sums over rows; shape (P, 3 + K + R K).
 
-    In turn: 1; how far the panel agrees on the classifier's category, and at most; 1 where the classifier gave a category, and where a rater did.
+    Rows count if the classifier labelled them and two or more of the panel rated them. All other
+    rows are 0. The columns are, in this order:
+
+    - 1,
+    - how far the panel agrees on the classifier's category,
+    - how far the panel agrees at most,
+    - 1 for the category that the classifier gave, and
+    - 1 for the category that each rater gave.
     """
     counts = panel.panel.counts()
     c, m = counts.counts, counts.sizes

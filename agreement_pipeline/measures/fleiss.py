@@ -1,10 +1,16 @@
 """Percent agreement, Fleiss' kappa and Scott's pi: raters are interchangeable.
 
-The ratings of an item are a handful of labels, and who gave which is forgotten. Observed agreement is the chance that two ratings drawn from
-one item are the same; expected agreement the chance that two ratings drawn from all items are. Percent agreement stops at the first, and so
-depends on how many categories there are and how evenly they are used; Fleiss' kappa is what is left after the second. Scott's pi is the same
-for two raters. Since all raters are taken to use the categories alike, a difference between their habits counts as disagreement: where the
-raters are always the same few, read `shah_kappa_s` beside it.
+Only the labels of an item count. Who gave which label does not matter. Two chances are compared:
+
+- Observed agreement is the chance that two random ratings of one item are the same.
+- Expected agreement is the chance that two random ratings of any items are the same.
+
+Percent agreement is the first alone. So it depends on the number of categories and on how evenly
+they are used. Fleiss' kappa is what is left after the second is taken away. Scott's pi is Fleiss'
+kappa for two raters.
+
+All raters are assumed to use the categories alike. So a difference between their habits counts as
+disagreement. Where the raters are always the same few, read `shah_kappa_s` as well.
 """
 
 import numpy as np
@@ -28,7 +34,9 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.registry import Coefficient, chance_corrected, measure
 from agreement_pipeline.statistics import CategoryCounts, RatingPatterns
 
-GWET = "observed agreement over items with two ratings or more, prevalence over every rated item (Gwet)"
+GWET = (
+    "observed agreement over items with two ratings or more, prevalence over all rated items (Gwet)"
+)
 
 
 @measure(
@@ -39,7 +47,9 @@ GWET = "observed agreement over items with two ratings or more, prevalence over 
     undefined=(NO_PAIRABLE_ITEM,),
     chance_corrected=False,
     exchangeable=True,
-    convention="the mean over items with two ratings or more (Gwet); the pairs are not pooled",
+    convention=(
+        "the mean over items with two ratings or more (Gwet), and not over all pairs of ratings"
+    ),
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 2",
 )
 def percent_agreement(counts: CategoryCounts) -> Coefficient:
@@ -47,21 +57,23 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
 
     .. math:: p_o = \frac{1}{N} \sum_i \sum_k \frac{n_{ik} (n_{ik} - 1)}{n_i (n_i - 1)}
 
-    It is not corrected for chance: two raters who always say *no* agree always.
+    Percent agreement is not corrected for chance. Two raters who always say *no* agree on
+    everything.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no item has two ratings.
+        The value has shape (...) and lies between 0 and 1. Undefined when no item has two ratings.
 
     References
     ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 2. Advanced Analytics.
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 2. Advanced
+    Analytics.
 
     Examples
     --------
@@ -83,35 +95,46 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     weightings={"fleiss_kappa": IDENTITY, **forms("fleiss_kappa")},
     exchangeable=True,
     convention=GWET,
-    source="Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
+    source=(
+        "Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook "
+        "of Inter-Rater Reliability (4th ed.)"
+    ),
 )
 def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coefficient:
-    r"""Agreement beyond chance, chance read off the pooled ratings of all raters.
+    r"""Agreement beyond chance, with chance from the pooled ratings of all raters.
 
     .. math:: \kappa_F = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \pi_k \pi_l
 
-    with :math:`p_o` the mean share of agreeing pairs, :math:`\pi_k` the mean share of category k in an item's ratings, and
-    :math:`w_{kl}` how much categories k and l agree: not at all, without weights, so that :math:`p_e = \sum_k \pi_k^2`.
+    - :math:`p_o` is the mean share of agreeing pairs.
+    - :math:`\pi_k` is the mean share of category k in an item's ratings.
+    - :math:`w_{kl}` is how much categories k and l agree.
+
+    Without weights, different categories do not agree at all. Then :math:`p_e = \sum_k \pi_k^2`
+    holds.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings.
-        Undefined when no item has two ratings, when every rating that meets another is of one category, or when the lowest or highest number
-        given meets no other rating.
+        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
+        every item has the same number of ratings. Undefined when:
+
+        - no item has two ratings,
+        - all ratings that can be compared are of one category, or
+        - the lowest or highest number given is on no item with a second rating.
 
     References
     ----------
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), 378-382.
-    https://doi.org/10.1037/h0031619
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced Analytics.
+    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological
+    Bulletin 76(5), 378-382. https://doi.org/10.1037/h0031619
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
+    Analytics.
 
     Examples
     --------
@@ -143,32 +166,39 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     source="Scott, W. A. (1955), doi:10.1086/266577",
 )
 def scott_pi(patterns: RatingPatterns) -> Coefficient:
-    r"""Agreement of two raters beyond chance, chance read off the categories' shares in both raters' ratings together.
+    r"""Agreement of two raters beyond chance, with chance from both raters' ratings together.
 
-    .. math:: \pi = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_k \left(\frac{p_{1k} + p_{2k}}{2}\right)^2
+    .. math:: \pi = \frac{p_o - p_e}{1 - p_e}, \qquad
+       p_e = \sum_k \left(\frac{p_{1k} + p_{2k}}{2}\right)^2
 
-    It is Fleiss' kappa of two raters.
+    Scott's pi is Fleiss' kappa of two raters.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where both rated every item. Undefined for any other number of raters
-        than two, when no item has two ratings, or when every rating that meets another is of one category.
+        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where both
+        raters rated every item. Undefined when:
+
+        - the number of raters is not two,
+        - no item has two ratings, or
+        - all ratings that can be compared are of one category.
 
     References
     ----------
-    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public Opinion Quarterly 19(3), 321-325.
-    https://doi.org/10.1086/266577
+    Scott, W. A. (1955). Reliability of content analysis: the case of nominal scale coding. Public
+    Opinion Quarterly 19(3), 321-325. https://doi.org/10.1086/266577
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> patterns = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> patterns = RatingPatterns(
+    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
+    ... )
     >>> round(float(scott_pi(patterns).value), 4)
     0.6
     """

@@ -1,8 +1,11 @@
 """Agreement between two groups of raters, as between a panel and several classifiers.
 
-Two groups label the same items, and the question is not whether each is of one mind but whether the one says what the other says: the raters of a
-round and the classifiers beside them, or an experiment and its replication. Vanbelle and Albert divide by the most that the groups' own division
-allows; the cross-replication kappa divides by 1, which only two groups of one mind reach.
+Two groups label the same items. The question is not whether each group agrees with itself. The
+question is whether one group says what the other says. Examples are the raters of a round and
+several classifiers, or an experiment and its replication.
+
+Vanbelle and Albert divide by the most that the groups' own disagreement allows. The
+cross-replication kappa divides by 1. Only two groups without disagreement inside reach that.
 """
 
 import numpy as np
@@ -23,7 +26,10 @@ def _single(groups: GroupPatterns) -> bool:
 
 
 def _divisible(groups: GroupPatterns) -> NDArray[np.bool_]:
-    """Did each group give some item that both rated two ratings or more, shape (...)? Only there could it be seen divided."""
+    """True where each group gave two ratings or more to some item that both rated; shape (...).
+
+    Only on such an item can a group disagree with itself.
+    """
     shared = _shared(groups)
     return np.asarray(
         np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.counts], axis=0)
@@ -42,11 +48,13 @@ def _nothing_to_reach(groups: GroupPatterns, weighting: Weighting) -> bool:
 
 NEVER_MET = Condition("no item was rated by both groups", _never_met)
 SINGLE_RATINGS = Condition(
-    "one group gave every item that both rated one rating, so that its division was never seen; vanbelle_albert_kappa for a single rater against a group",
+    "one group gave only one rating to each item that both rated, so its own disagreement was "
+    "never seen; use vanbelle_albert_kappa for a single rater against a group",
     _single,
 )
 ONE_CATEGORY = Condition(
-    "every rating of the items that both groups rated is of one category, so chance alone would agree always",
+    "every rating of the items that both groups rated is of one category, so chance alone would "
+    "give full agreement",
     _one_category,
 )
 
@@ -60,53 +68,68 @@ ONE_CATEGORY = Condition(
         NEVER_MET,
         SINGLE_RATINGS,
         Condition(
-            "the greatest agreement the groups allow is what chance alone would give",
+            "the greatest agreement that the groups allow is what chance alone would give",
             _nothing_to_reach,
             weighted=True,
         ),
     ),
     weightings={"vanbelle_albert_group_kappa": IDENTITY, **forms("vanbelle_albert_group_kappa")},
     exchangeable=True,
-    convention="over the items that both groups rated, each with the shares of those who rated it, one rating or more",
+    convention=(
+        "over the items that both groups rated, each with the shares of the raters who rated it "
+        "(one rating or more)"
+    ),
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1007/s11336-009-9116-1",
 )
 def vanbelle_albert_group_kappa(
     groups: GroupPatterns, weighting: Weighting = IDENTITY
 ) -> Coefficient:
-    r"""Agreement of two groups of raters, both of which stand for a population, given how far each agrees with itself.
+    r"""Agreement of two groups of raters, given how far each group agrees with itself.
 
     .. math:: \kappa = \frac{\Pi_T - \Pi_E}{\Pi_M - \Pi_E}, \qquad
-       \Pi_T = \frac{1}{N} \sum_i \sum_{j,l} w_{jl} p_{ij1} p_{il2}, \quad \Pi_E = \sum_{j,l} w_{jl} \bar{p}_{j1} \bar{p}_{l2}, \quad
+       \Pi_T = \frac{1}{N} \sum_i \sum_{j,l} w_{jl} p_{ij1} p_{il2}, \quad \Pi_E = \sum_{j,l}
+       w_{jl} \bar{p}_{j1} \bar{p}_{l2}, \quad
        \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
 
-    with :math:`p_{ijg}` the share of group g that gives item i category j, bars for means over items, and :math:`w_{jl}` how much
-    categories j and l agree: not at all, without weights. It is 1 when both groups are split in the same way on every item. The first
-    group is the panel, and the second all its classifiers.
+    - :math:`p_{ijg}` is the share of group g that gives item i category j.
+    - A bar is a mean over items.
+    - :math:`w_{jl}` is how much categories j and l agree. Without weights, different categories do
+      not agree at all.
+
+    Each group stands for a population of raters. The value is 1 when both groups are split in the
+    same way on every item. The first group is the panel, and the second group is all its
+    classifiers.
 
     Parameters
     ----------
     groups
-        codes of both groups of shape (P, R), weights of shape (..., P).
+        codes of both groups of shape (P, R) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. Undefined when no item was rated by both groups, when one of them gave each of those items
-        a single rating, or when the greatest agreement is no more than chance.
+        The value has shape (...) and is at most 1. 0 is chance. Undefined when:
+
+        - no item was rated by both groups,
+        - one group gave each of those items a single rating, or
+        - the greatest agreement is no more than chance.
 
     References
     ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between two independent groups of raters. Psychometrika 74(3), 477-491.
-    https://doi.org/10.1007/s11336-009-9116-1
+    Vanbelle, S. & Albert, A. (2009). Agreement between two independent groups of raters.
+    Psychometrika 74(3), 477-491. https://doi.org/10.1007/s11336-009-9116-1
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
     >>> codes = [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 1]]
-    >>> patterns = RatingPatterns(codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model", "judge"))
-    >>> round(float(vanbelle_albert_group_kappa(GroupPatterns(patterns, ("model", "judge"))).value), 4)
+    >>> patterns = RatingPatterns(
+    ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model", "judge")
+    ... )
+    >>> groups = GroupPatterns(patterns, ("model", "judge"))
+    >>> round(float(vanbelle_albert_group_kappa(groups).value), 4)
     0.5
     """
     p_t, p_e, p_m, span = _parts(groups, weighting)
@@ -126,40 +149,54 @@ def vanbelle_albert_group_kappa(
     undefined=(NEVER_MET, ONE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    convention="over the items that both groups rated; observed disagreement counts an item with its number of ratings, the expected one pools all pairs",
+    convention=(
+        "over the items that both groups rated; an item counts in observed disagreement with its "
+        "number of ratings; expected disagreement pools all pairs"
+    ),
     source="Wong, K., Paritosh, P. & Aroyo, L. (2021), doi:10.48550/arXiv.2106.07393",
 )
 def cross_kappa(groups: GroupPatterns) -> Coefficient:
-    r"""Agreement beyond chance between the ratings of two groups, as between two replications of one experiment.
+    r"""Agreement beyond chance between the ratings of two groups, as between two replications.
 
     .. math:: \kappa_x = 1 - \frac{d_o}{d_e}, \qquad
-       d_o = \sum_i \frac{R_i + S_i}{R + S} \frac{1}{R_i S_i} \sum_{r,s} 1_{x_{ri} \ne y_{si}}, \quad
+       d_o = \sum_i \frac{R_i + S_i}{R + S} \frac{1}{R_i S_i} \sum_{r,s} 1_{x_{ri} \ne y_{si}},
+       \quad
        d_e = \frac{1}{R S} \sum_{i,j} \sum_{r,s} 1_{x_{ri} \ne y_{sj}}
 
-    for :math:`R_i` ratings x and :math:`S_i` ratings y of item i by the first and the second group, R and S of all items. Unlike Vanbelle
-    and Albert's kappa it reaches 1 only where each group agrees with itself. Of one rater against one it is Cohen's kappa.
+    The first group gives :math:`R_i` ratings x of item i, and the second group gives :math:`S_i`
+    ratings y. R and S are the totals over all items.
+
+    Vanbelle and Albert's kappa can reach 1 although a group disagrees with itself. This kappa
+    reaches 1 only where each group agrees with itself. For one rater against one rater it is
+    Cohen's kappa.
 
     Parameters
     ----------
     groups
-        codes of both groups of shape (P, R), weights of shape (..., P).
+        codes of both groups of shape (P, R) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements. Undefined when no item was rated by both
-        groups, or when all ratings of those items are of one category.
+        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
+        disagreements. Undefined when:
+
+        - no item was rated by both groups, or
+        - all ratings of those items are of one category.
 
     References
     ----------
-    Wong, K., Paritosh, P. & Aroyo, L. (2021). Cross-replication reliability: an empirical approach to interpreting inter-rater reliability.
-    ACL-IJCNLP 2021. https://doi.org/10.48550/arXiv.2106.07393
+    Wong, K., Paritosh, P. & Aroyo, L. (2021). Cross-replication reliability: an empirical approach
+    to interpreting inter-rater reliability. ACL-IJCNLP 2021.
+    https://doi.org/10.48550/arXiv.2106.07393
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
     >>> codes = [[0, 0, 0], [0, 1, 1], [1, 1, 1]]
-    >>> patterns = RatingPatterns(codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model"))
+    >>> patterns = RatingPatterns(
+    ...     codes, [4, 2, 4], scale=Scale(("no", "yes")), raters=("ana", "ben", "model")
+    ... )
     >>> round(float(cross_kappa(GroupPatterns(patterns, ("model",))).value), 4)
     0.8
     """
@@ -175,12 +212,15 @@ def cross_kappa(groups: GroupPatterns) -> Coefficient:
 
 
 def _shared(groups: GroupPatterns) -> Array:
-    """The weights of the items that both groups rated, and 0 for the others; shape (..., P)."""
+    """The weights of the items that both groups rated, and 0 for all others; shape (..., P)."""
     return np.where(groups.met, groups.weights, 0.0)
 
 
 def _parts(groups: GroupPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """Observed, expected and greatest agreement in units of the categories given, and the share of the scale that one unit is."""
+    """Observed, expected and greatest agreement, and the share of the scale that one unit is.
+
+    The unit is the largest distance between two categories that are given.
+    """
     one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.counts)
     used = _shared(groups)
     total = used.sum(-1)

@@ -1,9 +1,11 @@
 """Gwet's AC1 and AC2: agreement where one category is common; and alpha under his ordinal weights.
 
-Kappa falls where one category is common although raters agree on nearly everything. Gwet answers that raters guess only on hard items, and
-reads the chance of that off how evenly the categories are used: it is largest where all are used alike and 0 where one is used alone. AC1
-therefore stays high where one category is common, also when raters do not look at the items: evidence beside a kappa or an alpha, never in
-its place. AC2 gives credit for near misses.
+Kappa falls where one category is common, although raters agree on nearly everything. Gwet assumes
+that raters guess only on hard items. He estimates chance from how evenly the categories are used.
+Chance is largest where all categories are used alike. It is 0 where only one is used.
+
+So AC1 stays high where one category is common. It also stays high when raters do not look at the
+items. Read AC1 beside a kappa or an alpha, never in place of it. AC2 gives credit for near misses.
 """
 
 import numpy as np
@@ -39,27 +41,29 @@ from agreement_pipeline.statistics import CategoryCounts
     source="Gwet, K. L. (2008), doi:10.1348/000711006X126600",
 )
 def gwet_ac1(counts: CategoryCounts) -> Coefficient:
-    r"""Agreement beyond chance, chance taken as a rater guessing only where an item is hard.
+    r"""Agreement beyond chance, where chance is a rater who guesses only on hard items.
 
-    .. math:: \mathrm{AC1} = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)
+    .. math:: \mathrm{AC1} = \frac{p_o - p_e}{1 - p_e}, \qquad
+       p_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)
 
-    K counts every category of the scale, used or not: naming a category that nobody uses raises AC1.
+    K counts every category of the scale, used or not. A named category that nobody uses raises AC1.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1. On ratings of one single category it is 1, where alpha and kappa are undefined.
-        Undefined when no item has two ratings.
+        The value has shape (...) and lies between -1 and 1. The value is 1 on ratings of one single
+        category, where alpha and kappa are undefined. Undefined when no item has two ratings.
 
     References
     ----------
-    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement.
-    British Journal of Mathematical and Statistical Psychology 61(1), 29-48. https://doi.org/10.1348/000711006X126600
+    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high
+    agreement. British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
+    https://doi.org/10.1348/000711006X126600
 
     Examples
     --------
@@ -87,40 +91,51 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
 )
 def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
-    r"""AC1 with credit for near misses: agreement beyond chance, chance taken as a rater guessing only where an item is hard.
+    r"""AC1 with credit for near misses.
 
-    .. math:: \mathrm{AC2} = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \frac{\sum_{k,l} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
+    .. math:: \mathrm{AC2} = \frac{p_o - p_e}{1 - p_e}, \qquad
+       p_e = \frac{\sum_{k,l} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
 
-    with :math:`p_o` the mean weighted agreement of pairs, :math:`\pi_k` the mean share of category k in an item's ratings and
-    :math:`w_{kl}` how much categories k and l agree. K counts every category of the scale, used or not. The ordinal weights count the pairs
-    of categories from one to the other; they are not Krippendorff's ordinal metric, which depends on the ratings.
+    - :math:`p_o` is the mean weighted agreement of pairs.
+    - :math:`\pi_k` is the mean share of category k in an item's ratings.
+    - :math:`w_{kl}` is how much categories k and l agree.
 
-    Disagreement is counted in spans of the declared scale: one category far from the others makes every other disagreement small, and AC2
-    near 1, whether anybody gave it or not.
+    K counts every category of the scale, used or not. The ordinal weights count the pairs of
+    categories from k to l. They are not Krippendorff's ordinal metric, which depends on the
+    ratings.
+
+    Disagreement is counted in spans of the declared scale. One category far from the others makes
+    every other disagreement small. AC2 is then near 1, whether or not anybody gave that category.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance. On ratings of one single category it is 1. Undefined when no item has two ratings,
-        or on an interval or ratio scale whose categories were read off the ratings.
+        The value has shape (...) and is at most 1. 0 is chance. The value is 1 on ratings of one
+        single category. Undefined when:
+
+        - no item has two ratings, or
+        - the categories of an interval or ratio scale were read off the ratings.
 
     References
     ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced Analytics.
-    Gwet, K. L. (2008). British Journal of Mathematical and Statistical Psychology 61(1), 29-48. https://doi.org/10.1348/000711006X126600
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
+    Analytics.
+    Gwet, K. L. (2008). British Journal of Mathematical and Statistical Psychology 61(1), 29-48.
+    https://doi.org/10.1348/000711006X126600
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.measures._weights import LINEAR
-    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=Scale(("low", "middle", "high"), "ordinal"))
+    >>> grades = Scale(("low", "middle", "high"), "ordinal")
+    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
     >>> round(float(gwet_ac2(counts, LINEAR).value), 4)
     0.8065
     """
@@ -140,38 +155,49 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"ordinal", "interval", "ratio"},
     exchangeable=True,
-    convention="items with one rating are left out; every other item counts with its number of ratings",
+    convention=(
+        "items with one rating are left out; all other items count with their number of ratings"
+    ),
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
 )
 def gwet_ordinal_alpha(counts: CategoryCounts) -> Coefficient:
-    r"""Krippendorff's alpha with Gwet's ordinal weights for the distance of categories, in place of Krippendorff's ordinal metric.
+    r"""Krippendorff's alpha with Gwet's ordinal weights in place of Krippendorff's ordinal metric.
 
-    .. math:: \alpha_w = 1 - \frac{D_o}{D_e}, \qquad D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} (1 - w_{ck}), \qquad
+    .. math:: \alpha_w = 1 - \frac{D_o}{D_e}, \qquad
+       D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{c,k} n_{uc} n_{uk} (1 - w_{ck}), \qquad
        D_e = \frac{1}{n (n - 1)} \sum_{c,k} n_c n_k (1 - w_{ck})
 
-    with :math:`1 - w_{ck}` in proportion to the pairs of categories from c to k, both included. Software that offers alpha with ordinal
-    weights computes this; on Krippendorff's own example it is 0.834 where `krippendorff_alpha` at the ordinal level is 0.815.
+    :math:`1 - w_{ck}` is in proportion to the number of pairs of categories from c to k, with c and
+    k included. Software that offers alpha with ordinal weights computes this value. On
+    Krippendorff's own example it is 0.834. There `krippendorff_alpha` at the ordinal level is
+    0.815.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are disagreements, 1 for the categories furthest apart.
-        Undefined when no item has two ratings, or when those that have are all of one category.
+        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are
+        disagreements, and 1 is the distance of the categories furthest apart. Undefined when:
+
+        - no item has two ratings, or
+        - all ratings that can be compared are of one category.
 
     References
     ----------
-    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced Analytics.
-    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89. https://doi.org/10.1080/19312450709336664
+    Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), chapter 3. Advanced
+    Analytics.
+    Hayes, A. F. & Krippendorff, K. (2007). Communication Methods and Measures 1(1), 77-89.
+    https://doi.org/10.1080/19312450709336664
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=Scale(("low", "middle", "high"), "ordinal"))
+    >>> grades = Scale(("low", "middle", "high"), "ordinal")
+    >>> counts = CategoryCounts([[2, 0, 0], [1, 1, 0], [0, 0, 2]], [4, 2, 4], scale=grades)
     >>> round(float(gwet_ordinal_alpha(counts).value), 4)
     0.8623
     """

@@ -1,8 +1,11 @@
-"""Information agreement: what one rater's labels tell of the other's.
+"""Information agreement: what one rater's labels tell about the other's.
 
-Agreement as information: how much of the uncertainty about one rater's label goes away when the other's is known, as a share of the lesser of
-their entropies. Labels that are always swapped carry all the information, so that raters who never agree may have 1: read it beside a kappa.
-Where a rater gives one category only there is no information to share; the form by continuity puts the limit there.
+Here agreement is information. How much uncertainty about one rater's label goes away when the
+other's is known? It is measured as a share of the smaller of their entropies.
+
+Labels that are always swapped carry all the information. So raters who never agree may have 1. Read
+it beside a kappa. Where a rater gives only one category there is no information to share. The form
+by continuity has the limit as its value there.
 """
 
 from typing import NamedTuple
@@ -16,11 +19,17 @@ from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import RatingPatterns
 
-ASSOCIATION = "it sees dependence and not agreement: raters who always give opposite labels have 1. Use krippendorff_alpha"
+ASSOCIATION = (
+    "it sees dependence and not agreement: raters who always give opposite labels have 1. "
+    "Use krippendorff_alpha"
+)
 
 
 class _Parts(NamedTuple):
-    """Mutual information, the lesser entropy, and how many categories each rater used; each of shape (...)."""
+    """Mutual information, the smaller entropy, and the number of categories that each rater used.
+
+    Each has shape (...).
+    """
 
     mutual: Array
     least: Array
@@ -44,29 +53,33 @@ def information_agreement(patterns: RatingPatterns) -> Coefficient:
 
     .. math:: IA = \frac{I(X, Y)}{\min(H(X), H(Y))}, \qquad I(X, Y) = H(X) + H(Y) - H(X Y)
 
-    with H the entropies of the raters' labels, each alone and both together, and :math:`0 \log 0 = 0`. It sees dependence and not
-    agreement: two raters who always give opposite labels have 1. A rule on it may warn, and not hold a release.
+    H is the entropy of the raters' labels, alone or together, with :math:`0 \log 0 = 0`. IA
+    measures dependence and not agreement: two raters who always give opposite labels have 1. A rule
+    on it may warn but cannot hold a release.
 
-    It is biased upward: the mutual information of N items of two independent raters is about :math:`(K - 1)^2 / (2 N \ln 2)` bits where N is
-    large beside :math:`K^2`, and most of all there is where it is not: two who rate 60 items independently on 40 categories have about 0.78.
+    IA is biased upward. Take two independent raters of N items. If N is large beside :math:`K^2`,
+    their mutual information is about :math:`(K - 1)^2 / (2 N \ln 2)` bits. If it is not, they have
+    most of the information that is possible. Two raters who rate 60 items independently on 40
+    categories have about 0.78.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 for independence to 1; observed is the mutual information and greatest the lesser entropy, in bits.
-        Undefined for any other number of raters than two, when no item has two ratings, or when a rater gave one single category to the
-        items that both rated: `information_agreement_c` has a value there.
+        value of shape (...), from 0 for independence to 1. Observed is the mutual information in
+        bits. Greatest is the smaller entropy in bits. Undefined unless there are exactly two
+        raters. Also undefined when no item has two ratings or a rater gave one single category to
+        the items that both rated. In this last case `information_agreement_c` has a value.
 
     References
     ----------
-    Casagrande, A., Fabris, F. & Girometti, R. (2020). Beyond kappa: an informational index for diagnostic agreement in dichotomous and
-    multivalue ordered-categorical ratings. Medical & Biological Engineering & Computing 58, 3089-3099.
-    https://doi.org/10.1007/s11517-020-02261-2
+    Casagrande, A., Fabris, F. & Girometti, R. (2020). Beyond kappa: an informational index for
+    diagnostic agreement in dichotomous and multivalue ordered-categorical ratings. Medical &
+    Biological Engineering & Computing 58, 3089-3099. https://doi.org/10.1007/s11517-020-02261-2
 
     Examples
     --------
@@ -90,39 +103,47 @@ def information_agreement(patterns: RatingPatterns) -> Coefficient:
     chance_corrected=False,
     cannot_hold=ASSOCIATION,
     convention=SHARED_ITEMS,
-    source="Casagrande, A., Fabris, F. & Girometti, R. (2020), Extending information agreement by continuity, doi:10.1109/BIBM49941.2020.9313173",
+    source="Casagrande, A., Fabris, F. & Girometti, R. (2020), "
+    "Extending information agreement by continuity, doi:10.1109/BIBM49941.2020.9313173",
 )
 def information_agreement_c(patterns: RatingPatterns) -> Coefficient:
-    r"""Information agreement, with the value it tends to where a rater gives one single category.
+    r"""Information agreement; if a rater gives one single category, the value that it tends to.
 
-    .. math:: IA_C = \lim_{\epsilon \to 0^+} \frac{I(X_\epsilon, Y_\epsilon)}{\min(H(X_\epsilon), H(Y_\epsilon))} =
-       \begin{cases} 1 - m / K & H(X) = 0 \\ 1 - l / K & H(Y) = 0 \\ IA & \text{otherwise} \end{cases}
+    .. math:: IA_C = \lim_{\epsilon \to 0^+}
+       \frac{I(X_\epsilon, Y_\epsilon)}{\min(H(X_\epsilon), H(Y_\epsilon))} =
+       \begin{cases} 1 - m / K & H(X) = 0 \\ 1 - l / K & H(Y) = 0 \\ IA & \text{otherwise}
+       \end{cases}
 
-    where :math:`\epsilon` stands in every empty cell of the raters' table, l is the number of columns and m of rows that are not empty,
-    and K counts every category of the scale, used or not. Where a rater gives one single category the value depends on how many the other
-    gives, and nears 1 on a scale of many categories, whatever the raters agree on; elsewhere the bias of IA is its own. A rule on it may
-    warn, and not hold a release.
+    Here :math:`\epsilon` stands in every empty cell of the raters' table. The table has l columns
+    and m rows that are not empty. K counts every category of the scale, used or not.
+
+    Where a rater gives one single category, the value depends on how many the other gives. On a
+    scale of many categories it nears 1, whatever the raters agree on. Elsewhere, the bias is that
+    of IA. A rule on this measure may warn but cannot hold a release.
 
     Parameters
     ----------
     patterns
-        codes of shape (P, 2), weights of shape (..., P).
+        codes of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1; observed is the mutual information and greatest the lesser entropy, in bits.
-        Undefined for any other number of raters than two, or when no item has two ratings.
+        value of shape (...), from 0 to 1. Observed is the mutual information in bits. Greatest is
+        the smaller entropy in bits. Undefined unless there are exactly two raters, or when no item
+        has two ratings.
 
     References
     ----------
-    Casagrande, A., Fabris, F. & Girometti, R. (2020). Extending information agreement by continuity. IEEE International Conference on
-    Bioinformatics and Biomedicine, 1432-1439. https://doi.org/10.1109/BIBM49941.2020.9313173
+    Casagrande, A., Fabris, F. & Girometti, R. (2020). Extending information agreement by
+    continuity. IEEE International Conference on Bioinformatics and Biomedicine, 1432-1439.
+    https://doi.org/10.1109/BIBM49941.2020.9313173
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> one_cell = RatingPatterns([[0, 0]], [9], scale=Scale(("low", "middle", "high")), raters=("a", "b"))
+    >>> one_cell = RatingPatterns([[0, 0]], [9], scale=Scale(("low", "middle", "high")),
+    ...                           raters=("a", "b"))
     >>> round(float(information_agreement_c(one_cell).value), 4)
     0.6667
     """

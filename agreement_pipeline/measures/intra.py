@@ -1,9 +1,14 @@
-"""Agreement of a rater with herself on items she met more than once.
+"""Agreement of raters with themselves on items that they rated more than once.
 
-A rater who labels an item differently when she meets it again is uncertain of it, whatever the others say. Self-agreement is the probability
-that two of her labels of one item are the same. Read off the shares of her labels it is never under 1/K and too high with few meetings; read off
-pairs of meetings it is unbiased. High self-agreement with low agreement between raters is a real difference of opinion; both low is an
-ambiguous item, or carelessness.
+A rater who labels an item differently the second time is uncertain of it. This is so whatever the
+others say. Self-agreement is the probability that two labels of one rater for one item are the
+same.
+
+It can be read off the shares of the rater's labels. Then it is never under 1/K, and too high with
+few occurrences. Read off pairs of occurrences, it is unbiased.
+
+If self-agreement is high but agreement between raters is low, there is a real difference of
+opinion. If both are low the item is ambiguous or the raters are careless.
 """
 
 from agreement_pipeline.measures.conditions import NO_REPLICATES
@@ -15,7 +20,7 @@ CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
 
 
 def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
-    """The raters of the round who met no item again."""
+    """The raters of the round who rated no item more than once."""
     met = {replicates.raters[rater] for rater in replicates.rater}
     return tuple(name for name in replicates.round_raters if name not in met)
 
@@ -28,32 +33,35 @@ def unreplicated(replicates: ReplicateCounts) -> tuple[str, ...]:
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
     raters_left_out=unreplicated,
-    convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
+    convention="every item that a rater rated again counts once for that rater, "
+    "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA,
 )
 def self_agreement(replicates: ReplicateCounts) -> Coefficient:
-    r"""The probability that a rater, asked twice about an item, gives the same label, read off the labels she gave.
+    r"""The probability that a rater who is asked twice gives the same label, from label shares.
 
     .. math:: SA = \sum_k d(k)^2
 
-    with :math:`d(k)` the share of label k among a rater's labels of one item; the mean over the items that a rater met again, and over
-    raters. It is one minus the Gini impurity. With few repetitions it is too high: two labels give 1/2 at the least. `self_agreement_unbiased`
-    is not.
+    Here :math:`d(k)` is the share of label k among a rater's labels of one item. SA is the mean
+    over raters and over the items that they rated again. It is one minus the Gini impurity. With
+    few repetitions it is too high: two labels give at least 1/2. `self_agreement_unbiased` is not
+    too high.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K), item weights of shape (..., P).
+        cell counts of shape (C, K) and item weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 1/K to 1. Undefined when no rater met an item twice.
+        value of shape (...), from 1/K to 1. Undefined when no rater rated an item twice.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
-    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
+    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
+    270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
@@ -75,7 +83,8 @@ def self_agreement(replicates: ReplicateCounts) -> Coefficient:
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
     raters_left_out=unreplicated,
-    convention="every item that a rater met again counts once for that rater, whatever the number of occurrences",
+    convention="every item that a rater rated again counts once for that rater, "
+    "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA
     + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
 )
@@ -84,21 +93,23 @@ def self_agreement_unbiased(replicates: ReplicateCounts) -> Coefficient:
 
     .. math:: SA_u = \sum_k \frac{c_k (c_k - 1)}{m (m - 1)}
 
-    with :math:`c_k` of a rater's m labels of one item in category k; the mean over the items that a rater met again, and over raters.
+    Here :math:`c_k` of a rater's m labels of one item are in category k. The mean is over raters
+    and over the items that they rated again.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K), item weights of shape (..., P).
+        cell counts of shape (C, K) and item weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater met an item twice.
+        value of shape (...), from 0 to 1. Undefined when no rater rated an item twice.
 
     References
     ----------
-    Simpson, E. H. (1949). Measurement of diversity. Nature 163, 688. https://doi.org/10.1038/163688a0
+    Simpson, E. H. (1949). Measurement of diversity. Nature 163, 688.
+    https://doi.org/10.1038/163688a0
 
     Examples
     --------

@@ -1,8 +1,12 @@
 """A classifier, or an isolated rater, against a panel whose raters stand for a population.
 
-The panel is a sample of raters: on each item its shares say how the population would label it. A classifier, or one rater held apart, agrees with
-it as far as it names the labels with large shares. Vanbelle and Albert divide by the most that the panel's own division allows; Schouten
-by 1, which only a panel of one mind allows; Williams compares with the agreement inside the panel and takes no chance away.
+The panel is a sample of raters. On each item, the panel's shares estimate how the population would
+label it. A classifier agrees with the panel as far as it names labels with large shares. The same
+holds for one rater who is held apart from the others.
+
+- Vanbelle and Albert divide by the most that the panel's own disagreement allows.
+- Schouten divides by 1. Only a panel without disagreement allows 1.
+- Williams compares with the agreement inside the panel and does not correct for chance.
 """
 
 import numpy as np
@@ -25,7 +29,10 @@ from agreement_pipeline.measures.registry import (
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import PanelPatterns
 
-SHARES = "over the items that the classifier labelled and the panel rated, each with the shares of those who rated it"
+SHARES = (
+    "over the items that the classifier labelled and the panel rated, each with the shares of the "
+    "raters who rated it"
+)
 
 
 def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
@@ -41,7 +48,7 @@ def _nothing_to_reach(panel: PanelPatterns, weighting: Weighting) -> bool:
     undefined=(
         CLASSIFIER_NEVER_MET,
         Condition(
-            "the greatest agreement the panel allows is what chance alone would give",
+            "the greatest agreement that the panel allows is what chance alone would give",
             _nothing_to_reach,
             weighted=True,
         ),
@@ -55,35 +62,45 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     r"""Agreement of an isolated rater with a panel whose raters stand for a population.
 
     .. math:: \kappa_{va} = \frac{\Pi_o - \Pi_e}{\Pi_{max} - \Pi_e}, \qquad
-       \Pi_o = \frac{1}{N} \sum_i \sum_k w_{x_i k} y_{ik}, \quad \Pi_e = \sum_{j,k} w_{jk} \bar{x}_j \bar{y}_k, \quad
+       \Pi_o = \frac{1}{N} \sum_i \sum_k w_{x_i k} y_{ik}, \quad \Pi_e = \sum_{j,k} w_{jk}
+       \bar{x}_j \bar{y}_k, \quad
        \Pi_{max} = \frac{1}{N} \sum_i \max_j \sum_k w_{jk} y_{ik}
 
-    with :math:`y_{ik}` the share of the panel that gives item i category k, :math:`x_i` the category of the isolated rater, bars for
-    means over items, and :math:`w_{jk}` how much categories j and k agree: not at all, without weights. Against one single rater it is
-    Cohen's kappa. The coefficient takes the raters for a sample; its interval, as all here, is of items, and holds these raters fixed.
+    - :math:`y_{ik}` is the share of the panel that gives item i category k.
+    - :math:`x_i` is the category of the isolated rater.
+    - A bar is a mean over items.
+    - :math:`w_{jk}` is how much categories j and k agree. Without weights, different categories do
+      not agree at all.
+
+    Against one single rater this is Cohen's kappa. The coefficient treats the raters as a sample.
+    Its interval is over items, as all intervals here are. It treats the raters as fixed.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1. Undefined when the classifier labelled no item that the panel rated, or when the greatest agreement
-        is no more than chance.
+        The value has shape (...) and is at most 1. Undefined when:
+
+        - the classifier labelled no item that the panel rated, or
+        - the greatest agreement is no more than chance.
 
     References
     ----------
-    Vanbelle, S. & Albert, A. (2009). Agreement between an isolated rater and a group of raters. Statistica Neerlandica 63(1), 82-100.
-    https://doi.org/10.1111/j.1467-9574.2008.00412.x
+    Vanbelle, S. & Albert, A. (2009). Agreement between an isolated rater and a group of raters.
+    Statistica Neerlandica 63(1), 82-100. https://doi.org/10.1111/j.1467-9574.2008.00412.x
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
     >>> float(vanbelle_albert_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value)
     1.0
     """
@@ -104,37 +121,47 @@ def vanbelle_albert_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY)
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
 )
 def schouten_kappa(panel: PanelPatterns, weighting: Weighting = IDENTITY) -> Coefficient:
-    r"""Agreement beyond chance of one rater with each of the others, taken together.
+    r"""Agreement beyond chance of one rater with all other raters taken together.
 
-    .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o - \Pi_e}{1 - \Pi_e}
+    .. math:: \kappa_a = \frac{\sum_b (p_{o,ab} - p_{e,ab})}{\sum_b (1 - p_{e,ab})} = \frac{\Pi_o -
+       \Pi_e}{1 - \Pi_e}
 
-    with :math:`p_{o,ab}` and :math:`p_{e,ab}` the observed and expected agreement in Cohen's kappa of raters a and b. The parts are those
-    of Vanbelle and Albert's kappa; what differs is that 1 can be reached only where the panel agrees with itself. It is Cohen's kappa of the
-    joint table of labels and shares, and never under -1: with every weighting here, 1 - w is a squared distance between points of some space,
-    and the mean squared distance of two variables is at most twice what it would be were they independent.
+    :math:`p_{o,ab}` and :math:`p_{e,ab}` are the observed and expected agreement in Cohen's kappa
+    of raters a and b. The parts are those of Vanbelle and Albert's kappa. The difference is that 1
+    can be reached only where the panel agrees with itself. The measure is Cohen's kappa of the
+    joint table of labels and shares.
+
+    The value is never less than -1. With every weighting here, 1 - w is a squared distance between
+    points of some space. The mean squared distance of two variables is at most twice what it would
+    be if they were independent.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
     weighting
         How much two different categories agree.
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1, 0 for chance. Undefined when the classifier labelled no item that the panel rated, or when they gave
-        one and the same category to all of those.
+        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
+
+        - the classifier labelled no item that the panel rated, or
+        - both gave one and the same category to all those items.
 
     References
     ----------
-    Schouten, H. J. A. (1982). Measuring pairwise interobserver agreement when all subjects are judged by the same observers.
-    Statistica Neerlandica 36(2), 45-61. https://doi.org/10.1111/j.1467-9574.1982.tb00774.x
+    Schouten, H. J. A. (1982). Measuring pairwise interobserver agreement when all subjects are
+    judged by the same observers. Statistica Neerlandica 36(2), 45-61.
+    https://doi.org/10.1111/j.1467-9574.1982.tb00774.x
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
     >>> round(float(schouten_kappa(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     0.7692
     """
@@ -162,37 +189,46 @@ def _never_agrees(panel: PanelPatterns) -> bool:
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     exchangeable=True,
-    convention="over the items that the classifier labelled and two or more of the panel rated, each with the shares of those who rated it",
+    convention=(
+        "over the items that the classifier labelled and two or more of the panel rated, each with "
+        "the shares of the raters who rated it"
+    ),
     source="Williams, G. W. (1976), doi:10.2307/2529750",
 )
 def williams_index(panel: PanelPatterns) -> Coefficient:
-    r"""Agreement of a rater with the panel, as a ratio to the agreement within the panel.
+    r"""Agreement of a rater with the panel, divided by the agreement within the panel.
 
     .. math:: I = \frac{P_0}{P_R}
 
-    with :math:`P_0` the mean share of the panel that agrees with the rater and :math:`P_R` the mean share of the panel's pairs that agree.
-    Above 1 the rater agrees with the panel more than the panel does with itself. It is not corrected for chance.
+    :math:`P_0` is the mean share of the panel that agrees with the rater. :math:`P_R` is the mean
+    share of the panel's pairs that agree. Above 1, the rater agrees with the panel more than the
+    panel agrees with itself. The index is not corrected for chance.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0, not bounded above; observed is :math:`P_0` and greatest :math:`P_R`. Undefined when the classifier
-        labelled no item that two of the panel rated, or when no two of the panel agree on one of those.
+        The value has shape (...). It is at least 0 and has no upper bound. `observed` is
+        :math:`P_0` and `greatest` is :math:`P_R`. Undefined when:
+
+        - the classifier labelled no item that two of the panel rated, or
+        - no two of the panel agree on any of those items.
 
     References
     ----------
-    Williams, G. W. (1976). Comparing the joint agreement of several raters with another rater. Biometrics 32(3), 619-627.
-    https://doi.org/10.2307/2529750
+    Williams, G. W. (1976). Comparing the joint agreement of several raters with another rater.
+    Biometrics 32(3), 619-627. https://doi.org/10.2307/2529750
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
     >>> round(float(williams_index(PanelPatterns(panel, [0, 0, 1], "model")).value), 4)
     1.1429
     """
@@ -208,12 +244,18 @@ def _williams_parts(panel: PanelPatterns) -> tuple[Array, Array]:
 
 
 def _met(panel: PanelPatterns) -> Array:
-    """The weights of the items that the classifier labelled and the panel rated, and 0 for the others; shape (..., P)."""
+    """The weights of the items that the classifier labelled and the panel rated; shape (..., P).
+
+    All other weights are 0.
+    """
     return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
 
 
 def _parts(panel: PanelPatterns, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """Observed, expected and greatest agreement in units of the categories given, and the share of the scale that one unit is."""
+    """Observed, expected and greatest agreement, and the share of the scale that one unit is.
+
+    The unit is the largest distance between two categories that are given.
+    """
     c = panel.panel.counts().counts
     used = _met(panel)
     total = used.sum(-1)

@@ -1,7 +1,9 @@
 """Kraemer's intraclass kappa of two categories.
 
-Each item has a probability of *yes*, and the ratings are draws from it. The coefficient is the share of the variance of single ratings that
-lies between items: the reliability of one rating, in the sense of test theory. With equally many ratings of each item it is Fleiss' kappa.
+Each item has its own probability of *yes*, and the ratings of the item follow that probability. The
+coefficient is the share of the variance of single ratings that lies between items. In test theory
+this is the reliability of one rating. If every item has the same number of ratings, the coefficient
+is Fleiss' kappa.
 """
 
 import numpy as np
@@ -24,34 +26,48 @@ from agreement_pipeline.statistics import CategoryCounts
     undefined=(NOT_TWO_CATEGORIES, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    convention="ratings are pooled, so that an item counts with its number of ratings (Fleiss and Cuzick)",
-    source="Kraemer, H. C. (1979), doi:10.1007/BF02296208; estimated after Fleiss, J. L. & Cuzick, J. (1979), doi:10.1177/014662167900300410",
+    convention=(
+        "ratings are pooled, so an item counts with its number of ratings (Fleiss and Cuzick)"
+    ),
+    source=(
+        "Kraemer, H. C. (1979), doi:10.1007/BF02296208; estimated after Fleiss, J. L. & Cuzick, J. "
+        "(1979), doi:10.1177/014662167900300410"
+    ),
 )
 def kraemer_icc(counts: CategoryCounts) -> Coefficient:
-    r"""The share of the variance of yes and no that lies between items: the reliability of one rating.
+    r"""The share of the variance of yes and no that lies between items.
 
-    .. math:: \kappa_I = 1 - \frac{\sum_i x_i (n_i - x_i) / n_i}{\bar{p} (1 - \bar{p}) \sum_i (n_i - 1)}
+    .. math:: \kappa_I = 1 - \frac{\sum_i x_i (n_i - x_i) / n_i}{\bar{p} (1 - \bar{p}) \sum_i (n_i
+       - 1)}
 
-    with :math:`x_i` of the :math:`n_i` ratings of item i in the second category, and :math:`\bar{p}` their share in all ratings. Where every
-    item has the same number of ratings it is Fleiss' kappa, and so Scott's pi for two; elsewhere items with more ratings count more.
+    :math:`x_i` of the :math:`n_i` ratings of item i are in the second category. :math:`\bar{p}` is
+    the share of that category in all ratings. The value is the reliability of one rating.
+
+    Where every item has the same number of ratings, this is Fleiss' kappa. For two ratings an item
+    it is Scott's pi. Elsewhere, items with more ratings count more.
 
     Parameters
     ----------
     counts
-        counts of shape (P, 2), weights of shape (..., P).
+        counts of shape (P, 2) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance, and from -1 where every item has the same number of ratings. Undefined for any other
-        number of categories than two, when no item has two ratings, or when every rating that meets another is of one category.
+        The value has shape (...) and is at most 1. 0 is chance. The value is at least -1 where
+        every item has the same number of ratings. Undefined when:
+
+        - the scale does not have exactly two categories,
+        - no item has two ratings, or
+        - all ratings that can be compared are of one category.
 
     References
     ----------
-    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of reliability. Psychometrika 44(4), 461-472.
-    https://doi.org/10.1007/BF02296208
-    Fleiss, J. L. & Cuzick, J. (1979). The reliability of dichotomous judgments: unequal numbers of judges per subject.
-    Applied Psychological Measurement 3(4), 537-542. https://doi.org/10.1177/014662167900300410
+    Kraemer, H. C. (1979). Ramifications of a population model for κ as a coefficient of
+    reliability. Psychometrika 44(4), 461-472. https://doi.org/10.1007/BF02296208
+    Fleiss, J. L. & Cuzick, J. (1979). The reliability of dichotomous judgments: unequal numbers of
+    judges per subject. Applied Psychological Measurement 3(4), 537-542.
+    https://doi.org/10.1177/014662167900300410
 
     Examples
     --------

@@ -1,7 +1,9 @@
-"""Krippendorff's alpha for sets of labels: a rater may give an item several labels, or none of them.
+"""Krippendorff's alpha for sets of labels: a rater may give an item several labels, or none.
 
-A set is one label on a scale whose distances know how sets overlap. Counting two sets as different because one holds a label more would
-throw away most of the agreement. Jaccard's distance is the share of labels not in common; MASI also looks at whether one set holds the other.
+A set is one label on a scale, and its distances measure how sets overlap. Two sets may differ by a
+single label. A measure that counts them as simply different would ignore most of the agreement.
+Jaccard's distance is the share of labels not in common. MASI also uses whether one set contains the
+other.
 """
 
 from collections.abc import Callable
@@ -15,7 +17,10 @@ from agreement_pipeline.measures.registry import Coefficient, Condition, measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, farthest
 
-LEFT_OUT = "items with one rating are left out; every other item counts with its number of ratings; the empty set is a rating"
+LEFT_OUT = (
+    "items with one rating are left out; all other items count with their number of ratings; the "
+    "empty set is a rating"
+)
 Labels = frozenset[str]
 
 
@@ -29,7 +34,8 @@ def _one_set(counts: CategoryCounts) -> bool:
 
 
 ONE_SET = Condition(
-    "every rating that meets another is the same set of labels, so chance alone would agree always",
+    "every rating that can be compared with another is the same set of labels, so chance alone "
+    "would give full agreement",
     _one_set,
 )
 
@@ -46,13 +52,16 @@ def _masi(one: Labels, other: Labels) -> float:
 
 
 def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
-    """The distance between every two categories, shape (K, K)."""
+    """The distance between every two categories; shape (K, K)."""
     sets = _sets(counts)
     return np.array([[distance(one, other) for other in sets] for one in sets])
 
 
 def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> tuple[int, int]:
-    """The most used set and the one in use that is farthest from it: two sets that are nearly one would not show how far raters may differ."""
+    """The most used set, and the set in use that is farthest from it.
+
+    Two nearly equal sets would not show how far raters may differ.
+    """
     first = int(counts.meeting.argmax())
     return first, farthest(counts.meeting, _distances(counts, distance)[first], first)
 
@@ -67,37 +76,47 @@ def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) 
     exchangeable=True,
     split=partial(_split, distance=_jaccard),
     convention=LEFT_OUT,
-    source="Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), doi:10.1111/j.1469-8137.1912.tb05611.x",
+    source=(
+        "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), "
+        "doi:10.1111/j.1469-8137.1912.tb05611.x"
+    ),
 )
 def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
-    r"""Agreement beyond chance on sets of labels, where two sets differ by the share of their labels that they do not have in common.
+    r"""Agreement beyond chance on sets of labels, by the share of labels not in common.
 
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|}
 
-    with :math:`D_o` and :math:`D_e` as in `krippendorff_alpha`. A category is a set: its labels in order with `|` between them, the empty
-    text for the empty set. On labels without `|` it is the nominal alpha.
+    :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. A category is a set, written as its
+    labels in order with `|` between them. The empty text is the empty set. On labels without `|`
+    this is the nominal alpha.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are mean distances, from 0 to 1. Undefined when no item has
-        two ratings, or when those that have are all of one set.
+        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
+        distances between 0 and 1. Undefined when:
+
+        - no item has two ratings, or
+        - all ratings that can be compared are of one set.
 
     References
     ----------
-    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter 12. Sage.
-    Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2), 37-50.
-    https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
+    Krippendorff, K. (2018). Content Analysis: An Introduction to Its Methodology (4th ed.), chapter
+    12. Sage.
+    Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2),
+    37-50. https://doi.org/10.1111/j.1469-8137.1912.tb05611.x
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness")))
+    >>> counts = CategoryCounts(
+    ...     [[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness"))
+    ... )
     >>> round(float(alpha_jaccard(counts).value), 4)
     0.7368
     """
@@ -114,36 +133,51 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     exchangeable=True,
     split=partial(_split, distance=_masi),
     convention=LEFT_OUT,
-    source="Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836",
+    source=(
+        "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836"
+    ),
 )
 def alpha_masi(counts: CategoryCounts) -> Coefficient:
-    r"""Agreement beyond chance on sets of labels, where two sets also differ by how they lie to each other.
+    r"""Agreement beyond chance on sets of labels, by their overlap and by which contains the other.
 
-    .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|} \, M_{AB}
+    .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad
+       \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|} \, M_{AB}
 
-    with :math:`D_o` and :math:`D_e` as in `krippendorff_alpha`, and the monotonicity M 1 for equal sets, 2/3 where one holds the other, 1/3
-    where both have labels of their own beside common ones, and 0 without a common one. A category is a set: its labels in order with `|`
-    between them, the empty text for the empty set. On labels without `|` it is the nominal alpha.
+    :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. The monotonicity M is:
+
+    - 1 for equal sets,
+    - 2/3 where one set contains the other,
+    - 1/3 where the sets have labels in common and each has labels of its own, and
+    - 0 without a label in common.
+
+    A category is a set, written as its labels in order with `|` between them. The empty text is the
+    empty set. On labels without `|` this is the nominal alpha.
 
     Parameters
     ----------
     counts
-        counts of shape (P, K), weights of shape (..., P).
+        counts of shape (P, K) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are mean distances, from 0 to 1. Undefined when no item has
-        two ratings, or when those that have are all of one set.
+        The value has shape (...) and is at most 1. 0 is chance. `observed` and `expected` are mean
+        distances between 0 and 1. Undefined when:
+
+        - no item has two ratings, or
+        - all ratings that can be compared are of one set.
 
     References
     ----------
-    Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. LREC 2006, 831-836.
+    Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic
+    annotation. LREC 2006, 831-836.
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> counts = CategoryCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness")))
+    >>> counts = CategoryCounts(
+    ...     [[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=Scale(("joy", "sadness", "anger|sadness"))
+    ... )
     >>> round(float(alpha_masi(counts).value), 4)
     0.6667
     """

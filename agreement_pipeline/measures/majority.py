@@ -1,7 +1,8 @@
 """A classifier against what most of the panel say.
 
-The usual shortcut: make the majority's label the truth and compute Cohen's kappa with it. It forgets how divided the panel was and leaves out the
-items without a majority, which are the hard ones; `shah_s` and `vanbelle_albert_kappa` do neither.
+A common shortcut takes the majority's label as the truth and computes Cohen's kappa with it. The
+shortcut ignores how divided the panel was. It also leaves out the items without a majority, which
+are the hard ones. `shah_s` and `vanbelle_albert_kappa` do neither.
 """
 
 import numpy as np
@@ -14,15 +15,16 @@ from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
 
 
 def strict_majority(panel: PanelPatterns) -> Codes:
-    """The category that more than half of an item's raters give, shape (P,); -1 where there is none."""
+    """The category that more than half of an item's raters give; shape (P,); -1 without one."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
 def items_without_majority(panel: PanelPatterns) -> Array:
-    """How many of the items that the classifier labelled and the panel rated have no strict majority, shape (...).
+    """How many items have no strict majority; shape (...).
 
-    They are left out of `consensus_kappa`.
+    Only items that the classifier labelled and the panel rated are counted. `consensus_kappa`
+    leaves them out.
     """
     rated = (panel.labels >= 0) & (panel.panel.codes >= 0).any(1)
     return np.asarray(panel.weights @ (rated & (strict_majority(panel) == MISSING)))
@@ -55,39 +57,50 @@ def _with_majority(panel: PanelPatterns) -> RatingPatterns:
     levels={"nominal", "ordinal"},
     exchangeable=True,
     rests_on=RestsOn(lambda panel: _with_majority(panel).readable, "no majority of the panel"),
-    convention="over the items that the classifier labelled and on which more than half of those who rated it agree; the others are left out",
-    source="Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott (1986), doi:10.1097/00005650-198608000-00008",
+    convention=(
+        "over the items that the classifier labelled and on which more than half of the raters who "
+        "rated them agree; all other items are left out"
+    ),
+    source=(
+        "Cohen, J. (1960), doi:10.1177/001316446002000104; against the majority: Soeken & Prescott "
+        "(1986), doi:10.1097/00005650-198608000-00008"
+    ),
 )
 def consensus_kappa(panel: PanelPatterns) -> Coefficient:
-    r"""Agreement of a classifier beyond chance with the strict majority of the panel, as if the majority were one rater.
+    r"""Agreement of a classifier beyond chance with the strict majority of the panel.
 
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}
 
-    in the manner of Cohen's kappa. Items without a strict majority are left out, and they are the hard ones: the value speaks for the others
-    only. `items_without_majority` counts them.
+    The majority is treated as one rater, as in Cohen's kappa. Items without a strict majority are
+    left out. These are the hard items, so the value holds for the others only.
+    `items_without_majority` counts them.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,), weights of shape (..., P).
+        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1, 0 for chance. Undefined when the classifier labelled no item with a strict majority, or when
-        both gave one and the same category to all of those.
+        The value has shape (...) and lies between -1 and 1. 0 is chance. Undefined when:
+
+        - the classifier labelled no item with a strict majority, or
+        - both gave one and the same category to all those items.
 
     References
     ----------
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
-    https://doi.org/10.1177/001316446002000104
-    Soeken, K. L. & Prescott, P. A. (1986). Issues in the use of kappa to estimate reliability. Medical Care 24(8), 733-741.
-    https://doi.org/10.1097/00005650-198608000-00008
+    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+    Measurement 20(1), 37-46. https://doi.org/10.1177/001316446002000104
+    Soeken, K. L. & Prescott, P. A. (1986). Issues in the use of kappa to estimate reliability.
+    Medical Care 24(8), 733-741. https://doi.org/10.1097/00005650-198608000-00008
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> panel = RatingPatterns([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c"))
+    >>> panel = RatingPatterns(
+    ...     [[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")), raters=("a", "b", "c")
+    ... )
     >>> round(float(consensus_kappa(PanelPatterns(panel, [0, 1, 1], "model")).value), 4)
     0.4
     """

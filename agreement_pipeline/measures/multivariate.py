@@ -1,9 +1,13 @@
 """Agreement on ratings that are vectors of numbers, in a fixed panel of raters.
 
-A rating is a point. Disagreement is how far apart the points of one item lie, and chance how far apart points of different raters lie when the
-items are drawn anew. Berry and Mielke take the distance of two points, Janson and Olsson its square, Um the volume of the simplex of as many
-points as it takes to have one. Distances depend on the units of the dimensions: put them in units that compare. Volumes do not, but vanish where
-the dimensions are linearly dependent, and forgive two raters who agree against a third.
+A rating is a point. Disagreement is how far apart the points of one item lie. Chance is how far
+apart points of different raters lie when their items are drawn anew. Berry and Mielke take the
+distance of two points. Janson and Olsson take its square. Um takes the volume of a simplex, which
+has as many points as a volume needs.
+
+Distances depend on the units of the dimensions, so put the dimensions in units that compare.
+Volumes do not depend on units, but they vanish where the dimensions are linearly dependent. They
+also forgive a disagreement if two raters agree against a third.
 """
 
 import numpy as np
@@ -32,38 +36,43 @@ VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
     source="Janson, H. & Olsson, U. (2001), doi:10.1177/00131640121971239",
 )
 def janson_olsson_iota(values: RatingValues) -> Coefficient:
-    r"""Agreement beyond chance on vectors of numbers, by the squared distance between two raters' ratings.
+    r"""Agreement beyond chance on vectors of numbers, by the squared distance between two ratings.
 
     .. math:: \iota = 1 - \frac{d_o}{d_e}, \qquad
        d_o = \frac{1}{n \binom{b}{2}} \sum_i \sum_{s<t} \lVert x_{si} - x_{ti} \rVert^2, \qquad
        d_e = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t} \lVert x_{si} - x_{tj} \rVert^2
 
-    for b raters of n items. Dimensions are taken in their own units: one with larger numbers counts more. In one dimension it is `lin_ccc`.
-    On a single item it is 0, as all of chance is that item.
+    There are b raters of n items. Dimensions are taken in their own units, so one with larger
+    numbers counts more. In one dimension ι is `lin_ccc`. On a single item it is 0 because all of
+    chance is that item.
 
     Parameters
     ----------
     values
-        values of shape (N, R, D), weights of shape (..., N).
+        values of shape (N, R, D) and weights of shape (..., N).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1, 0 for chance; observed and expected are mean squared distances. Undefined with one rater, when no
-        item was rated by every rater, or when all those ratings are the same.
+        value of shape (...), from -1 to 1. Chance gives 0. Observed and expected are mean squared
+        distances. Undefined with one rater, or when no item was rated by every rater. Also
+        undefined when all those ratings are the same.
 
     References
     ----------
-    Janson, H. & Olsson, U. (2001). A measure of agreement for interval or nominal multivariate observations.
-    Educational and Psychological Measurement 61(2), 277-289. https://doi.org/10.1177/00131640121971239
+    Janson, H. & Olsson, U. (2001). A measure of agreement for interval or nominal multivariate
+    observations. Educational and Psychological Measurement 61(2), 277-289.
+    https://doi.org/10.1177/00131640121971239
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
-    >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181]]
+    >>> height = [[166, 171, 171], [160, 170, 165], [187, 174, 185], [161, 163, 162],
+    ...           [172, 182, 181]]
     >>> photos = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(photos, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> values = RatingValues(photos, scale=Scale(None, "multivariate interval", dimensions=2),
+    ...                       raters=("a", "b", "c"))
     >>> round(float(janson_olsson_iota(values).value), 3)
     0.755
     """
@@ -90,41 +99,47 @@ def janson_olsson_iota(values: RatingValues) -> Coefficient:
     source="Berry, K. J. & Mielke, P. W. (1988), doi:10.1177/0013164488484007",
 )
 def berry_mielke_r(values: RatingValues) -> Coefficient:
-    r"""Agreement beyond chance on vectors of numbers, by the distance between two raters' ratings.
+    r"""Agreement beyond chance on vectors of numbers, by the distance between two ratings.
 
     .. math:: R = 1 - \frac{\delta}{\mu_\delta}, \qquad
        \delta = \frac{1}{n \binom{b}{2}} \sum_i \sum_{s<t} \lVert x_{si} - x_{ti} \rVert, \qquad
-       \mu_\delta = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t} \lVert x_{si} - x_{tj} \rVert
+       \mu_\delta = \frac{1}{n^2 \binom{b}{2}} \sum_i \sum_j \sum_{s<t}
+       \lVert x_{si} - x_{tj} \rVert
 
-    for b raters of n items. Dimensions are taken in their own units: one with larger numbers counts more. On a single item it is 0, as all
-    of chance is that item.
+    There are b raters of n items. Dimensions are taken in their own units, so one with larger
+    numbers counts more. On a single item R is 0 because all of chance is that item.
 
-    Exact in one dimension, and in more up to 20,000 items by three raters, where time grows with the square of n, for all draws of weights
-    together, and memory with n; beyond that :math:`\mu_\delta` comes from a million random pairs of ratings or more, always the same ones, with
-    `monte_carlo_error` the standard error they leave. That error is itself estimated from those pairs, and too small where a few ratings lie far
-    from all others.
+    In one dimension R is exact. In more dimensions it is exact up to 20,000 items by three raters.
+    Time then grows with the square of n for all resamples together. Memory grows with n.
+
+    Beyond that, :math:`\mu_\delta` comes from a million random pairs of ratings or more, always the
+    same ones. `monte_carlo_error` is the standard error that they leave. That error is itself
+    estimated from those pairs. It is too small where a few ratings lie far from all others.
 
     Parameters
     ----------
     values
-        values of shape (N, R, D), weights of shape (..., N).
+        values of shape (N, R, D) and weights of shape (..., N).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from -1 to 1, 0 for chance; observed and expected are mean distances. Undefined with one rater, when no item was
-        rated by every rater, or when all those ratings are the same.
+        value of shape (...), from -1 to 1. Chance gives 0. Observed and expected are mean
+        distances. Undefined with one rater, or when no item was rated by every rater. Also
+        undefined when all those ratings are the same.
 
     References
     ----------
-    Berry, K. J. & Mielke, P. W. (1988). A generalization of Cohen's kappa agreement measure to interval measurement and multiple raters.
-    Educational and Psychological Measurement 48(4), 921-933. https://doi.org/10.1177/0013164488484007
+    Berry, K. J. & Mielke, P. W. (1988). A generalization of Cohen's kappa agreement measure to
+    interval measurement and multiple raters. Educational and Psychological Measurement 48(4),
+    921-933. https://doi.org/10.1177/0013164488484007
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> corners = [[(0, 0), (3, 4)], [(3, 4), (0, 0)], [(0, 0), (0, 0)]]
-    >>> values = RatingValues(corners, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b"))
+    >>> values = RatingValues(corners, scale=Scale(None, "multivariate interval", dimensions=2),
+    ...                       raters=("a", "b"))
     >>> round(float(berry_mielke_r(values).value), 4)
     -0.5
     """
@@ -151,51 +166,67 @@ def _flat(values: RatingValues) -> bool:
     bounds=(-np.inf, 1.0),
     undefined=(
         Condition(
-            "there are fewer raters than a simplex has corners, one more than there are dimensions",
+            "there are fewer raters than a simplex has corners (the number of dimensions plus one)",
             _few_raters,
         ),
         NO_CROSSED_ITEM,
         Condition(
-            "every simplex of ratings by different raters has volume 0, as when the dimensions are linearly dependent",
+            "every simplex of ratings by different raters has volume 0, "
+            "for example because the dimensions are linearly dependent",
             _flat,
         ),
     ),
     levels=VECTORS,
     crossed=True,
-    cannot_hold="it does not see raters who answer at random, as long as they are fewer than the dimensions and the others agree. Use janson_olsson_iota",
+    cannot_hold="it does not see raters who answer at random if they are fewer than the "
+    "dimensions and the others agree. Use janson_olsson_iota",
     expensive=True,
     convention=TWO_WAY,
-    source="Um, Y. (2004). A new agreement measure for interval multivariate observations. J. Korean Data & Information Science Society 15(1), 263-271",
+    source="Um, Y. (2004). A new agreement measure for interval multivariate observations. "
+    "J. Korean Data & Information Science Society 15(1), 263-271",
 )
 def um_phi(values: RatingValues) -> Coefficient:
-    r"""Agreement beyond chance on vectors of numbers, by the volume of the simplex that raters' ratings span.
-    In c dimensions up to c - 1 raters may answer at random without lowering it if the others agree exactly, and one whole dimension may be
-    noise. Read it beside `janson_olsson_iota`.
+    r"""Agreement beyond chance on vectors of numbers, by the volume of the simplex of ratings.
+
+    In c dimensions, up to c - 1 raters may answer at random without lowering φ if the others agree
+    exactly. One whole dimension may be noise. Read φ beside `janson_olsson_iota`.
 
     .. math:: \phi = 1 - \frac{d_o}{d_e}, \qquad
-       d_o = \frac{1}{n \binom{b}{w}} \sum_i \sum_{s_1 < \dots < s_w} \Delta(x_{s_1 i}, \dots, x_{s_w i}), \qquad
-       d_e = \frac{1}{n^w \binom{b}{w}} \sum_{i_1} \cdots \sum_{i_w} \sum_{s_1 < \dots < s_w} \Delta(x_{s_1 i_1}, \dots, x_{s_w i_w})
+       d_o = \frac{1}{n \binom{b}{w}} \sum_i \sum_{s_1 < \dots < s_w}
+       \Delta(x_{s_1 i}, \dots, x_{s_w i}), \qquad
+       d_e = \frac{1}{n^w \binom{b}{w}} \sum_{i_1} \cdots \sum_{i_w} \sum_{s_1 < \dots < s_w}
+       \Delta(x_{s_1 i_1}, \dots, x_{s_w i_w})
 
-    for b raters of n items in c dimensions, :math:`w = c + 1`, :math:`\Delta` the volume of a simplex: a triangle in two dimensions, the
-    distance in one, where it is `berry_mielke_r`. It does not depend on the units of the dimensions, nor on turning or skewing them. Raters
-    who differ along one line only span no volume and count as agreeing. On a single item it is 0, as all of chance is that item.
+    There are b raters of n items in c dimensions, and :math:`w = c + 1`. The volume of a simplex is
+    :math:`\Delta`. In two dimensions the simplex is a triangle. In one dimension the volume is the
+    distance, and φ is `berry_mielke_r`. Units do not change φ, and neither does turning or skewing
+    the dimensions. Raters who differ along one line only span no volume and count as agreeing. On a
+    single item φ is 0 because all of chance is that item.
 
-    Exact in one dimension, in two up to about 11,000 items by three raters, in more up to ten million simplices; beyond that from a million
-    random simplices, always the same ones, with `monte_carlo_error` the standard error they leave. For draws of weights, which may only be few,
-    it is exact up to 790 items by three raters in two dimensions and up to 200,000 simplices in more; beyond that 200,000 random ones serve all draws.
-    The standard error is itself estimated from those simplices, and too small where a few ratings far from all others hold most of the volume.
+    In one dimension φ is exact. In two it is exact up to about 11,000 items by three raters. In
+    more it is exact up to ten million simplices. Beyond that, it comes from a million random
+    simplices, always the same ones. `monte_carlo_error` is the standard error that they leave. That
+    error is itself estimated from those simplices. It is too small where a few ratings far from all
+    others hold most of the volume.
+
+    There may only be few resamples. In two dimensions they are exact up to 790 items by three
+    raters. In more they are exact up to 200,000 simplices. Beyond that, 200,000 random simplices
+    serve all resamples.
 
     Parameters
     ----------
     values
-        values of shape (N, R, D), weights of shape (..., N).
+        values of shape (N, R, D) and weights of shape (..., N).
 
     Returns
     -------
     Coefficient
-        value of shape (...), at most 1, 0 for chance; observed and expected are mean volumes, the 1/c! of the simplex included. Undefined with
-        fewer raters than a simplex has corners, when no item was rated by every rater, or when every simplex has volume 0, as when all ratings
-        lie on one line or plane.
+        value of shape (...), at most 1. Chance gives 0. Observed and expected are mean volumes,
+        with the 1/c! of the simplex included. Undefined in three cases:
+
+        - there are fewer raters than a simplex has corners;
+        - no item was rated by every rater;
+        - every simplex has volume 0, for example because all ratings lie on one line or plane.
 
     References
     ----------
@@ -205,10 +236,13 @@ def um_phi(values: RatingValues) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> weight = [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80], [66, 71, 73], [66, 70, 75]]
-    >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162], [172, 182, 181], [175, 179, 180], [175, 178, 180]]
+    >>> weight = [[70, 76, 73], [72, 78, 78], [85, 91, 100], [57, 64, 60], [70, 75, 80],
+    ...           [66, 71, 73], [66, 70, 75]]
+    >>> height = [[166, 171, 170], [160, 170, 165], [187, 174, 185], [161, 163, 162],
+    ...           [172, 182, 181], [175, 179, 180], [175, 178, 180]]
     >>> men = np.stack([weight, height], axis=2)
-    >>> values = RatingValues(men, scale=Scale(None, "multivariate interval", dimensions=2), raters=("a", "b", "c"))
+    >>> values = RatingValues(men, scale=Scale(None, "multivariate interval", dimensions=2),
+    ...                       raters=("a", "b", "c"))
     >>> round(float(um_phi(values).value), 3)
     0.645
     """
@@ -221,7 +255,10 @@ def um_phi(values: RatingValues) -> Coefficient:
 
 
 def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
-    """The points turned and stretched to variance 1 in every direction, and the volume that 1 then stands for; 0 where they have none."""
+    """Turn and stretch the points to variance 1 in every direction.
+
+    The second value is the volume that 1 then stands for, or 0 if the points have no volume.
+    """
     points = z.reshape(-1, z.shape[-1])
     if len(points) < points.shape[1] or not np.ptp(points, axis=0).all():
         return z * 0, 0.0

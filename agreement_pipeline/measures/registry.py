@@ -20,19 +20,21 @@ F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
 class Coefficient(NamedTuple):
-    """A coefficient and its parts, each of shape (...), or (..., K) for a measure of every category.
+    """A coefficient and its parts, each of shape (...); of every category, each of shape (..., K).
 
     Attributes
     ----------
     value
         nan where the measure is undefined.
     observed, expected
-        Agreement, or disagreement for the measures built on it, as seen and as chance alone would give. `expected` is
-        None for a measure without chance correction.
+        Agreement as observed, and as chance alone would give. For the measures built on
+        disagreement, both are disagreement. `expected` is None for a measure without chance
+        correction.
     greatest
-        The largest agreement that could have been reached, where a measure does not take it as 1.
+        The largest agreement that could have been reached, for measures where this is not always 1.
     monte_carlo_error
-        The standard error that random sampling inside the measure leaves in `value`; None where it is computed exactly.
+        The standard error of `value` from random sampling inside the measure; None where `value` is
+        exact.
     """
 
     value: Array
@@ -42,11 +44,15 @@ class Coefficient(NamedTuple):
     monte_carlo_error: Array | None = None
 
     def where(self, defined: ArrayLike) -> "Coefficient":
-        """The same, without a value where it is not defined, shape (...)."""
+        """The coefficient with nan where it is not defined; shape (...)."""
         return self._replace(value=np.where(defined, self.value, np.nan))
 
     def in_spans(self, span: Array) -> "Coefficient":
-        """Its parts, agreement in units of which the scale has more, counted over the scale: `span` is the share of it that one unit is, shape (...)."""
+        """The coefficient with its agreement parts counted over the whole scale.
+
+        They were counted in a unit that is only a part of the scale. `span` is the share of the
+        scale that one unit is; shape (...).
+        """
         return self._replace(
             **{
                 name: 1 - span * (1 - part)
@@ -57,9 +63,12 @@ class Coefficient(NamedTuple):
 
 
 class RestsOn(NamedTuple):
-    """What a measure is read on: which rows, of how many items, what the others have that they are dropped for, of how many ratings, and of whose.
+    """The rows that a measure is computed from, and how to count them.
 
-    Where it rests on other rows too, as on replicates that show guessing, `also` tells which.
+    `rows` is True for rows that the measure uses. `others` says what the rows that are left out
+    have. `among` counts all items, and `ratings` counts all ratings. `by_rater` counts the used
+    items of each rater. `also` is True for further rows that the measure needs, as replicates that
+    show guessing.
     """
 
     rows: Callable[[Any], NDArray[np.bool_]]
@@ -70,15 +79,15 @@ class RestsOn(NamedTuple):
     also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
-        """How many items agreement is read on."""
+        """How many items agreement is computed from."""
         return round(float(statistic.weights[self.rows(statistic)].sum()))
 
     def raters(self, statistic: Any) -> int:
-        """How many raters rated such an item; those who met nobody there say nothing of agreement."""
+        """How many raters rated such an item. Other raters say nothing about agreement."""
         return count_raters(statistic, self.rows(statistic), self.by_rater)
 
     def clusters(self, statistic: Any) -> int | None:
-        """How many clusters they stand in; None where items come one by one."""
+        """How many clusters these items are in; None where items do not come in clusters."""
         clusters = statistic.clusters
         return (
             None
@@ -87,11 +96,14 @@ class RestsOn(NamedTuple):
         )
 
     def units(self, statistic: Any) -> float:
-        """How many items agreement is read on, or as many clusters of one size as say as much as theirs."""
+        """How many items agreement is computed from, or their effective number of clusters."""
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
-        """The same of the rows that decide how much is known: the fewer of these and those that it rests on too."""
+        """How many units decide how much is known.
+
+        The number is the smaller of `units` and of the units of the rows in `also`.
+        """
         units = self.units(statistic)
         return units if self.also is None else min(units, _units(statistic, self.also(statistic)))
 
@@ -113,7 +125,11 @@ def _nobody(statistic: Any) -> tuple[str, ...]:
 
 
 class Condition(NamedTuple):
-    """When a measure is undefined: what holds then, in words, and how to see it on a statistic, and where it matters under a weighting."""
+    """When a measure is undefined.
+
+    `reason` is a half sentence. `holds` is True on a statistic where the measure is undefined.
+    `weighted` is True if `holds` depends on the weighting.
+    """
 
     reason: str
     holds: Callable[..., bool]
@@ -132,12 +148,14 @@ class Measure:
 
     Attributes
     ----------
-    name, title
-        The registry name, which policies, assets, checks and the command line use, and the name people use.
+    name
+        The registry name, which policies, assets, checks and the command line use.
+    title
+        The name people use.
     function
         From a statistic to a `Coefficient`.
     question
-        Which agreement it speaks of: between raters, of a rater with herself, of a classifier with the panel.
+        Which agreement it describes: of raters, of each rater over time, or of a classifier.
     needs
         The statistic it is computed from.
     levels
@@ -147,33 +165,37 @@ class Measure:
     undefined
         The exact conditions under which it has no value.
     per_category
-        Does it give a value for every category? The round's own value is then the lowest.
+        True if it gives a value for every category. The round's own value is then the lowest.
     chance_corrected
-        Is 0 the value of guessing?
+        True if 0 is the value of guessing.
     exchangeable
-        Does it stay the same when raters swap names item by item? Of a panel it is then computed from rows without names, which are fewer.
+        True if the value stays the same when raters swap names item by item. For a panel it is then
+        computed from rows without names, which are fewer.
     continuous
-        Is it also defined, from `RatingValues`, where a scale has no list of categories? Always so when it needs values.
+        True if the measure is also defined where a scale has no list of categories. It is then
+        computed from `RatingValues`. A measure that needs values is always so defined.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed
-        Does it rest on the items alone that every rater rated?
+        True if only items rated by every rater are used.
     expensive
-        Does it take more than linear time in the number of items? Its interval then comes from few draws.
+        True if it takes more than linear time. Its interval then comes from few resamples.
     raters_left_out
-        From a statistic to the raters of the round whom it cannot speak of, by name: their replicates, or their confidence, are missing or show nothing.
+        From a statistic to the names of the raters that the measure cannot use. Their replicates or
+        their confidence are missing, or show nothing.
     rests_on
-        The items it is read on.
+        The rows it is computed from.
     convention
         How missing ratings count.
     source
         Where the formula comes from, with DOI.
     weighting
-        How much two different categories agree, for a measure that weighs them.
+        How much two different categories agree, for a measure with weights.
     split
-        From category counts to the two categories that unseen items are split between, for a measure that knows better than the level of the scale.
+        From category counts to the two categories that unseen items are split between. None where
+        the level of the scale decides.
     alias_of
-        The name of the measure that this is another name of.
+        The name of the same measure, if this record is an alias.
     """
 
     name: str
@@ -205,16 +227,16 @@ class Measure:
 
     @property
     def computed_as(self) -> str:
-        """The name it is computed under: its own, unless it is another name of a measure."""
+        """The name that the measure is computed under: its own, unless it is an alias."""
         return self.alias_of or self.name
 
     @property
     def description(self) -> str:
-        """What it measures, the first line of its documentation."""
+        """What the measure is, as the first line of its documentation."""
         return (self.function.__doc__ or self.title).strip().splitlines()[0]
 
     def defined_on(self, scale: Scale) -> bool:
-        """Whether it can be computed on ratings of that scale."""
+        """True if the measure can be computed on ratings of that scale."""
         return scale.level in self.levels and (
             self.continuous or self.needs == "values" or not scale.continuous
         )
@@ -230,7 +252,7 @@ MEASURES: dict[str, Measure] = {}
 
 
 class Fields(TypedDict, total=False):
-    """What a measure says of itself: the fields of its record that `measure` does not find out."""
+    """The fields of a measure's record that `measure` cannot find out by itself."""
 
     question: Required[Question]
     needs: Required[Needs]
@@ -259,11 +281,14 @@ def measure(
     aliases: Mapping[str, str] | None = None,
     **fields: Unpack[Fields],
 ) -> Callable[[F], F]:
-    """Register a function as a measure under its own name, or, given `weightings`, once under each name with that weighting.
+    """Register a function as a measure under its own name.
 
-    `unweighted_bounds` are those of the form without weights, where they are narrower. `aliases` are further names, each with the one it is
-    another name of. The measure then appears in the assets, the checks, the policies, the command line, the documentation and the common
-    tests.
+    With `weightings`, the function is registered once under each name with that weighting.
+    `unweighted_bounds` are the bounds of the form without weights, where they are narrower.
+    `aliases` are further names, each with the name of the same measure.
+
+    Assets, checks, policies, the command line, the documentation and the common tests then include
+    the measure.
     """
 
     def register(function: F) -> F:
@@ -305,18 +330,19 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
 def _add(record: Measure) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
         raise ValueError(
-            f"measure {record.name!r}: a new name in lower case letters, digits and underscores is required."
+            f"measure {record.name!r}: found a name that is taken or has other characters; "
+            "expected a new name in lower case letters, digits and underscores."
         )
     MEASURES[record.name] = record
 
 
 def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
-    """(p_o - p_e) / (1 - p_e): the share of the agreement that chance leaves to be reached."""
+    """(p_o - p_e) / (1 - p_e): agreement beyond chance, as a share of what chance leaves."""
     return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)
 
 
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
-    """Their quotient; nan, without a warning, where the denominator is no more than 0 up to rounding."""
+    """The quotient; nan where the denominator is at most 0 up to rounding. No warning is given."""
     top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
     np.divide(top, bottom, out=quotient, where=bottom > 1e-12)

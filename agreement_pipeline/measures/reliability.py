@@ -1,8 +1,10 @@
-"""Agreement between raters, less what their own replicates show to be guessing.
+"""Agreement between raters, less the guessing that their own replicates show.
 
-Two raters may agree because both knew, or because both guessed and were lucky. What a rater says of items she met again shows how much she guesses:
-her labels are a mixture of guesses, drawn as the panel uses the categories, and of decided answers. Of every agreement between two raters
-only the part is kept in which both were decided. So the discount comes from the raters' own inconsistency and not from a model of chance alone.
+Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
+items they met again show how much they guess. These labels are a mixture of guesses and decided
+answers. A guess is a random label with the probabilities of the panel's use of the categories. Of
+every agreement between two raters, only the part in which both decided is kept. So the discount
+comes from the raters' own inconsistency, and not from a model of chance alone.
 """
 
 from typing import NamedTuple
@@ -10,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure, ratio
@@ -17,24 +20,22 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicateCounts
 
 CONVENTION = (
-    "over the items that two raters with replicates rated; pairs with a rater without replicates are left out, and a rater's guessing on the items "
-    "she met again stands for all her items"
+    "over the items that two raters with replicates rated; pairs with a rater without replicates "
+    "are left out; a rater's guessing on the items they met again stands for all their items"
 )
-MOST_STEPS = 200
-LARGEST_SHARE = np.nextafter(1.0, 0.0)
 
 
 class _Guessing(NamedTuple):
-    """How each rater comes by a label: by chance after `p`, or decidedly.
+    """How each rater arrives at a label: by a random guess after `p`, or by a decision.
 
     Attributes
     ----------
     x
-        The share of random choice, shape (..., R); nan for a rater whose replicates do not show it.
+        The share of random choice; shape (..., R); nan for a rater whose replicates do not show it.
     y
-        The share of decided choice of each category, shape (..., R, K).
+        The share of decided choice of each category; shape (..., R, K).
     p
-        The panel's use of the categories, shape (..., K); nan where fewer than two are in use.
+        The panel's use of the categories; shape (..., K); nan where fewer than two are in use.
     """
 
     x: Array
@@ -61,7 +62,11 @@ def _paired_rows(replicates: ReplicateCounts) -> NDArray[np.bool_]:
 
 
 def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Array:
-    """How many of these items each rater with replicates rated, wherever she met items again; none where her replicates do not show guessing."""
+    """How many of these items each rater with replicates rated.
+
+    It does not matter on which items the rater has replicates. The number is 0 where the rater's
+    replicates do not show guessing.
+    """
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
     return np.asarray(
@@ -70,7 +75,7 @@ def _paired_by_rater(replicates: ReplicateCounts, rows: NDArray[np.bool_]) -> Ar
 
 
 def _showing_guessing(replicates: ReplicateCounts) -> NDArray[np.bool_]:
-    """The items that some rater met as often as there are categories in use."""
+    """True for items that some rater met at least as often as there are categories in use."""
     long = replicates.sizes >= (replicates.patterns.used > 0).sum(-1)
     return np.isin(np.arange(len(replicates.patterns.codes)), replicates.item[long])
 
@@ -88,16 +93,18 @@ def _without_shares(replicates: ReplicateCounts) -> tuple[str, ...]:
 
 
 FEWER_THAN_TWO_CATEGORIES = Condition(
-    "the first ratings are of fewer than two categories, so guessing cannot be told from knowing",
+    "the first ratings use fewer than two categories, so guessing cannot be told from knowing",
     _one_category,
 )
 TOO_FEW_REPETITIONS = Condition(
-    "every rater met the items she met again fewer times than there are categories in use, which is too few to show guessing",
+    "every rater met their repeated items fewer times than there are categories in use, which is "
+    "too few to show guessing",
     _too_few_repetitions,
 )
 NEVER_MET = Condition("no item was rated by two raters with replicates", _never_met)
 NEVER_GIVEN = Condition(
-    "raters agree on a category that one of them never gave to an item she met again, so how often she guesses it is not known",
+    "raters agree on a category that one of them never gave to an item they met again, so how "
+    "often that rater guesses it is not known",
     _never_given,
 )
 PAIRED_ITEMS = RestsOn(
@@ -129,48 +136,67 @@ PAIRED_ITEMS = RestsOn(
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
 def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
-    r"""Agreement between raters that is genuine, each rater's guessing read off the labels she gave to items she met again.
+    r"""Agreement between raters less the guessing that each rater's replicates show.
 
-    .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\, g_i(c_i)\, g_j(c_j), \qquad
+    .. math:: \rho = \frac{1}{|U|} \sum_u \frac{1}{\binom{r}{2}} \sum_{i < j} \delta(c_i, c_j)\,
+       g_i(c_i)\, g_j(c_j), \qquad
        g_i(c) = \frac{y^i_c}{y^i_c + p_c x^i}
 
-    A rater chooses at random, after the panel's own shares :math:`p`, with probability x, and otherwise decidedly names category k with
-    probability :math:`y_k`. Her labels of one item, of shares d, leave :math:`d_k = x p_k + y_k`; of all such x, the one of the greatest
-    entropy is taken, which is the root of :math:`x = \prod_k (d_k - x p_k)^{p_k}`, and 0 where she never gave a category in use. x and y are means over the
-    items she met again. The genuine agreement effect of a pair is the product of the two raters' factors g.
+    With probability x a rater chooses at random. The random labels follow the panel's own shares p.
+    With probability :math:`y_k` the rater decides on category k. Then :math:`d_k = x p_k + y_k` are
+    the shares of the rater's labels of one item. Several x are possible, and the one with the
+    greatest entropy is used. The root of :math:`x = \prod_k (d_k - x p_k)^{p_k}` gives that x. It
+    is 0 where the rater never gave a category in use. The x and y of a rater are means over the
+    items that they met again.
 
-    A label she always repeats shows no guessing: with every rater at one with herself, ρ is the percent agreement. Entropy never takes
-    more than half of a rater's labels for guesses, so that raters who only guess do not get 0: two balanced categories leave x = 1/3 and
-    ρ = 2/9. `observed` is the agreement of the same pairs before the discount.
+    The genuine agreement effect of a pair is the product of the two raters' factors g. A label that
+    a rater always repeats shows no guessing. If every rater agrees with all their own earlier
+    labels, ρ is the percent agreement.
+
+    Entropy never counts more than half of a rater's labels as guesses. So raters who only guess do
+    not get 0. With two balanced categories they get x = 1/3 and ρ = 2/9. `observed` is the
+    agreement of the same pairs before the discount.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape (..., P).
+        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
+        (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when the first ratings are of fewer than two categories; when every
-        rater met the items she met again fewer times than there are categories in use, since x is then 0 whatever she does (such items are left
-        out); when no item was rated by two raters with replicates; and when raters agree on a category that one of them never gave to an
-        item she met again. `campagner_cabitza_rho_robust` asks less of the replicates: use it unless they hold every category many times.
+        The value has shape (...) and lies between 0 and 1. Undefined when:
+
+        - no rater met an item twice,
+        - the first ratings use fewer than two categories,
+        - every rater met their repeated items fewer times than there are categories in use,
+        - no item was rated by two raters with replicates, or
+        - raters agree on a category that one of them never gave to an item they met again.
+
+        On an item met fewer times than there are categories in use, x is always 0. Such items are
+        left out. `campagner_cabitza_rho_robust` asks less of the replicates. Use it unless the
+        replicates hold every category many times.
 
     Notes
     -----
-    The source reports x near 1/2 for most raters on two balanced classes; its own equation 1 allows 1/3 at most there. So its ρ of 0.46, from an
-    observed agreement of 0.82, cannot come from equation 1: with x at most 1/3 the robust form, which it used, is 0.82 · 0.8² = 0.525 at least,
-    and 0.46 takes x near 0.40.
+    The source reports x near 1/2 for most raters on two balanced classes. Its own equation 1 allows
+    at most 1/3 there. The source also reports ρ = 0.46 from an observed agreement of 0.82. It used
+    the robust form. With x at most 1/3, that form is at least 0.82 · 0.8² = 0.525. A ρ of 0.46
+    needs x near 0.40. So equation 1 cannot give 0.46.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
-    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
+    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
+    270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> first = RatingPatterns(
+    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
+    ... )
     >>> sure = ReplicateCounts([[2, 0], [0, 2], [2, 0], [0, 2]], [0, 2, 0, 2], [0, 0, 1, 1], first)
     >>> float(campagner_cabitza_rho(sure).value)
     0.8
@@ -195,34 +221,44 @@ def campagner_cabitza_rho(replicates: ReplicateCounts) -> Coefficient:
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )
 def campagner_cabitza_rho_robust(replicates: ReplicateCounts) -> Coefficient:
-    r"""Agreement between raters that is genuine, each rater's guessing summed up in one share for all categories.
+    r"""Agreement between raters less guessing, with one share of guessing for all categories.
 
     .. math:: g_i(c) = \frac{Y^i}{Y^i + p_c x^i}, \qquad Y^i = \sum_k y^i_k = 1 - x^i
 
-    in the place of the factors of `campagner_cabitza_rho`: which category a rater decides on is ignored, and only how often she does
-    counts. The source recommends it where replicates are few. It is never less than the exact form.
+    These factors replace the factors of `campagner_cabitza_rho`. Which category a rater decides on
+    is ignored. Only how often the rater decides counts. The source recommends this form where
+    replicates are few. The value is never less than that of the exact form.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K), the first ratings of the same items, item weights of shape (..., P).
+        cell counts of shape (C, K), the first ratings of the same items, item weights of shape
+        (..., P).
 
     Returns
     -------
     Coefficient
-        value of shape (...), from 0 to 1. Undefined when no rater met an item twice; when the first ratings are of fewer than two categories; when every
-        rater met the items she met again fewer times than there are categories in use (such items are left out); and when no item was rated
-        by two raters with replicates.
+        The value has shape (...) and lies between 0 and 1. Undefined when:
+
+        - no rater met an item twice,
+        - the first ratings use fewer than two categories,
+        - every rater met their repeated items fewer times than there are categories in use, or
+        - no item was rated by two raters with replicates.
+
+        Items met fewer times than there are categories in use are left out.
 
     References
     ----------
-    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground
-    truth. Studies in Health Technology and Informatics 270, 282-286. https://doi.org/10.3233/SHTI200167
+    Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement
+    to assess the reliability of medical ground truth. Studies in Health Technology and Informatics
+    270, 282-286. https://doi.org/10.3233/SHTI200167
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
-    >>> first = RatingPatterns([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b"))
+    >>> first = RatingPatterns(
+    ...     [[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=Scale(("no", "yes")), raters=("a", "b")
+    ... )
     >>> torn = ReplicateCounts([[1, 1], [1, 1]], [1, 1], [0, 1], first)
     >>> round(float(campagner_cabitza_rho_robust(torn).value), 4)
     0.512
@@ -231,7 +267,10 @@ def campagner_cabitza_rho_robust(replicates: ReplicateCounts) -> Coefficient:
 
 
 def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
-    """The mean over items of the share of pairs that agree, each pair counted with its factors `g` of shape (..., R, K)."""
+    """The mean over items of the share of pairs that agree.
+
+    `g` holds the factors of each rater; shape (..., R, K).
+    """
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
     raters = known @ replicates.patterns.indicators.sum(-1).T
@@ -244,7 +283,7 @@ def _discounted(replicates: ReplicateCounts, g: Array) -> Coefficient:
 
 
 def _agreed(replicates: ReplicateCounts, g: Array) -> Array:
-    """The factors' products summed over the pairs that agree, row by row, shape (..., P)."""
+    """The factors' products summed over the pairs that agree, row by row; shape (..., P)."""
     given = replicates.patterns.indicators
     with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
     return np.asarray(
@@ -253,13 +292,13 @@ def _agreed(replicates: ReplicateCounts, g: Array) -> Array:
 
 
 def _paired_weights(replicates: ReplicateCounts, known: Array) -> Array:
-    """The weights of the rows that two raters with replicates rated, 0 for the others."""
+    """The weights of the rows that two raters with replicates rated, 0 for all others."""
     rated = replicates.patterns.indicators.sum(-1)
     return np.where(known @ rated.T >= 2, replicates.weights, 0.0)
 
 
 def _unknown(replicates: ReplicateCounts, g: Array) -> Array:
-    """Do raters agree on a category for which one of them has no factor? Shape (...)."""
+    """True where raters agree on a category for which one of them has no factor; shape (...)."""
     known = np.isfinite(g).any(-1)
     given = replicates.patterns.indicators
     lacking = [
@@ -298,43 +337,3 @@ def _panel_shares(replicates: ReplicateCounts) -> Array:
     used = replicates.patterns.used
     several = (used > 0).sum(-1, keepdims=True) >= 2
     return ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
-
-
-def random_choice(d: Array, p: Array) -> Array:
-    """The share x of random choice after `p`, shape (..., K), in labels of shares `d`, shape (C, K), at the greatest entropy.
-
-    Shape (..., C). It is 0 where a category of `p` does not occur in `d`.
-    """
-    rows, place = np.unique(d, axis=0, return_inverse=True)
-    p = p[..., None, :]
-    shares = np.divide(
-        rows, p, out=np.full(np.broadcast_shapes(rows.shape, p.shape), np.inf), where=p > 0
-    )
-    most = shares.min(-1)
-    inner = (most > 0) & np.isfinite(most)
-    x = np.zeros(most.shape)
-    x[inner] = most[inner] * _root(
-        shares[inner] / most[inner][:, None], np.broadcast_to(p, shares.shape)[inner]
-    )
-    return x[..., place.ravel()]
-
-
-def _root(c: Array, p: Array) -> Array:
-    """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), for rows of c and p; Newton's method, kept inside a shrinking bracket."""
-    c = np.where(p > 0, c, 2.0)
-    entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
-    low, high, s = np.zeros(len(c)), np.ones(len(c)), np.full(len(c), 0.5)
-    for _ in range(MOST_STEPS):
-        gap = c - s[:, None]
-        f = np.log(s) + entropy - (p * np.log(gap)).sum(-1)
-        low, high = np.where(f < 0, s, low), np.where(f < 0, high, s)
-        newton = s - f / (1 / s + (p / gap).sum(-1))
-        before, s = (
-            s,
-            np.minimum(
-                np.where((newton > low) & (newton < high), newton, (low + high) / 2), LARGEST_SHARE
-            ),
-        )
-        if np.abs(s - before).max(initial=0.0) < 1e-15:
-            break
-    return s

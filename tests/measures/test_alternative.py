@@ -32,7 +32,10 @@ def round_of(seed, n_items=150, n_raters=5, skill=0.7, model=0.8, missing=0.2):
 
 
 def duels(codes, j):
-    """For each item that rater j, another rater and the classifier labelled: who matches the others at least as well, the model, the rater?"""
+    """True where the model, and where the rater, matches the others at least as well.
+
+    On the items that rater j, another rater and the classifier labelled.
+    """
     model_wins, rater_wins = [], []
     for *panel, model in codes.tolist():
         others = [label for k, label in enumerate(panel) if k != j and label >= 0]
@@ -121,8 +124,8 @@ def test_a_rater_with_few_items_is_not_tested_and_says_so():
     assert first.p_value is None
     assert not first.rejected
     assert (
-        first.undefined
-        == "20 items that another rater and the classifier labelled too; 30 are required"
+        first.undefined == "only 20 items were also labelled by another rater and the classifier; "
+        "at least 30 are required"
     )
     assert all(comparison.p_value is not None for comparison in others)
     assert found.winning_rate == sum(comparison.rejected for comparison in others) / 4
@@ -134,7 +137,7 @@ def test_when_no_rater_can_be_tested_there_is_no_winning_rate_but_a_reason():
     assert not found.passed
     assert (
         found.undefined
-        == "no rater has 30 items that another rater and the classifier labelled too"
+        == "no rater has 30 items that another rater and the classifier also labelled"
     )
 
 
@@ -146,12 +149,9 @@ def test_two_tied_items_reject_nothing():
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.2, 1.0])
 @pytest.mark.parametrize("lead", [-1, 0, 1])
-def test_the_p_value_of_a_lead_that_never_varies_is_the_greatest_chance_of_it_over_all_laws_of_the_hypothesis(
-    lead, epsilon
-):
-    shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(
-        -1, 2
-    )  # of -1 and 0; the rest is 1
+def test_a_lead_that_never_varies_has_its_greatest_chance_under_the_hypothesis(lead, epsilon):
+    # The shares of leads -1 and 0; the rest of each law is lead 1.
+    shares = np.stack(np.meshgrid(*[np.linspace(0, 1, 101)] * 2), -1).reshape(-1, 2)
     laws = np.column_stack([shares, 1 - shares.sum(1)])
     laws = laws[(laws[:, 2] > -1e-12) & (laws @ [-1, 0, 1] >= epsilon - 1e-12)]
     assert _p_value(np.full(4, float(lead)), np.ones(4), epsilon) == pytest.approx(
@@ -163,7 +163,9 @@ def test_a_panel_of_two_is_compared_and_has_no_winning_rate():
     found = alternative_annotator_test(panel_of(np.tile([[0, 0, 0], [1, 1, 1]], (40, 1))))
     assert all(comparison.rejected for comparison in found.comparisons)
     assert (found.winning_rate, found.passed) == (None, False)
-    assert found.undefined == "2 raters whom the classifier and another rater met; 3 are required"
+    assert found.undefined == (
+        "only 2 raters share items with the classifier and another rater; at least 3 are required"
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "rejected"), [(0.2, True), (0.0, False)])
@@ -176,9 +178,12 @@ def test_without_any_variance_the_lead_itself_decides(epsilon, rejected):
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ({"epsilon": 1.5}, "epsilon 1.5 found; 0 to 1"),
-        ({"false_discovery_rate": 0.0}, "rate 0.0 found; a number between"),
-        ({"min_items": 1}, "min_items 1 found; 2 or more"),
+        ({"epsilon": 1.5}, "found epsilon 1.5; expected 0 to 1"),
+        (
+            {"false_discovery_rate": 0.0},
+            "found false discovery rate 0.0; expected a number between",
+        ),
+        ({"min_items": 1}, "found min_items 1; expected 2 or more"),
     ],
 )
 def test_impossible_demands_are_refused(argument, message):

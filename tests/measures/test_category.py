@@ -25,9 +25,7 @@ def codes(request):
     return np.where(rng.random((25, 4)) < 0.3, -1, rng.integers(3, size=(25, 4)))
 
 
-def test_category_agreement_is_the_share_of_pairs_that_both_name_the_category_among_those_in_which_one_does(
-    codes,
-):
+def test_category_agreement_is_the_share_of_pairs_naming_a_category_in_which_both_do(codes):
     pairs = [pair for row in codes for pair in combinations([k for k in row if k >= 0], 2)]
     expected = [
         sum(pair == (k, k) for pair in pairs) / sum(k in pair for pair in pairs) for k in range(3)

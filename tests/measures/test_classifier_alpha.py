@@ -141,7 +141,7 @@ def test_all_three_are_loops_over_pairs_of_vectors(seed):
 
 
 @pytest.mark.parametrize("level", SCALES)
-def test_where_she_rated_every_item_her_influence_is_what_she_adds(level):
+def test_the_influence_of_a_rater_of_every_item_is_what_the_rater_adds(level):
     codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
     codes[:, -1] = np.abs(codes[:, -1])
     codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
@@ -185,11 +185,11 @@ def test_the_influence_of_each_rater_has_an_interval_from_paired_draws_that_find
 
 def test_an_influence_without_a_value_says_why():
     alone = panel_of(np.array([[0, -1, 1], [-1, 1, 1]]))
-    assert INFLUENCE.why_undefined(alone) == "no item has two ratings of the others"
+    assert INFLUENCE.why_undefined(alone) == "no item has two ratings by the other raters"
     constant = panel_of(np.array([[0, 0, 1], [0, 0, 1]]))
     assert (
         INFLUENCE.why_undefined(constant)
-        == "the others' ratings that meet another are all of one category"
+        == "the other raters gave one single category to all items that two of them rated"
     )
     assert np.isnan(INFLUENCE(constant).value)
 

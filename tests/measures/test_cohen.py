@@ -26,7 +26,10 @@ def value(name, codes):
 
 
 def slow_kappa(codes, w, one=0, other=1):
-    """Gwet's convention, item by item: shared items for what is observed, each rater's own items for what is expected."""
+    """Gwet's convention, item by item.
+
+    Observed agreement uses the shared items. Expected agreement uses each rater's own items.
+    """
     shared = [(row[one], row[other]) for row in codes if row[one] >= 0 and row[other] >= 0]
     observed = sum(w[a][b] for a, b in shared) / len(shared)
     shares = []
@@ -101,7 +104,7 @@ def test_more_than_two_raters_are_refused_in_words(name):
     assert np.isnan(MEASURES[name](three).value)
     assert (
         MEASURES[name].why_undefined(three)
-        == "defined for two raters; shah_kappa_s or light_kappa for more"
+        == "there are not exactly two raters; use shah_kappa_s or light_kappa for more"
     )
 
 
@@ -120,5 +123,5 @@ def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
     assert (
         MEASURES["light_kappa"]
         .why_undefined(patterns)
-        .startswith("two of the raters gave all the items they share one and the same category")
+        .startswith("two of the raters gave the same category to all items that they share")
     )

@@ -60,7 +60,7 @@ def test_a_shift_counts_as_disagreement():
         ([[2, 2], [2, 2]], "every rating of the items that every rater rated is the same"),
         ([[2, 2], [5, np.nan]], "every rating of the items that every rater rated is the same"),
         ([[2, np.nan], [np.nan, 3]], "no item was rated by every rater"),
-        ([[2], [3]], "there is one rater alone"),
+        ([[2], [3]], "there is only one rater"),
     ],
 )
 def test_it_is_undefined_for_a_reason_exactly_where_it_has_no_value(table, reason):

@@ -1,4 +1,4 @@
-"""ρ from confidence against equations 4 and 5 as a slow loop, and its limits; and confidence as it is read."""
+"""ρ from confidence against a loop over equations 4 and 5; its limits; how confidence is read."""
 
 from itertools import combinations
 
@@ -46,7 +46,10 @@ def confident(codes, confidence, weights=None, scale=ABC):
 
 
 def equations_4_and_5(codes, confidence, weights):
-    """The genuine part of each agreement of two raters, one pair at a time: x is one minus confidence, y the confidence, on the label given."""
+    """The genuine part of each agreement of two raters, one pair at a time.
+
+    On the label given, y is the confidence and x is one minus the confidence.
+    """
     used = [
         sum(w for row, w in zip(codes, weights, strict=True) for k in row if k == c)
         for c in range(3)
@@ -95,8 +98,12 @@ def test_more_confidence_never_gives_less():
     assert values[0] < values[-1]
 
 
-def test_raters_who_follow_the_model_and_know_how_often_they_guess_get_the_agreement_they_owe_to_knowing():
-    """One of two balanced classes; each rater decides for the true one with probability y, and else guesses after the panel's shares."""
+def test_raters_who_know_how_often_they_guess_get_the_agreement_that_they_owe_to_knowing():
+    """Two balanced classes.
+
+    Each rater chooses the true one with probability y. Otherwise the rater guesses, with the
+    panel's shares.
+    """
     rng = np.random.default_rng(7)
     truth = rng.integers(2, size=200_000)
     y = np.array([0.9, 0.6])
@@ -107,9 +114,8 @@ def test_raters_who_follow_the_model_and_know_how_often_they_guess_get_the_agree
     agreed = float(found.observed)
     factors = np.prod(y / (y + 0.5 * (1 - y)))
     assert float(found.value) == pytest.approx(agreed * factors, abs=0.002)
-    assert float(found.value) == pytest.approx(
-        both_decided, abs=0.01
-    )  # equation 4 leaves out two guesses at the class that is not the item's
+    # Equation 4 leaves out two guesses at the class that is not the item's.
+    assert float(found.value) == pytest.approx(both_decided, abs=0.01)
 
 
 ROWS = [
@@ -140,7 +146,10 @@ def test_confidence_is_a_number_or_nothing():
 @pytest.mark.parametrize("bad", ["high", 1.5, -0.1, "90%", np.inf, 5])
 def test_any_other_confidence_is_refused_with_its_place(bad):
     frame = frame_of([*ROWS, ("i3", "ana", "a", bad)])
-    words = r"export.csv: row 7, column 'sure': \[.*\] found; a number from 0 to 1, or nothing, is required\. Divide by the highest"
+    words = (
+        r"export.csv: row 7, column 'sure': \[.*\] found; "
+        r"a number from 0 to 1, or nothing, is required\. Divide by the highest"
+    )
     with pytest.raises(RatingsError, match=words):
         Ratings.from_frame(
             frame, ABC, source="export.csv", columns={"confidence": "sure"}, first_row=2

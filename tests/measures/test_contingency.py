@@ -76,7 +76,10 @@ def test_a_rater_who_gives_one_category_leaves_yules_y_without_a_value(table):
 def test_three_categories_are_refused_by_yules_y():
     patterns = of_table(np.full((3, 3), 2))
     assert np.isnan(MEASURES["yule_y"](patterns).value)
-    assert MEASURES["yule_y"].why_undefined(patterns) == "defined for a scale of two categories"
+    assert (
+        MEASURES["yule_y"].why_undefined(patterns)
+        == "the scale does not have exactly two categories"
+    )
 
 
 def test_yules_y_does_not_move_when_a_rater_favours_a_category():

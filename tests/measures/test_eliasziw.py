@@ -1,4 +1,4 @@
-"""Eliasziw's reliabilities as loops over the analysis of variance, and what balance they ask for."""
+"""Eliasziw's reliabilities against loops over the analysis of variance; the balance they need."""
 
 import numpy as np
 import pytest
@@ -101,14 +101,14 @@ def test_the_shares_are_those_that_made_the_numbers():
         ("A B\n0 1\n1 0", "no rater met an item twice"),
         (
             "A B\n0/1 1/1\n1/0 0",
-            "the raters who met items again did not all meet the same items as often",
+            "the raters with replicates did not all rate the same items equally often",
         ),
         (
             "A B\n0/1 1/1\n1/0 0/0/1",
-            "the raters who met items again did not all meet the same items as often",
+            "the raters with replicates did not all rate the same items equally often",
         ),
-        ("A B\n0/1 1/1\n1 0", "fewer than two raters met two items again"),
-        ("A B\n0/1 1\n1/0 0", "fewer than two raters met two items again"),
+        ("A B\n0/1 1/1\n1 0", "fewer than two raters have replicates of two items"),
+        ("A B\n0/1 1\n1/0 0", "fewer than two raters have replicates of two items"),
         ("A B\n1/1 1/1\n1/1 1/1", "the estimated variance is not positive"),
     ],
 )
@@ -159,9 +159,13 @@ def test_of_two_raters_apart_on_every_item_and_meetings_apart_in_every_cell_they
 
 
 def test_of_random_raters_both_may_lie_under_minus_one():
-    """Two raters half a unit to either side of two items of one mean, the other way round on the second, and a unit to either side of that at each meeting.
+    """Two raters of two items that have the same mean.
 
-    MSS and MSR are 0, and the variance of a rating is (1 - 2/n) MSSR / 4 + MSE / 2: on two items MSE / 2, on 1.3 of them 5/12.
+    On each item the raters are half a unit to either side of the mean. They change sides on the
+    second item. Their replicates are one unit to either side of that.
+
+    MSS and MSR are 0, and the variance of a rating is (1 - 2/n) MSSR / 4 + MSE / 2. That is MSE / 2
+    on two items, and 5/12 on 1.3 items.
     """
     sides, meetings = np.array([[0.5, -0.5], [-0.5, 0.5]])[:, :, None], np.array([1.0, -1.0])
     two, fewer = replicates(sides + meetings), replicates(sides + meetings, [0.65, 0.65])
@@ -172,7 +176,7 @@ def test_of_random_raters_both_may_lie_under_minus_one():
 
 
 def unbalanced():
-    """Items 0 to 4 met twice by both raters, 5 to 7 three times by both, 8 and 9 by the first alone."""
+    """Both raters rated items 0 to 4 twice and 5 to 7 three times. One rated 8 and 9 twice."""
     cells = [(item, rater, 3 if item >= 5 else 2) for item in range(8) for rater in (0, 1)] + [
         (8, 0, 2),
         (9, 0, 2),

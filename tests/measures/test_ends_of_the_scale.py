@@ -1,4 +1,4 @@
-"""Guessing is not reliable because one number lies far from the others."""
+"""One number far from the others does not make guessing look reliable."""
 
 import numpy as np
 import pandas as pd
@@ -43,9 +43,8 @@ def read_round(request, tmp_path):
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
     corrected = [name for name in applicable(read_round) if MEASURES[name].chance_corrected]
-    names = [
-        name for name in corrected if MEASURES[name].needs != "groups"
-    ]  # there is no second group in the rounds
+    # The rounds have no second group.
+    names = [name for name in corrected if MEASURES[name].needs != "groups"]
     found = list(measure_ratings(read_round, names, Inference(n_resamples=1000)))
     assert {each.measure for each in found} == set(names)
     verdicts = [
@@ -88,7 +87,7 @@ def test_kappa_is_not_read_off_an_end_that_nobody_compared(name, level):
     assert (
         MEASURES[name]
         .why_undefined(statistic_of(name, [*met, alone], scale))
-        .startswith("the lowest or the highest number given meets no other rating")
+        .startswith("the lowest or the highest number given is on no item with a second rating")
     )
     assert np.isnan(MEASURES[name](statistic_of(name, [*met, alone], scale)).value)
 

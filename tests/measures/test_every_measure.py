@@ -1,4 +1,4 @@
-"""What holds of every registered measure of counted ratings: undefined exactly when declared, and resample by resample."""
+"""Every measure of counted ratings is undefined exactly when declared, and so is each resample."""
 
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -37,7 +37,7 @@ EXCHANGEABLE = [(name, level) for name, level in CASES if MEASURES[name].exchang
 
 
 def codes_of(n_raters, n_items, n_categories):
-    """Every table of that shape, a missing rating among the labels, whatever the order of its items."""
+    """Every table of that shape, up to the order of its items. A rating may be missing."""
     rows = list(product(range(-1, n_categories), repeat=n_raters))
     return (np.array(table) for table in combinations_with_replacement(rows, n_items))
 
@@ -61,7 +61,10 @@ TABLES = list(tables())
 
 
 def statistic(codes, scale, needs, weights=None):
-    """The same table as each measure wants it; the last column is a panel's classifier, and the last half of them the second group."""
+    """A table of codes as the statistic that a measure needs.
+
+    The last column is a panel's classifier. The last half of the columns is the second group.
+    """
     if needs == "panel":
         panel = RatingPatterns(
             codes[:, :-1], weights, scale=scale, raters=[f"r{j}" for j in range(codes.shape[1] - 1)]
@@ -76,7 +79,7 @@ def statistic(codes, scale, needs, weights=None):
 
 
 def free_raters(codes, needs):
-    """How many columns are of raters who may be exchangeable: all, or those before the classifiers."""
+    """The number of columns of raters who may swap: all, or all before the classifiers."""
     n_raters = codes.shape[1]
     return n_raters - {"panel": 1, "groups": n_raters // 2}.get(needs, 0)
 

@@ -1,4 +1,4 @@
-"""A category that nobody gave, or that meets no other rating, however far off, leaves agreement what it is."""
+"""An unused category does not change agreement, however far off. Nor does a lone rating of it."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_nor_does_it_change_alpha_on_the_interval_level(far):
 
 @pytest.mark.parametrize("name", [name for name in WEIGHTED if name.endswith("_quadratic")])
 def test_agreement_is_reported_in_spans_of_the_whole_scale(name):
-    """Weights of the scale 1, 2, 3, 5: a disagreement of 1 and 3 is 4/16 of one of 1 and 5."""
+    """On the scale 1, 2, 3, 5, a disagreement of 1 and 3 counts 4/16 of one of 1 and 5."""
     near, wide = coefficient(name, NEAR), coefficient(name, (*NEAR, 5.0))
     for part in ("observed", "expected", "greatest"):
         if getattr(near, part) is not None:
@@ -91,7 +91,10 @@ def test_agreement_is_reported_in_spans_of_the_whole_scale(name):
 
 
 def draws_with_and_without_the_far_category(needs, far, level):
-    """Sixty items of near categories and four of the far one, under draws that hold the four, one of them, or none."""
+    """Sixty items of near categories, and four items of the far one.
+
+    The draws of weights hold all four, one of them, or none.
+    """
     near = np.random.default_rng(4).integers(0, 3, size=(60, 4))
     codes = np.vstack(
         [

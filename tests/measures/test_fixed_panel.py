@@ -1,4 +1,4 @@
-"""Shah's and Vanbelle and Albert's coefficients against scikit-learn and the papers' equations as loops."""
+"""Shah's and Vanbelle and Albert's coefficients against scikit-learn and the papers' equations."""
 
 from itertools import permutations
 
@@ -118,7 +118,7 @@ def test_who_is_of_the_panel_is_read_off_each_draw_by_itself(n_items):
 
 
 def test_s_has_no_value_where_the_panel_never_agrees_rather_than_a_perfect_one():
-    # A_o = A_max = 0 and A_e > 0, so that (A_o - A_e) / (A_max - A_e) would be 1 whatever the classifier says.
+    # A_o = A_max = 0 and A_e > 0: the quotient would be 1, whatever the classifier says.
     never = panel_of(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
     assert np.isnan(MEASURES["shah_s"](never).value)
     assert "no more than" in (MEASURES["shah_s"].why_undefined(never) or "")

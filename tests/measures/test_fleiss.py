@@ -26,7 +26,7 @@ def counted(codes):
 
 
 def gwets_parts(codes):
-    """Observed agreement over the items with two ratings or more, and prevalence over every rated item."""
+    """Observed agreement over items with two ratings or more; prevalence over all rated items."""
     agreement, shares = [], []
     for row in codes:
         given = [k for k in row if k >= 0]

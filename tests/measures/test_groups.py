@@ -8,7 +8,10 @@ from agreement_pipeline.measures.groups import cross_kappa, vanbelle_albert_grou
 
 K = 4
 SCALE = Scale((0.0, 1.0, 3.0, 4.0), "ratio")
-SINGLE_RATINGS = "one group gave every item that both rated one rating, so that its division was never seen; vanbelle_albert_kappa for a single rater against a group"
+SINGLE_RATINGS = (
+    "one group gave only one rating to each item that both rated, so its own disagreement was "
+    "never seen; use vanbelle_albert_kappa for a single rater against a group"
+)
 
 
 def groups_of(codes, n_second=2, scale=SCALE):
@@ -19,7 +22,7 @@ def groups_of(codes, n_second=2, scale=SCALE):
 
 
 def met_by_both(codes, n_second):
-    """The labels of each group, item by item, on the items that both rated."""
+    """The labels of each group by item, for the items that both rated."""
     n_first = len(codes[0]) - n_second
     both = [
         ([k for k in row[:n_first] if k >= 0], [k for k in row[n_first:] if k >= 0])
@@ -29,7 +32,7 @@ def met_by_both(codes, n_second):
 
 
 def slow_kappa(items, w):
-    """Vanbelle and Albert's definitions, pair of ratings by pair of ratings."""
+    """Vanbelle and Albert's definitions as loops over pairs of ratings."""
 
     def agreement(one, other):
         return np.mean([w[a][b] for a in one for b in other])
@@ -129,7 +132,7 @@ def test_swapping_the_groups_changes_nothing():
         (
             [[0, 1, 1, 0], [1, 0, 0, 1]],
             2,
-            "the greatest agreement the groups allow is what chance alone would give",
+            "the greatest agreement that the groups allow is what chance alone would give",
         ),
     ],
 )
@@ -186,5 +189,6 @@ def test_cross_kappa_of_one_category_has_no_value():
     found = estimate("cross_kappa", groups)
     assert (
         found.undefined
-        == "every rating of the items that both groups rated is of one category, so chance alone would agree always"
+        == "every rating of the items that both groups rated is of one category, so chance alone "
+        "would give full agreement"
     )

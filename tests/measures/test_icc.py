@@ -35,7 +35,10 @@ def icc(form, table, weights=None):
 
 
 def exact_one_way(table):
-    """The one-way analysis of variance in fractions, rating by rating; k is Donner's n_0. None where it has too few items or ratings."""
+    """The one-way analysis of variance in fractions, rating by rating; k is Donner's n_0.
+
+    None if there are too few items or ratings.
+    """
     items = [[Fraction(x) for x in row if not np.isnan(x)] for row in table]
     items = [row for row in items if len(row) >= 2]
     n, every = len(items), [x for row in items for x in row]
@@ -67,7 +70,7 @@ def exact_two_way(table):
 
 
 def exact_icc(form, table):
-    """None where there are too few items or the total variance is not positive."""
+    """None if there are too few items or the total variance is not positive."""
     parts = exact_one_way(table) if form.startswith("icc_1") else exact_two_way(table)
     if parts is None:
         return None
@@ -228,7 +231,7 @@ MEANS_ALIKE = [[1, 3], [3, 1], [2, 2], [1, 3]]
         ([[1, 2], [NAN, NAN]], "icc_1_1", "fewer than two items have two ratings"),
         ([[1, NAN], [NAN, 2]], "icc_2_1", "no item was rated by every rater"),
         ([[1, 2], [3, NAN]], "icc_2_1", "fewer than two items were rated by every rater"),
-        ([[1], [2]], "icc_3_1", "there is one rater alone"),
+        ([[1], [2]], "icc_3_1", "there is only one rater"),
         ([[1, 2], [3, NAN]], "icc_1_1", "fewer than two items have two ratings"),
         ([[1, 2], [3, 5], [9, NAN]], "icc_1_1", None),
     ],

@@ -35,7 +35,7 @@ def at_epsilon(table, digits):
 
 
 def limit(table):
-    """The limit as epsilon falls to 0: what is left of it falls with 1 / digits, so two of them tell it."""
+    """The limit as epsilon falls to 0. The error falls with 1 / digits, so two values give it."""
     few, many = at_epsilon(table, 500), at_epsilon(table, 1000)
     return float(2 * many - few)
 

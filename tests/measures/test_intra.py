@@ -1,4 +1,4 @@
-"""A rater's agreement with herself, as loops over her own labels."""
+"""Agreement of raters with themselves, against loops over their own labels."""
 
 from itertools import permutations
 
@@ -30,9 +30,7 @@ def replicates(tabled):
     return replicate_counts(tabled(TABLE, ("0", "1", "2")))
 
 
-def test_self_agreement_is_the_mean_over_cells_of_the_chance_that_two_of_a_raters_labels_drawn_with_return_are_the_same(
-    replicates,
-):
+def test_self_agreement_is_the_chance_that_two_own_labels_drawn_with_return_agree(replicates):
     expected = np.mean([np.mean([a == b for a in cell for b in cell]) for cell in CELLS])
     assert MEASURES["self_agreement"](replicates).value == pytest.approx(expected, abs=1e-12)
 
@@ -44,7 +42,7 @@ def test_the_unbiased_form_draws_without_return(replicates):
     )
 
 
-def test_one_raters_own_value_rests_on_her_cells_alone(replicates):
+def test_the_value_of_one_rater_rests_on_their_cells_alone(replicates):
     expected = np.mean([np.mean([a == b for a, b in permutations(cell, 2)]) for cell in CELLS[3:]])
     assert MEASURES["self_agreement_unbiased"](replicates.of("B")).value == pytest.approx(
         expected, abs=1e-12
@@ -52,7 +50,8 @@ def test_one_raters_own_value_rests_on_her_cells_alone(replicates):
 
 
 def test_the_unbiased_form_is_right_on_average_where_the_plug_in_form_is_too_high():
-    # Three labels of shares (0.7, 0.3), whose true self-agreement is 0.58: one item for each number of first labels, weighed by its chance.
+    # Three labels with shares (0.7, 0.3) have a true self-agreement of 0.58.
+    # There is one item for each number of first labels, weighted by its probability.
     first = RatingPatterns(
         [[0]] * 4,
         [0.3**3, 3 * 0.7 * 0.3**2, 3 * 0.7**2 * 0.3, 0.7**3],

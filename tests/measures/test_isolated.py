@@ -10,7 +10,8 @@ from agreement_pipeline.measures.isolated import schouten_kappa, vanbelle_albert
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
 NR, BL, RE = range(3)
-SYPHILIS = {  # three reference laboratories and laboratory T on 28 specimens: Williams (1976), table 1 of Shah (2011)
+# Three reference laboratories and laboratory T: Williams (1976), in table 1 of Shah (2011).
+SYPHILIS = {
     (RE, RE, RE, RE): 12,
     (NR, NR, NR, BL): 5,
     (NR, NR, NR, NR): 4,
@@ -42,7 +43,7 @@ def shares_of(row):
 
 
 def slow_parts(rows, w):
-    """Item by item: observed, expected and greatest agreement of the last column with the shares of the others."""
+    """Observed, expected and greatest agreement of the last column with the others' shares."""
     met = [row for row in rows if row[-1] >= 0 and max(row[:-1]) >= 0]
     with_each = [
         [sum(w[j][k] * shares_of(row)[k] for k in range(K)) for j in range(K)] for row in met
@@ -131,7 +132,10 @@ def test_a_panel_that_never_agrees_leaves_williams_index_without_a_value():
 
 
 def test_the_condition_of_a_weighted_kappa_is_read_under_its_own_weights():
-    """The middle category is worth as much as the ends, linearly, to a panel split between the ends; without weights it is worth nothing."""
+    """To a panel split between the ends, the middle category is worth as much as an end.
+
+    That holds with linear weights. Without weights the middle category is worth nothing.
+    """
     panel = panel_of([[0, 2, 1], [0, 2, 0]], Scale(tuple("abc"), "ordinal"))
     assert MEASURES["vanbelle_albert_kappa_linear"].why_undefined(panel) is not None
     assert MEASURES["vanbelle_albert_kappa"].why_undefined(panel) is None
@@ -174,7 +178,7 @@ GUESSING = {
 
 
 def panel_and_guesses(accuracy):
-    """200,000 items, their labels from three raters who are right so often, and from a classifier that never looks."""
+    """Labels of 200,000 items by raters who are right that often, and by a guessing classifier."""
     rng = np.random.default_rng(31)
     truth = rng.choice(3, size=(200_000, 1), p=[0.5, 0.3, 0.2])
     codes = np.where(
@@ -199,7 +203,7 @@ def test_where_zero_is_said_to_be_the_value_of_guessing_a_guessing_classifier_ge
     assert abs(float(GUESSING[name](panel_and_guesses(accuracy)).value)) < 0.02
 
 
-def test_guessing_gets_a_third_from_s_against_a_unanimous_panel_and_passes_unseen_among_twelve_raters():
+def test_guessing_gets_a_third_against_a_unanimous_panel_and_passes_unseen_among_twelve():
     codes = np.repeat([[0], [1]], 2, axis=0)
     panels = {
         n: RatingPatterns(

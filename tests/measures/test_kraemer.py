@@ -19,7 +19,7 @@ def test_with_equal_numbers_of_ratings_it_is_the_fleiss_kappa_of_statsmodels(see
     )
 
 
-def test_with_unequal_numbers_it_is_one_less_the_variance_within_items_over_that_of_a_single_rating():
+def test_with_unequal_numbers_it_is_one_less_variance_within_items_over_that_of_a_rating():
     rows = [(2, 0), (1, 3), (0, 5), (1, 1), (4, 1), (1, 0)]
     items = [[0] * no + [1] * yes for no, yes in rows]
     p = np.mean([label for item in items for label in item])
@@ -39,4 +39,4 @@ def test_the_order_of_the_categories_does_not_matter():
 def test_three_categories_are_refused():
     counts = CategoryCounts([[2, 1, 0]], scale=Scale(tuple("abc")))
     assert np.isnan(KRAEMER(counts).value)
-    assert KRAEMER.why_undefined(counts) == "defined for a scale of two categories"
+    assert KRAEMER.why_undefined(counts) == "the scale does not have exactly two categories"

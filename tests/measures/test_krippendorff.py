@@ -1,4 +1,4 @@
-"""Krippendorff's alpha against another implementation, the definition as a loop, and the corners of its formula."""
+"""Krippendorff's alpha against another implementation, its definition and its edge cases."""
 
 from itertools import permutations
 

@@ -31,7 +31,7 @@ def numbers(table, level="interval", weights=None):
 
 
 def slow_alpha(items, difference):
-    """Over all ordered pairs of ratings, one by one; `items` is a list of lists of ratings."""
+    """Alpha as loops over all ordered pairs; `items` is a list of lists of ratings."""
     items = [ratings for ratings in items if len(ratings) >= 2]
     every = [rating for ratings in items for rating in ratings]
     observed = sum(
@@ -152,9 +152,12 @@ def test_multivariate_alpha_is_the_mean_squared_distance_over_pairs_of_ratings()
         ([[1, np.nan], [2, np.nan]], "no item has two ratings"),
         (
             [[0.1, 0.1], [0.1, 0.1], [5.0, np.nan]],
-            "every rating that meets another gives one and the same label",
+            "every rating that can be compared with another gives one and the same label",
         ),
-        ([[0, 0], [0, 0]], "every rating that meets another gives one and the same label"),
+        (
+            [[0, 0], [0, 0]],
+            "every rating that can be compared with another gives one and the same label",
+        ),
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)

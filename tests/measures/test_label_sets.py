@@ -112,7 +112,7 @@ def test_on_single_labels_it_is_the_nominal_alpha(measure):
         ([[{"a"}], [{"b"}]], "no item has two ratings"),
         (
             [[{"a", "b"}, {"b", "a"}], [{"c"}]],
-            "every rating that meets another is the same set of labels",
+            "every rating that can be compared with another is the same set of labels",
         ),
     ],
 )

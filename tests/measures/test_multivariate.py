@@ -40,7 +40,7 @@ def random_table(rng, items, raters, dimensions, *, ties=False):
 
 
 def size_of(measure, corners):
-    """What the measure's disagreement is of ratings by different raters."""
+    """The measure's disagreement of ratings by different raters."""
     if measure is um_phi:
         return abs(np.linalg.det(corners[1:] - corners[0])) / math.factorial(corners.shape[1])
     squared = ((corners[0] - corners[1]) ** 2).sum()
@@ -48,7 +48,7 @@ def size_of(measure, corners):
 
 
 def slow_parts(measure, table, weights):
-    """Observed and expected disagreement as the papers define them, item by item and panel by panel."""
+    """Observed and expected disagreement as the papers define them, item by item and by panel."""
     items, raters, dimensions = table.shape
     corners = dimensions + 1 if measure is um_phi else 2
     panels = list(combinations(range(raters), corners))
@@ -295,8 +295,8 @@ P, Q, S, U = (0.0, 0.0), (1.0, 0.0), (0.3, 0.9), (0.7, 0.1)
         ([[P, Q, S]], um_phi, None),
         ([[P, P, S], [P, Q, P]], um_phi, None),
         ([[P, Q], [Q, S]], um_phi, "there are fewer raters than a simplex has corners"),
-        ([[P], [Q]], berry_mielke_r, "there is one rater alone"),
-        ([[P], [Q]], janson_olsson_iota, "there is one rater alone"),
+        ([[P], [Q]], berry_mielke_r, "there is only one rater"),
+        ([[P], [Q]], janson_olsson_iota, "there is only one rater"),
         ([[P, (np.nan, np.nan), Q]], um_phi, "no item was rated by every rater"),
     ],
 )
@@ -314,7 +314,7 @@ def test_numbers_on_one_line_that_rounding_moves_off_it_are_undefined_too():
 
 
 def sampled(table, simplices, weights=None, corners=3):
-    """From random simplices, whatever the exact computation would cost; weights of any mean."""
+    """Means from random simplices, even if all of them could be computed; weights of any mean."""
     weights = np.ones(len(table)) if weights is None else weights
     return _simplices._means(np.asarray(table), weights, corners, None, simplices)
 
@@ -378,9 +378,7 @@ def test_what_is_computed_exactly_has_no_monte_carlo_error():
         )
 
 
-def test_distances_of_more_items_than_can_be_paired_are_sampled_with_a_standard_error_that_the_estimate_tells(
-    monkeypatch,
-):
+def test_distances_of_too_many_items_are_sampled_and_the_estimate_tells_the_error(monkeypatch):
     table = random_table(np.random.default_rng(11), 60, 3, 2)
     exact = berry_mielke_r(vectors(table))
     monkeypatch.setattr(_simplices, "DISTANCES", 60**2 * 3 - 1)

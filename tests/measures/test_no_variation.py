@@ -1,4 +1,4 @@
-"""Where the ratings that meet never vary, nothing tells agreement from habit, whatever single ratings say."""
+"""Without variation on items with two ratings, agreement cannot be told from habit."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_four_hundred_pairs_of_no_and_single_ratings_that_vary_say_nothing_of_ag
     assert found.value is None
     assert (
         "one and the same label" in found.undefined
-        or "one and the same category" in found.undefined
+        or "gave the same category to all items" in found.undefined
     )
     assert np.isnan(MEASURES[name](of).value).all()
 
@@ -62,14 +62,14 @@ def test_lights_kappa_asks_it_of_the_items_that_a_pair_of_raters_shares():
     assert (
         MEASURES["light_kappa"]
         .why_undefined(patterns)
-        .startswith("two of the raters gave all the items they share one and the same category")
+        .startswith("two of the raters gave the same category to all items that they share")
     )
     assert np.isfinite(
         MEASURES["light_kappa"](statistic("light_kappa", [*codes, [1, 1, -1]])).value
     )
 
 
-def test_of_a_category_that_all_pairs_hold_there_is_no_kappa_and_of_one_that_single_ratings_alone_hold_neither():
+def test_a_category_of_all_pairs_or_of_single_ratings_only_has_no_kappa():
     counts = RatingPatterns(
         [[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")
     ).counts()

@@ -56,7 +56,7 @@ def test_a_name_cannot_be_taken_twice_nor_be_more_than_a_name():
     for function in (fleiss_kappa, FleissKappa):
         with pytest.raises(
             ValueError,
-            match=r"a new name in lower case letters, digits and underscores is required",
+            match=r"expected a new name in lower case letters, digits and underscores\.",
         ):
             declare(function)
     assert MEASURES["fleiss_kappa"].title == "Fleiss' κ"

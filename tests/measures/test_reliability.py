@@ -1,4 +1,4 @@
-"""Campagner and Cabitza's ρ against equations 1 to 5 as slow loops, its identities, and the source's own model of a rater."""
+"""Campagner and Cabitza's ρ against equations 1 to 5 as loops, and the source's model of raters."""
 
 from itertools import permutations
 
@@ -8,7 +8,8 @@ import pytest
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import _guessing, random_choice
+from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.reliability import _guessing
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
 
@@ -16,7 +17,7 @@ EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_r
 
 
 def bisected(d, p):
-    """The x of equation 1 at the greatest entropy: the root of x = Π (d_k - x p_k)^p_k, by halving."""
+    """The x of equation 1 at the greatest entropy: x = Π (d_k - x p_k)^p_k, by bisection."""
     low, high = 0.0, min(a / b for a, b in zip(d, p, strict=True) if b > 0)
     for _ in range(200):
         middle = (low + high) / 2
@@ -28,7 +29,7 @@ def bisected(d, p):
 
 
 def replicated(first, cells, weights=None, names=("no", "yes")):
-    """First ratings (items, raters) and a dictionary of counts by (item, rater)."""
+    """The statistic from first ratings (items, raters) and counts by (item, rater)."""
     patterns = RatingPatterns(
         first, weights, scale=Scale(names), raters=[f"r{r}" for r in range(np.shape(first)[1])]
     )
@@ -39,7 +40,7 @@ def replicated(first, cells, weights=None, names=("no", "yes")):
 
 
 def equations_1_to_5(first, cells, weights, categories, robust):
-    """x, y, the factors and ρ, one rater, item and pair at a time."""
+    """x, y, the factors and ρ, as loops over raters, items and pairs."""
     used = [
         sum(w for row, w in zip(first, weights, strict=True) for k in row if k == c)
         for c in range(categories)
@@ -113,7 +114,7 @@ def test_random_choice_where_shares_are_as_the_panels_has_a_closed_form():
         assert random_choice(np.array([p]), np.array(p)) == pytest.approx(closed, abs=1e-12)
 
 
-def test_a_category_in_use_that_a_rater_never_gave_rules_out_random_choice_and_one_out_of_use_does_not():
+def test_a_category_that_a_rater_never_gave_rules_out_random_choice_only_if_it_is_in_use():
     p = np.array([0.5, 0.5, 0.0])
     assert random_choice(np.array([[1.0, 0.0, 0.0]]), p) == 0
     assert random_choice(np.array([[0.5, 0.5, 0.0]]), p) == pytest.approx(1 / 3)
@@ -176,16 +177,17 @@ def test_the_sources_discussion_of_82_of_100_agreements_is_that_times_the_genuin
 
 @pytest.mark.parametrize("robust", [False, True], ids=["exact", "robust"])
 def test_rho_of_raters_who_follow_the_sources_model_is_what_their_true_shares_give(robust):
-    """Each rater guesses with her own x, and otherwise decides for the item's class nine times in ten."""
+    """Raters guess with their own x. Otherwise they choose the item's class nine times in ten."""
     rng = np.random.default_rng(20)
     guessing, p = np.array([0.1, 0.3, 0.5]), np.array([0.5, 0.5])
     truth = np.tile([0, 1], 10_000)
+    # Axes: class, rater, category.
     d = np.stack(
         [
             guessing[:, None] * p + (1 - guessing)[:, None] * decided
             for decided in ([0.9, 0.1], [0.1, 0.9])
         ]
-    )  # class, rater, category
+    )
     first = (rng.random((len(truth), 3)) < d[truth][:, :, 1]).astype(int)
     cells = {
         (u, i): rng.multinomial(2000, d[u % 2, i]).tolist() for u in range(10) for i in range(3)
@@ -212,11 +214,8 @@ FULL = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
 def test_pairs_with_a_rater_without_replicates_are_left_out():
     two = [[0, 0], [0, 1], [1, 1]]
     cells = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
-    with_third = [
-        [0, 0, 1],
-        [0, 1, -1],
-        [1, 1, 0],
-    ]  # she uses the categories as the two do, so the panel's shares stay
+    # The third rater uses the categories as the others do, so the panel's shares do not change.
+    with_third = [[0, 0, 1], [0, 1, -1], [1, 1, 0]]
     for record in (EXACT, ROBUST):
         assert record(replicated(with_third, cells)).value == pytest.approx(
             float(record(replicated(two, cells)).value), abs=1e-12
@@ -245,7 +244,7 @@ def test_raters_whose_replicates_do_not_show_guessing_are_named():
             [[0, 0], [0, 0]],
             {(0, 0): [2, 0], (0, 1): [2, 0]},
             ("no", "yes"),
-            "the first ratings are of fewer than two categories",
+            "the first ratings use fewer than two categories",
         ),
         (
             [[0, 1], [2, 2]],
@@ -277,11 +276,11 @@ def test_both_forms_say_why_they_have_no_value(first, cells, names, reason):
         assert reason in (estimate(record.name, replicates).undefined or "")
 
 
-def test_the_exact_form_alone_has_no_value_where_raters_agree_on_a_category_one_of_them_never_repeated():
+def test_only_the_exact_form_has_no_value_where_raters_agree_on_a_category_never_repeated():
     replicates = replicated(
         [[0, 0], [1, 1], [0, 1]], {(0, 0): [3, 0], (1, 0): [0, 3], (0, 1): [3, 0]}
     )
-    assert "a category that one of them never gave to an item she met again" in (
+    assert "a category that one of them never gave to an item they met again" in (
         EXACT.why_undefined(replicates) or ""
     )
     assert np.isnan(EXACT(replicates).value)
@@ -325,7 +324,7 @@ def shares_drawn(first, cells, names):
     )
 
 
-def test_a_rater_whose_replicates_are_too_short_to_show_guessing_stays_without_a_share_in_every_draw():
+def test_a_rater_with_too_few_meetings_to_show_guessing_has_no_share_in_any_draw():
     first = [[k, k] for k in (0, 1, 2)] * 4
     cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {
         (u, 1): 2 * np.eye(3)[u % 3] for u in range(2)

@@ -1,4 +1,4 @@
-"""Test-retest reliability as loops over what each rater said, and what pooling over raters must not do."""
+"""Test-retest reliability as loops over each rater's labels, and the pooling over raters."""
 
 from itertools import permutations
 
@@ -21,7 +21,7 @@ NUMBERS = (1.0, 2.0, 4.0, 5.0)
 
 
 def said_by(seed, raters=3, items=9, most=4, truthful=0.6):
-    """What each rater said of each item at each meeting: one dictionary a rater, from items to numbers."""
+    """The numbers of each rater by item, in order of meetings: one dictionary per rater."""
     rng = np.random.default_rng(seed)
     of_each = []
     for rater in range(raters):
@@ -73,7 +73,7 @@ def apart(level, pool, c, k):
 
 
 def disagreements(cells, level):
-    """n, D_o and D_e, one pair of labels at a time."""
+    """n, D_o and D_e, as loops over pairs of labels."""
     pool = [x for cell in cells for x in cell]
     n = len(pool)
     within = sum(
@@ -106,7 +106,7 @@ def looped_kappa(of_each, label=None):
 
 
 def looped_weighted_kappa(of_each, w):
-    """The same, a pair of labels weighed by how much its categories agree."""
+    """Kappa as loops over pairs of labels, weighted by how much their categories agree."""
     above = below = 0.0
     for of_items in of_each:
         cells = [[NUMBERS.index(x) for x in cell] for cell in again(of_items)]
@@ -260,9 +260,8 @@ def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_min
     steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
     changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
     kappas = [float(KAPPA(memory.replicate_counts(ratings)).value) for ratings in (steady, changed)]
-    assert kappas == pytest.approx(
-        [(4 / 6 - 0.5) / 0.5] * 2
-    )  # Cohen's form gives the second 0.4 and the first 1/3
+    # Cohen's form gives 1/3 for the first and 0.4 for the second.
+    assert kappas == pytest.approx([(4 / 6 - 0.5) / 0.5] * 2)
 
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
@@ -279,7 +278,10 @@ def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(s
 
 
 def test_in_a_draw_of_little_more_than_one_item_an_icc_may_lie_under_minus_one():
-    """Of 0.6 and 0.5 of items met twice and ten times n_0 is -22.5, and the total variance, which it divides, is all but used up."""
+    """An item met twice weighs 0.6, and one met ten times weighs 0.5, so n_0 is -22.5.
+
+    The total variance, which n_0 divides, is then almost 0.
+    """
     said = np.full((2, 10), np.nan)
     said[0, :2], said[1] = [0.0, 1.0], np.tile([0.75, 1.75], 5)
     replicates = ReplicateValues(
@@ -296,7 +298,7 @@ def test_in_a_draw_of_little_more_than_one_item_an_icc_may_lie_under_minus_one()
 
 
 def noise_about(centres, items=200, seed=0):
-    """Raters who give every item a number about a centre of their own, whatever the item."""
+    """Raters who give each item a number near a centre of their own, whatever the item."""
     rng = np.random.default_rng(seed)
     return [{u: list(centre + rng.normal(size=2)) for u in range(items)} for centre in centres]
 
@@ -334,7 +336,7 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
         assert float(record(replicates).value) == pytest.approx(
             float(record(replicates.of("A")).value)
         )
-        assert "one and the same label to all items she met again" in (
+        assert "one and the same label to all items they met again" in (
             record.why_undefined(replicates.of("B")) or ""
         )
 

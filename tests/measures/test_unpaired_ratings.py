@@ -1,4 +1,4 @@
-"""A rating that meets no other moves no interval of a measure that leaves it out."""
+"""A rating alone on its item does not change the interval of a measure that leaves it out."""
 
 import numpy as np
 import pytest

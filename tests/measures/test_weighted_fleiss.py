@@ -33,7 +33,7 @@ def abstractors():
 
 
 def slow(rows, w):
-    """Gwet's convention, pair by pair and item by item."""
+    """Gwet's convention as loops over pairs and items."""
     agreed, shares = [], []
     for row in rows:
         labels = [k for k in row if k >= 0]

@@ -16,7 +16,7 @@ def patterns_of(codes, scale=SCALE):
 
 
 def slow(rows, w):
-    """Observed pair by pair; expected over ordered pairs of different raters, each with her own shares."""
+    """Observed over pairs of ratings, expected over ordered pairs of raters with their shares."""
     agreed = []
     for row in rows:
         labels = [k for k in row if k >= 0]
@@ -63,7 +63,7 @@ def test_the_quadratic_form_is_what_irrcac_prints():
 
 
 def test_the_syphilis_laboratories_have_what_shahs_equations_give_and_not_what_he_prints():
-    """His printed chance agreements divide by r squared where equations 4 and 7 divide by r (r - 1)."""
+    """The printed chance agreements divide by r squared. Equations 4 and 7 divide by r (r - 1)."""
     nr, bl, re = range(3)
     rows = {
         (re, re, re, re): 12,
@@ -124,5 +124,5 @@ def test_a_classifier_gains_nothing_on_shahs_s_from_a_panel_that_agrees_less_tha
     assert np.isnan(MEASURES["shah_s"](panel).value)
     assert (
         MEASURES["shah_s"].why_undefined(panel)
-        == "the greatest agreement the panel allows is no more than chance alone would give"
+        == "the greatest agreement that the panel allows is no more than chance alone would give"
     )

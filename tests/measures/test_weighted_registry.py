@@ -58,5 +58,7 @@ def test_a_name_is_registered_once():
         "source": "none",
         "convention": "none",
     }
-    with pytest.raises(ValueError, match="measure 'fleiss_kappa': a new name in lower case"):
+    with pytest.raises(
+        ValueError, match=r"measure 'fleiss_kappa': found .*; expected a new name in"
+    ):
         measure("Again", weightings={"fleiss_kappa": LINEAR}, **settings)(lambda counts: counts)

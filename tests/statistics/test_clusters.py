@@ -555,7 +555,10 @@ def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
     )
     found = alternative_annotator_test(memory.panel_patterns(ratings(frame), "r3"))
     assert (found.winning_rate, found.comparisons) == (None, ())
-    assert found.undefined == "items come in clusters, and the test takes each as drawn by itself"
+    assert (
+        found.undefined
+        == "items come in clusters, but the test assumes that each is drawn independently"
+    )
 
 
 def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():

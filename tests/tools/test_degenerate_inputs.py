@@ -145,17 +145,17 @@ REASONS = {
     (
         "All labels equal",
         "krippendorff_alpha",
-    ): "gives one and the same label, so chance alone would agree always",
+    ): "gives one and the same label, so chance alone would give full agreement",
     (
         "All labels equal",
         "fleiss_kappa",
-    ): "gives one and the same label, so chance alone would agree always",
+    ): "gives one and the same label, so chance alone would give full agreement",
     ("All labels equal", "shah_s"): "no more than chance alone would give",
     ("One rater", "krippendorff_alpha"): "no item has two ratings",
     ("One item", "icc_1_1"): "fewer than two items",
     ("No item rated twice", "fleiss_kappa"): "no item has two ratings",
     ("No item rated twice", "self_agreement"): "no rater met an item twice",
-    ("One rater", "cohen_kappa"): "defined for two raters",
+    ("One rater", "cohen_kappa"): "there are not exactly two raters",
     (
         "A classifier that met none of the panel's items",
         "vanbelle_albert_kappa",

@@ -1,4 +1,7 @@
-"""Inputs on which most libraries of agreement part company, and what is made of each here: a value, no value for a reason, or a refusal."""
+"""Inputs on which agreement libraries differ, and the answers of this package.
+
+An answer is a value, a reason why there is no value, or a refusal.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,11 +17,8 @@ from agreement_pipeline.ratings import LEVELS, Level, Ratings, Scale
 
 NAMES = ("no", "yes", "unsure")
 CORNERS = ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))  # the labels as vectors
-CLASSIFIERS = (
-    "model",
-    "judge",
-)  # the second says what the first says, and is there for measures of several classifiers
-DRAWS = 2  # the page shows values, and no limits
+CLASSIFIERS = ("model", "judge")  # both give the same labels; some measures need several
+DRAWS = 2  # the page shows values without limits
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,13 @@ class DegenerateInput:
 
     Attributes
     ----------
-    title, why
-        What is degenerate about it, and what follows for agreement.
+    title
+        What is degenerate about the round.
+    why
+        What follows for agreement.
     table
-        A header of raters, the classifier last, then an item a line: `.` is missing, `no/yes` a rater who met the item twice.
+        A header of raters with the classifier last, then one item a line. `.` is missing. `no/yes`
+        is a rater who met the item twice.
     n_categories
         How many of no, yes, unsure the scale declares.
     """
@@ -41,7 +44,10 @@ class DegenerateInput:
     n_categories: int = 2
 
     def ratings(self, level: Level) -> Ratings:
-        """The round, its labels as names, grades, the numbers 0, 1, 2, or corners of a triangle."""
+        """The round, with labels that fit the level.
+
+        Labels are names, grades, the numbers 0 to 2, or corners of a triangle.
+        """
         numeric = level in ("interval", "ratio")
         labels = dict(
             zip(
@@ -62,7 +68,7 @@ class DegenerateInput:
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
-        """What every measure makes of the round, or of the classifier."""
+        """The estimate of every measure, for the round or for the classifier."""
         by_level: dict[Level, list[str]] = {}
         for record in MEASURES.values():
             by_level.setdefault(level_of(record), []).append(record.name)
@@ -83,10 +89,13 @@ class DegenerateInput:
         }
 
     def answer(self, name: str) -> str:
-        """The measure's value, to four digits, or why it has none; of a measure of each category, the lowest."""
+        """The measure's value to four digits, or why it has none.
+
+        For a measure of each category, the answer is the lowest value.
+        """
         found = self.estimates.get(name)
         if found is None:
-            return "undefined: it speaks of neither the round nor the classifier"
+            return "undefined: it describes neither the round nor the classifier"
         return (
             f"undefined: {found.undefined}"
             if found.value is None
@@ -122,19 +131,21 @@ def scale_of(level: Level, n_categories: int) -> Scale:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What cannot become a round: the attempt, and the level it is made on."""
+    """An attempt to make a round from an input that cannot be one."""
 
     title: str
     attempt: Callable[[], object]
 
     @property
     def message(self) -> str:
-        """The error that says so."""
+        """The error of the refusal."""
         try:
             self.attempt()
         except RatingsError as error:
             return str(error)
-        raise AssertionError(f"{self.title}: accepted; a refusal is what the page says.")
+        raise AssertionError(
+            f"{self.title}: found an accepted input; expected a refusal. Correct the page."
+        )
 
 
 def _ratings(labels: list[object], scale: Scale) -> Ratings:
@@ -158,77 +169,87 @@ def _labelled_twice() -> Ratings:
 INPUTS = (
     DegenerateInput(
         "All labels equal",
-        "Nothing varies. Where chance is read off the labels it would agree always, so that agreement beyond chance is 0/0. Where chance is "
-        "fixed beforehand, or not corrected for, agreement is perfect.",
+        "Nothing varies. Chance computed from the labels would give full agreement, so agreement "
+        "beyond chance is 0/0. Where chance is fixed beforehand, or not corrected for, agreement "
+        "is perfect.",
         "a b model\nno/no no/no no\nno no no\nno no no",
     ),
     DegenerateInput(
         "All labels equal but one",
-        "The labels vary, once. Chance explains all the agreement there is: coefficients that read chance off the labels are 0 or close to it, those "
-        "that do not are close to 1.",
+        "The labels vary only once. Chance explains all the agreement that there is. Coefficients "
+        "that compute chance from the labels are 0 or near 0. The other coefficients are near 1.",
         "a b model\nno/no no/no no\nno yes no\nno/no no/no no\nno no no",
     ),
     DegenerateInput(
         "One rater",
-        "Nobody to agree with: whatever speaks of agreement between raters has no value. A classifier can still be set against the one rater.",
+        "There is no other rater to agree with. Measures of agreement between raters have no "
+        "value. A classifier can still be compared with the one rater.",
         "a model\nno/no no\nyes/yes yes\nno/yes yes",
     ),
     DegenerateInput(
         "One item",
-        "One item, on which the raters disagree. Coefficients have a value where the ratings vary; how little it says stands in the interval.",
+        "The raters disagree on the only item. Coefficients have a value where the ratings vary. "
+        "The interval shows how little that value says.",
         "a b model\nno/no yes/yes no",
     ),
     DegenerateInput(
         "No item rated twice",
-        "Each item has one rating, so that no two ratings of one item can be compared.",
+        "Each item has one rating, so no two ratings of one item can be compared.",
         "a b model\nno . no\n. yes yes\nyes . yes\n. no no",
     ),
     DegenerateInput(
         "Pairable part constant",
-        "The ratings vary, but not where they meet. What is corrected for chance as the raters use the categories has no value, since nothing that "
-        "could be disagreed on was seen; what takes chance from the scale has one.",
+        "The ratings vary, but not on items with two ratings. So no disagreement could be seen. "
+        "Measures that compute chance from the labels have no value. Measures that take chance "
+        "from the scale have one.",
         "a b model\nno no no\nno no no\nyes . yes\n. yes yes",
     ),
     DegenerateInput(
         "Perfect agreement in two categories",
-        "Not degenerate: every measure of agreement that applies is at its greatest.",
+        "This input is not degenerate. Every measure of agreement that applies has its greatest "
+        "value.",
         "a b model\nno/no no/no no\nyes/yes yes/yes yes\nno/no no/no no\nyes/yes yes/yes yes",
     ),
     DegenerateInput(
         "Perfect agreement, and a category that nobody used",
-        "A declared category counts where chance is spread over the categories of the scale, and where a measure is for two categories only.",
+        "A declared category counts although nobody used it. It matters where chance is spread "
+        "over the categories of the scale. It also matters where a measure is for two categories "
+        "only.",
         "a b model\nno/no no/no no\nyes/yes yes/yes yes\nno no no\nyes yes yes",
         n_categories=3,
     ),
     DegenerateInput(
         "Some disagreement, and a category that nobody used",
-        "The same with a value under 1: compare with the next input.",
+        "The labels now disagree, so values are under 1. Compare with the next input.",
         "a b model\nno/no no/yes no\nyes/yes yes/yes yes\nno yes no\nyes yes yes",
         n_categories=3,
     ),
     DegenerateInput(
         "Some disagreement",
-        "The same labels on a scale of two categories.",
+        "These are the labels of the input above, on a scale of two categories.",
         "a b model\nno/no no/yes no\nyes/yes yes/yes yes\nno yes no\nyes yes yes",
     ),
     DegenerateInput(
         "A rater who rated nothing",
-        "A rater is on the list and gave no rating. There is no row of hers, so that she is not of the panel: everything is as with the two others alone.",
+        "A rater is on the list and gave no rating. Without a row, that rater is not part of the "
+        "panel. All values are those of the two other raters.",
         "a b c model\nno/no no/no . no\nyes/yes yes/yes . yes\nno yes . no",
     ),
     DegenerateInput(
         "Two raters of one category each",
-        "One always says no, the other always yes. They never agree, and chance read off each rater's own labels expects just that: 0.",
+        "One always says no, the other always says yes. They never agree. Chance computed from "
+        "each rater's own labels expects exactly that, so the value is 0.",
         "a b model\nno/no yes/yes no\nno/no yes/yes no\nno yes no",
     ),
     DegenerateInput(
         "A classifier that met none of the panel's items",
-        "What speaks of the raters is as ever; nothing can be said of the classifier.",
+        "Measures of the raters have their usual values. Measures of the classifier have none.",
         "a b model\nno/no no/no .\nyes/yes yes/yes .\n. . yes\n. . no",
     ),
     DegenerateInput(
         "No replicates",
-        "No rater met an item again: nothing shows how far she agrees with herself.",
+        "No rater met an item again. So nothing shows how far raters agree with their own earlier "
+        "labels.",
         "a b model\nno no no\nyes yes yes\nno yes no",
     ),
 )

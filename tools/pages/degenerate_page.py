@@ -1,6 +1,6 @@
-"""Writes docs/degenerate-inputs.md: what every measure makes of inputs at the edge.
+"""Writes docs/degenerate-inputs.md: the answer of every measure to degenerate inputs.
 
-`python -m agreement_pipeline.report.degenerate_page [--check] docs/degenerate-inputs.md`
+`python -m tools.pages.degenerate_page [--check] docs/degenerate-inputs.md`
 """
 
 import sys
@@ -29,22 +29,37 @@ INTRODUCTION = f"""# Degenerate inputs
 
 <!-- Written by `python -m {COMMAND} docs/degenerate-inputs.md`. -->
 
-Inputs at the edge of what agreement means, and what every measure makes of them. There is one answer in each place, from four rules:
+This page lists inputs for which agreement is hard to define. For each input it shows the answer
+of every measure. Four rules decide every answer:
 
-1. **A coefficient is a number where its formula has one**, also where little was observed: the interval says how little.
-2. **Where its formula is 0/0 it has no value**, and the reason is said in words. In the gate that holds the release.
-   It is never 1 because everybody agrees, nor 0 because nothing was learnt.
-3. **What chance is read off decides.** Chance read off the labels agrees always where labels do not vary; chance that is fixed beforehand does not.
-4. **What cannot be a round is refused** before anything is computed.
+1. **A measure has a value where its formula gives a number**, even if little was observed.
+   The interval shows how little.
+2. **A measure has no value where its formula gives 0/0**, and a reason is stated.
+   The gate then holds the release.
+   The value is never 1 because everybody agrees, and never 0 because nothing was learnt.
+3. **The source of chance decides.** Some measures compute chance from the labels.
+   That chance gives full agreement where labels do not vary. Chance that is fixed beforehand
+   does not.
+4. **An input that cannot be a round is refused** before anything is computed.
 
-Items are lines; `.` is a missing rating, and `no/yes` a rater who met the item twice, of which the first label counts between raters. `model` is the
-classifier; where a measure compares the panel with several, a second one says what it says. Measures of numbers read no, yes, unsure as 0, 1, 2.
-A measure of each category is shown by its lowest category. A name with a `+` behind it stands for [all forms](measures.md) of that measure.
+How to read the inputs:
+
+- A line is an item.
+- `.` is a missing rating.
+- `no/yes` is a rater who met the item twice. Between raters, only the first label counts.
+- `model` is the classifier. Some measures compare the panel with several classifiers.
+  For them, a second classifier gives the same labels as `model`.
+- Measures of numbers use 0, 1, 2 for no, yes, unsure.
+
+How to read the answers:
+
+- A measure that gives a value for each category is shown by its lowest category.
+- A name followed by `+` stands for [all forms](measures.md) of that measure.
 """
 
 
 def degenerate_page() -> str:
-    """The page: headline measures at one glance, then every measure input by input, then what is refused."""
+    """The page: headline measures at a glance, then every measure by input, then refusals."""
     return "\n".join([INTRODUCTION, _overview(), *map(_section, INPUTS), _refusals()])
 
 
@@ -99,7 +114,10 @@ def _section(each: DegenerateInput) -> str:
 
 
 def _answers(each: DegenerateInput) -> dict[str, list[str]]:
-    """Who gives each answer; the forms of a measure under one name where they are at one."""
+    """The measures that give each answer.
+
+    The forms of a measure are shown under one name where they all give the same answer.
+    """
     given: dict[str, list[str]] = {}
     for forms in all_forms():
         of = {record.name: each.answer(record.name) for record in forms.records}
@@ -125,12 +143,12 @@ def _aligned(table: str) -> str:
 
 def _refusals() -> str:
     rows = [f"| {each.title} | {each.message} |" for each in REFUSALS]
-    note = "On a nominal scale `inf` is a name like any other."
+    note = "On a nominal scale `inf` is an ordinary name."
     return "\n".join(["## Refused\n", "| input | error |", "| --- | --- |", *rows, "", note, ""])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page, or compare it; the exit status is 1 when it is stale."""
+    """Write the page, or compare it; the exit status is 1 when the page is outdated."""
     return write_or_check(lambda path: {Path(path): degenerate_page()}, COMMAND, arguments)
 
 

@@ -1,4 +1,4 @@
-"""Pages of documentation that a command writes, or checks against what it would write."""
+"""Documentation pages that a command writes, or compares with what it would write."""
 
 import argparse
 import sys
@@ -9,7 +9,10 @@ Pages = Callable[[Path], Mapping[Path, str]]
 
 
 def write_or_check(pages: Pages, command: str, arguments: Sequence[str] | None = None) -> int:
-    """Write the pages that belong to the path on the command line, or compare them; the exit status is 1 when one is stale."""
+    """Write the pages of the path on the command line, or compare them.
+
+    The exit status is 1 when a page is outdated.
+    """
     parser = argparse.ArgumentParser(
         prog=f"python -m {command}",
         description="Write a page of documentation, and the pages it leads to.",
@@ -30,11 +33,12 @@ def write_or_check(pages: Pages, command: str, arguments: Sequence[str] | None =
     ]
     for path in stale:
         sys.stderr.write(
-            f"{path}: not what the code says; an up-to-date page is required. Run python -m {command} {options.path}\n"
+            f"{path}: found an outdated page; expected what the code writes. "
+            f"Run python -m {command} {options.path}\n"
         )
     left = sorted(set(options.path.with_suffix("").glob("*.md")) - set(expected))
     for path in left:
         sys.stderr.write(
-            f"{path}: a page that nothing writes any more found; none is required. Delete it.\n"
+            f"{path}: found a page that nothing writes; expected no such page. Delete it.\n"
         )
     return int(bool(stale or left))

@@ -1,9 +1,10 @@
 """Writes the pages of measures from the registry, or checks that they are up to date.
 
-`python -m agreement_pipeline.report.measures_page [--check] docs/measures.md`
+`python -m tools.pages.measures_page [--check] docs/measures.md`
 
-The page itself is written by hand but for its list of measures; beside it, each family of measures has a page of its own, from the
-docstrings of its module and its functions.
+The page itself is written by hand, except for its list of measures. Each family of measures has a
+page of its own in the folder beside it. The family pages come from the docstrings of modules and
+functions.
 """
 
 import inspect
@@ -22,7 +23,7 @@ from tools.pages.generated import write_or_check
 
 QUESTIONS = {
     "inter-rater": "Do the raters agree with each other?",
-    "intra-rater": "Does each rater agree with herself?",
+    "intra-rater": "Does each rater agree with their own earlier labels?",
     "classifier": "Does a classifier agree with the panel?",
 }
 COMMAND = "tools.pages.measures_page"
@@ -30,16 +31,23 @@ WRITTEN = (
     f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
 )
 OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
-WEIGHTED_BY = r", weighted by $w_{xy} = 1 - d_{xy} / \max d$ for two categories of scores x and y, on the ordinal level their places"
+WEIGHTED_BY = (
+    r", with the weight $w_{xy} = 1 - d_{xy} / \max d$ for two categories with scores x and y "
+    "(on the ordinal level, with places x and y)"
+)
 LIST = re.compile(r"(<!-- measures: written by .*? -->\n).*?(<!-- end of measures -->)", re.DOTALL)
 
 
 def measures_pages(path: Path) -> dict[Path, str]:
-    """The page at `path` with its list of measures as the registry has it, and the page of each family in the folder beside it."""
+    """The page at `path` with its list of measures, and the page of each family.
+
+    The list is that of the registry.
+    """
     text = path.read_text(encoding="utf-8")
     if not LIST.search(text):
         raise ValueError(
-            f"{path}: no '<!-- measures: written by … -->' and '<!-- end of measures -->' found; both are required around the list of measures."
+            f"{path}: found no '<!-- measures: written by … -->' with '<!-- end of measures -->'; "
+            "expected both around the list of measures. Add these two lines."
         )
     page = LIST.sub(lambda found: f"{found[1]}\n{list_of_measures(path.stem)}\n{found[2]}", text)
     return {
@@ -49,7 +57,7 @@ def measures_pages(path: Path) -> dict[Path, str]:
 
 
 def list_of_measures(folder: str) -> str:
-    """For each question a table of its measures, with a link to the family page that has the formula."""
+    """A table of measures for each question, with links to the family pages with formulas."""
     return "\n".join(
         _questions_table(question, title, folder) for question, title in QUESTIONS.items()
     )
@@ -65,37 +73,40 @@ def family_pages() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Forms:
-    """The measures that one function is: under several weights, or names, or as what it is alone."""
+    """The measures of one function: its weighted forms and its other names."""
 
     records: tuple[Measure, ...]
 
     @property
     def name(self) -> str:
-        """The name of the function, under which a measure is registered unless all are weighted."""
+        """The name of the function.
+
+        A measure is registered under this name, unless all its forms are weighted.
+        """
         return str(getattr(_written(self.records[0]), "__name__", self.records[0].name))
 
     @property
     def family(self) -> str:
-        """The module the function stands in."""
+        """The name of the function's module."""
         return str(_written(self.records[0]).__module__).rpartition(".")[2]
 
     @property
     def main(self) -> Measure:
-        """The measure of the function's own name, or else the first."""
+        """The measure with the function's own name, or else the first."""
         return next(
             (record for record in self.records if record.name == self.name), self.records[0]
         )
 
     @property
     def title(self) -> str:
-        """What people call it, weights left out."""
+        """The name people use, without weights."""
         return (
             self.main.title if self.main.name == self.name else self.main.title.rpartition(", ")[0]
         )
 
     @property
     def others(self) -> tuple[Measure, ...]:
-        """Those that are not registered under the function's own name."""
+        """The measures that are not registered under the function's own name."""
         return tuple(record for record in self.records if record.name != self.name)
 
 
@@ -109,7 +120,7 @@ def all_forms() -> list[Forms]:
 
 
 def _written(record: Measure) -> Callable[..., object]:
-    """The function as it stands in its module, no weights chosen."""
+    """The function as written in its module, before weights are chosen."""
     function: Callable[..., object] = inspect.unwrap(record.function)
     return function
 
@@ -155,12 +166,11 @@ def _family_page(members: list[Forms]) -> str:
 def _section(forms: Forms) -> str:
     main = forms.main
     facts = {
-        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}{'; 0 is chance' if main.chance_corrected else '; guessing does not give 0'}",
+        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}; "
+        + ("0 is chance" if main.chance_corrected else "guessing does not give 0"),
         "Levels": _levels({level for record in forms.records for level in record.levels}),
         "Raters": _raters(main),
         "Missing ratings": main.convention,
-        "Undefined": "; ".join(f"when {condition.reason}" for condition in main.undefined)
-        or "never",
         "Source": main.source,
     }
     lines = [f"- **{name}:** {fact.rstrip('.')}." for name, fact in facts.items()]
@@ -169,6 +179,8 @@ def _section(forms: Forms) -> str:
             f"## {forms.name}\n",
             f"*{forms.title}.* {_prose(main)}\n",
             *lines,
+            "- **Undefined** when:",
+            *(f"  - {condition.reason}" for condition in main.undefined),
             "",
             *_list_of_forms(forms),
         ]
@@ -188,19 +200,19 @@ def _list_of_forms(forms: Forms) -> list[str]:
 
 
 def _form(record: Measure) -> str:
-    """What sets a form apart: that it is another name, or its weights."""
+    """The difference of a form: another name, or its weights."""
     if record.alias_of:
         return f"another name of `{record.alias_of}`"
     return ", ".join(part for part in (record.title, _weights(record.weighting)) if part)
 
 
 def _weights(weighting: Weighting | None) -> str:
-    """How far apart two categories are; nothing of a measure to which they all differ alike."""
+    """How far apart two categories are; empty if all categories differ alike."""
     return "" if weighting in (None, IDENTITY) else f"$d_{{xy}} = {weighting.formula}$"
 
 
 def _prose(record: Measure) -> str:
-    """The docstring up to its parameters."""
+    """The docstring before its parameters."""
     return markdown(inspect.cleandoc(record.function.__doc__ or "").split("\nParameters\n")[0])
 
 
@@ -223,7 +235,7 @@ def markdown(text: str) -> str:
 
 
 def _inline(formula: str) -> str:
-    """A formula in a line; in the quoted form where Markdown would read an escape or an emphasis into it."""
+    """A formula in a line; quoted where Markdown would see an escape or an emphasis in it."""
     return f"$`{formula}`$" if OVERLAPPING.search(formula) else f"${formula}$"
 
 
@@ -244,7 +256,7 @@ def _bound(value: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the pages, or compare them; the exit status is 1 when one is stale."""
+    """Write the pages, or compare them; the exit status is 1 when a page is outdated."""
     return write_or_check(measures_pages, COMMAND, arguments)
 
 

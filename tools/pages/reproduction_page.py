@@ -1,6 +1,6 @@
-"""Writes docs/reproduction.md: every figure the sources print beside ours.
+"""Writes docs/reproduction.md: every figure that the sources print, beside our own.
 
-`python -m agreement_pipeline.report.reproduction_page [--check] docs/reproduction.md`
+`python -m tools.pages.reproduction_page [--check] docs/reproduction.md`
 """
 
 import sys
@@ -15,19 +15,22 @@ INTRODUCTION = f"""# Reproduction
 
 <!-- Written by `python -m {COMMAND} docs/reproduction.md`. -->
 
-The measures were first taken from five sources. Every figure those print stands here beside ours, which the functions of this package compute from the
-sources' own tables by the definition. Where a print and its definition disagree, the package follows the definition.
+The measures were first taken from five sources. This page shows every printed figure of these
+sources beside our own. This package computes our figure from the source's own table, by the
+definition. Where a printed figure and its definition disagree, the package follows the definition.
 
-- **agrees**: ours rounds to the print. A statement **holds**, or **does not hold**.
-- **misprint**: it does not, and it is known how the print arises, to two units of its last digit or better.
-- **not reproducible**: it does not and it is not known, or the data are not public.
+- **agrees**: our figure rounds to the printed figure.
+- **holds** or **does not hold**: the verdict on a printed statement.
+- **misprint**: the two figures differ, and it is known how the printed figure arises.
+  The explanation is exact to two units of the last digit or better.
+- **not reproducible**: the two figures differ without a known reason, or the data are not public.
 
-The verdicts are read off the numbers when the page is written.
+The verdicts are computed from the numbers when the page is written.
 """
 
 
 def reproduction_page() -> str:
-    """The page: for each source how many figures agree, and each of them."""
+    """The page: for each source, the number of each verdict and every figure."""
     return "\n".join([INTRODUCTION, *map(_section, SOURCES)])
 
 
@@ -50,7 +53,14 @@ def _section(source: Source) -> str:
 
 
 def _row(figure: Figure) -> str:
-    return f"| {figure.where} | {figure.what} | {figure.printed} | {_number(figure.ours)} | {figure.verdict_in_words} |"
+    cells = (
+        figure.where,
+        figure.what,
+        figure.printed,
+        _number(figure.ours),
+        figure.verdict_in_words,
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _number(ours: float | tuple[float, ...] | None) -> str:
@@ -62,7 +72,7 @@ def _number(ours: float | tuple[float, ...] | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page, or compare it; the exit status is 1 when it is stale."""
+    """Write the page, or compare it; the exit status is 1 when the page is outdated."""
     return write_or_check(lambda path: {path: reproduction_page()}, COMMAND, arguments)
 
 

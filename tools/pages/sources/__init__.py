@@ -1,4 +1,4 @@
-"""The five sources the measures were first taken from: every figure they print, beside what their definitions give."""
+"""The five sources of the first measures: every figure they print, beside our own."""
 
 from tools.pages.sources import campagner_cabitza, measures_rst, shah, siegel, um
 from tools.pages.sources._figure import Figure, Source, Verdict

@@ -1,4 +1,4 @@
-"""A printed figure beside ours."""
+"""A printed figure beside our own."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,22 +10,24 @@ Verdict = Literal["agrees", "misprint", "not reproducible", "holds", "does not h
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a statement, of a source; ours; and what is to be said of the two.
+    """A figure or a statement of a source, our own figure, and the verdict on the two.
 
     Attributes
     ----------
-    where, what
-        The place in the source, and the quantity.
+    where
+        The place in the source.
+    what
+        The quantity.
     printed
         The figure as printed, or the statement.
     ours
-        What follows from the definition: the value, or where none can be had, None.
+        The value that follows from the definition; None without one.
     slip
-        Where the print differs: how it arises, and what that gives.
+        How a different printed figure arises, and the value that this gives.
     why
-        Where the print differs and no slip explains it, why; where it agrees, a remark.
+        Why the printed figure differs where no slip explains it. Where it agrees, a remark.
     holds
-        Of a statement: whether it does.
+        True if a statement holds; None for a figure.
     """
 
     where: str
@@ -38,7 +40,7 @@ class Figure:
 
     @property
     def verdict(self) -> Verdict:
-        """Read off the numbers: a value agrees when it rounds to the print."""
+        """The verdict from the numbers: a value agrees when it rounds to the printed figure."""
         if self.holds is not None:
             return "holds" if self.holds else "does not hold"
         if isinstance(self.ours, float) and rounds_to(self.ours, self.printed):
@@ -47,13 +49,14 @@ class Figure:
 
     @property
     def verdict_in_words(self) -> str:
-        """The verdict, and how the print arises or why it does not."""
+        """The verdict, with how the printed figure arises or why it does not."""
         if self.verdict == "misprint" and self.slip:
             how, value = self.slip
             rest = (
                 ""
                 if rounds_to(value, self.printed)
-                else f", {abs(value - float(self.printed)):.4f} from the print, which stays unexplained"
+                else f", {abs(value - float(self.printed)):.4f} from the printed figure. "
+                "This rest is unexplained"
             )
             return f"misprint: {how} gives {value:.6g}{rest}. {self.why}".strip()
         return f"{self.verdict}: {self.why}" if self.why else self.verdict
@@ -61,7 +64,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Source:
-    """A document, and its figures."""
+    """A document and its figures."""
 
     title: str
     citation: str
@@ -70,7 +73,7 @@ class Source:
 
 
 def _near(value: float, printed: str) -> bool:
-    """Whether `value` is within two units of the last printed digit."""
+    """True if `value` is within two units of the last printed digit."""
     return abs(value - float(printed)) <= 2 * _unit(printed)
 
 
@@ -79,12 +82,12 @@ def _unit(printed: str) -> float:
 
 
 def parts(found: Coefficient) -> dict[str, float]:
-    """The coefficient and those of its parts that it has, by name, as numbers."""
+    """The coefficient and its parts that are not None, by name, as numbers."""
     return {name: float(part) for name, part in found._asdict().items() if part is not None}
 
 
 def rounds_to(value: float, printed: str) -> bool:
-    """Whether `value` is the printed decimal, rounded either way at a half.
+    """True if `value` rounds to the printed decimal; a half may round either way.
 
     >>> rounds_to(0.67612, "0.676"), rounds_to(0.67908, "0.738"), rounds_to(0.72727, "0.73")
     (True, False, True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
+from agreement_pipeline.measures._random_choice import random_choice
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import RatingPatterns, ReplicateCounts
 from tools.pages.sources._figure import Figure, Source
@@ -14,13 +14,16 @@ NOT_PUBLIC = "the 13 radiologists' labels of MRNet are not public"
 
 
 def self_agreement(yes: int) -> float:
-    """SA of one rater who said yes that often to one image she met six times."""
+    """SA of one rater who said yes that often to one image in six meetings."""
     first = RatingPatterns([[0]], scale=ABNORMAL, raters=("a",))
     return float(MEASURES["self_agreement"](_met_again([[REPETITIONS - yes, yes]], first)).value)
 
 
 def least_rho(observed: float) -> float:
-    """The robust ρ of two raters on balanced classes who agree that often, and guess as much as equation 1 can find."""
+    """The robust ρ of two raters on balanced classes who agree that often.
+
+    They guess as much as equation 1 can find.
+    """
     agree, differ = observed / 2, (1 - observed) / 2
     first = RatingPatterns(
         [[0, 0], [0, 1], [1, 0], [1, 1]],
@@ -33,7 +36,7 @@ def least_rho(observed: float) -> float:
 
 
 def _met_again(counts: list[list[int]], first: RatingPatterns) -> ReplicateCounts:
-    """What each rater said of the first item, which all met again."""
+    """Each rater's labels of the first item, which all raters met again."""
     rows = len(counts)
     return ReplicateCounts(
         np.array(counts, dtype=float), np.zeros(rows, dtype=np.int64), np.arange(rows), first
@@ -92,7 +95,7 @@ def _reliability() -> list[Figure]:
             "κ of two balanced classes at 0.815, the least that rounds to 0.82",
             "0.63",
             (0.815 - 0.5) / (1 - 0.5),
-            why="with classes near balance, as the text says",
+            why="the classes are near balance, as the text says",
         ),
         Figure(
             "4",
@@ -106,28 +109,30 @@ def _reliability() -> list[Figure]:
             "the largest x from 12 repetitions of 2 balanced classes",
             "0.5",
             most,
-            why="the text says x was near to 0.5 in most cases. Equation 1 at its greatest entropy has no more than a third on two balanced classes",
+            why="the text says x was near to 0.5 in most cases. On two balanced classes, equation "
+            "1 at its greatest entropy gives at most a third",
         ),
         Figure(
             "3",
             "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
             "0.46",
             least,
-            why=f"{NOT_PUBLIC}; but with no x above a third the robust form cannot fall under this",
+            why=f"{NOT_PUBLIC}. With x at most a third, the robust form cannot be lower than this",
         ),
         Figure(
             "4",
             "ρ at perfect self-agreement",
             "0.82",
             None,
-            why=f"{NOT_PUBLIC}. ρ is then the observed agreement, by definition",
+            why=f"{NOT_PUBLIC}. By definition, ρ is then the observed agreement",
         ),
     ]
 
 
 SOURCE = Source(
     "Campagner and Cabitza (2020)",
-    "Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater agreement to assess the reliability of medical ground truth. "
-    "Studies in Health Technology and Informatics 270. https://doi.org/10.3233/SHTI200167",
+    "Campagner, A. & Cabitza, F. (2020). Introducing new measures of inter- and intra-rater "
+    "agreement to assess the reliability of medical ground truth. Studies in Health Technology and "
+    "Informatics 270. https://doi.org/10.3233/SHTI200167",
     (*_self_agreement(), *_reliability()),
 )

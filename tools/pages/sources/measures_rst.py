@@ -1,4 +1,7 @@
-"""measures.rst, the documentation of a package for two raters: its formulas as printed, computed on a table, beside the measures."""
+"""measures.rst: the formulas as printed, computed on a table, beside the measures.
+
+measures.rst is the documentation of a package for two raters.
+"""
 
 import numpy as np
 
@@ -7,9 +10,7 @@ from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import RatingPatterns
 from tools.pages.sources._figure import Figure, Source
 
-A = np.array(
-    [[400.0, 60.0], [90.0, 450.0]]
-)  # the table of two annotators in Siegel (2018), A in the rows
+A = np.array([[400.0, 60.0], [90.0, 450.0]])  # two annotators in Siegel (2018), A in the rows
 PERFECT = np.array([[50.0, 0.0], [0.0, 50.0]])
 SHOWN = "on 400, 60 / 90, 450"
 LIMITS = "$1 - m/k$ where $H(X) = 0$, $1 - l/k$ where $H(Y) = 0$"
@@ -45,7 +46,11 @@ def _entropy(p: Array) -> float:
 
 
 def _printed_ia_c(table: Array) -> float:
-    """1 - m/k where the columns' entropy is 0, 1 - l/k where the rows' is; l columns and m rows are not null."""
+    """The printed limits of `information_agreement_c`.
+
+    The value is 1 - m/k where the columns' entropy is 0. It is 1 - l/k where the rows' entropy is
+    0. l columns and m rows are not null.
+    """
     k, columns, rows = len(table), table.sum(0), table.sum(1)
     if (columns > 0).sum() == 1:
         return float(1 - (rows > 0).sum() / k)
@@ -55,7 +60,7 @@ def _printed_ia_c(table: Array) -> float:
 def _formula(
     section: str, formula: str, name: str, as_printed: float, table: Array = A, why: str = ""
 ) -> Figure:
-    """A formula as printed, on a table, beside the measure, which follows the definition."""
+    """A formula as printed, computed on a table, beside the measure by the definition."""
     return _beside(
         section,
         f"`{name}` {SHOWN if table is A else 'on 50, 0 / 0, 50'}, {formula}",
@@ -92,7 +97,8 @@ def _two_raters() -> list[Figure]:
             "bangdiwala_b",
             b,
             PERFECT,
-            r"The square in the numerator is missing, $\sum_i A_{ii}^2$, without which B would fall with the number of items.",
+            r"The numerator should be $\sum_i A_{ii}^2$. Without the square, B would fall with the "
+            "number of items.",
         ),
         _formula(
             "Cohen's kappa",
@@ -120,7 +126,8 @@ def _two_raters() -> list[Figure]:
             rf"chance {SHOWN}, $\bar{{P_e}} = \sum_j p_j$",
             float(mean.sum()),
             float(mean @ mean),
-            "The square is missing in the formula, and present in the words above it. As printed it is 1 on any table, and kappa 0/0.",
+            "The square is missing in the formula, and present in the words above it. As printed, "
+            "chance is 1 on any table, and kappa is 0/0.",
         ),
     ]
 
@@ -140,7 +147,8 @@ def _information() -> list[Figure]:
             rf"the joint distribution's sum {SHOWN}, over $\sum_i \sum_i A_{{ij}}$",
             float((A / np.trace(A)).sum()),
             float(p.sum()),
-            r"It should be $\sum_i \sum_j$: two sums over one index run over the diagonal at most, and probabilities do not add up to 1.",
+            r"It should be $\sum_i \sum_j$. Two sums over one index cover the diagonal at most, so "
+            "probabilities do not add up to 1.",
         ),
         *(
             _beside(
@@ -156,8 +164,10 @@ def _information() -> list[Figure]:
 
 SOURCE = Source(
     "measures.rst",
-    "Documentation of a package of agreement measures for two raters, General notions and measures.",
+    "Documentation of a package of agreement measures for two raters, "
+    "General notions and measures.",
     (*_two_raters(), *_information()),
-    note="It prints formulas and no figures. Each is computed as printed and by the measure; $l$ columns and $m$ rows are not null, of $k$. "
-    "The definition of IA speaks of an $\\epsilon$ that only its extension has.",
+    note="The source prints formulas and no figures. Each formula is computed as printed, and by "
+    "the measure. Of $k$ columns, $l$ are not null. Of $k$ rows, $m$ are not null. The definition "
+    "of IA mentions an $\\epsilon$ that only its extension has.",
 )

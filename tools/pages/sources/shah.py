@@ -1,4 +1,4 @@
-"""Shah (2011): a fixed group of experts, and a classifier against it."""
+"""Shah (2011): a fixed group of experts, and a classifier compared with it."""
 
 from functools import cache
 
@@ -48,14 +48,17 @@ def laboratories() -> RatingPatterns:
 
 
 def laboratory_t(labels: Codes | None = None) -> PanelPatterns:
-    """Laboratory T against them, or a classifier of other labels."""
+    """Laboratory T against the three, or a classifier with other labels."""
     own = np.array([REACTIONS.index(row[R]) for row in SEROLOGY])
     return PanelPatterns(laboratories(), own if labels is None else labels, "T")
 
 
 @cache
 def guessing(kappa: str) -> tuple[float, float]:
-    """The mean of a coefficient over panels of four experts who draw each of 200 labels from four categories alike, and its standard error."""
+    """The mean of a coefficient over panels that guess, and its standard error.
+
+    Each of four experts gives each of 200 items one of four labels with the same probability.
+    """
     rng = np.random.default_rng(2011)
     panels = (
         RatingPatterns(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
@@ -75,7 +78,7 @@ def _kappas(name: str) -> tuple[float, float]:
 
 
 def _by_r_squared(found: dict[str, float]) -> tuple[float, float]:
-    """Chance divided by r² in the place of r(r-1), and the coefficient that then results."""
+    """Chance divided by r² instead of r(r-1), and the coefficient that results."""
     slip = found["expected"] * (R - 1) / R
     return slip, _equation_1(found, slip)
 
@@ -94,7 +97,10 @@ def _hypothetical() -> list[Figure]:
     chance = {
         name: _of("shah_kappa_s", hypo(name))["expected"] for name in ("Hypo0", "Hypo4", "Hypo4a")
     }
-    opposite = "in Hypo2 E1 and E2 hold L2, then L1: the opposite, so that three experts never agree on an instance"
+    opposite = (
+        "in Hypo2, E1 and E2 say L2 and then L1, which is the opposite. So three experts never "
+        "agree on an instance"
+    )
     return [
         _panel(
             "Hypo0", "κ_F < 0, and A_e = 0 for κ_S", of["Hypo0"][1] < 0 and chance["Hypo0"] == 0
@@ -111,7 +117,7 @@ def _hypothetical() -> list[Figure]:
             "Hypo3 as meant",
             "E3 agrees with both E1 and E2",
             of["Hypo3 as meant"][0] > of["Hypo2"][0],
-            "E3 the same as E1 and E2",
+            "E3 gives the labels of E1 and E2",
         ),
         _panel("Hypo4", "1 for both", of["Hypo4"] == (1.0, 1.0)),
         _panel("Hypo4a", "1 for both", of["Hypo4a"] == (1.0, 1.0)),
@@ -132,8 +138,9 @@ def _guessing() -> Figure:
         "Hypo1, experts who guess: mean κ_S, κ_F",
         "not in the source",
         (s[0], f[0]),
-        why=f"κ_S is 0 on average. {DRAWS} panels of four experts who draw 200 labels independently, all categories alike; the standard errors are "
-        f"{s[1]:.4f} and {f[1]:.4f}",
+        why=f"κ_S is 0 on average. The means are over {DRAWS} panels of four experts. The experts "
+        "choose 200 labels independently, each category with the same probability. The standard "
+        f"errors are {s[1]:.4f} and {f[1]:.4f}",
         holds=abs(s[0]) < 3 * s[1],
     )
 
@@ -144,7 +151,7 @@ def _serology() -> list[Figure]:
     divided = "dividing by r² where equation 4 divides by r(r-1)"
     a_e, kappa = _by_r_squared(s)
     no_cohen = (
-        "With r² the statistic would not be Cohen's kappa for two experts, as the text says it is."
+        "With r², the statistic for two experts would not be Cohen's kappa. The text says it is."
     )
     return [
         Figure(panel, "κ_F and κ_S: A_o", "0.81", f["observed"]),
@@ -164,7 +171,7 @@ def _serology() -> list[Figure]:
             "ICC, quoted from Vanbelle and Albert",
             "0.68",
             f["value"],
-            why="with three ratings of each specimen it is Fleiss' kappa",
+            why="with three ratings of each specimen, the ICC is Fleiss' kappa",
         ),
     ]
 
@@ -200,7 +207,8 @@ def _against_t() -> list[Figure]:
             "a classifier of one class only: κ_va, S (here: RE on table 1)",
             "κ_va is 0, S is not",
             (trivial[0] + 0.0, trivial[1]),
-            why="κ_va of a constant classifier is 0 whatever the panel says; the bars themselves are of classifiers whose labels are not published",
+            why="κ_va of a constant classifier is 0, whatever the panel says. The bars of the "
+            "figure use classifiers whose labels are not published",
             holds=abs(trivial[0]) < 1e-12 < abs(trivial[1]),
         ),
     ]
@@ -208,10 +216,11 @@ def _against_t() -> list[Figure]:
 
 SOURCE = Source(
     "Shah (2011)",
-    "Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD 2011, LNAI 6913, 191-206. "
-    "https://doi.org/10.1007/978-3-642-23808-6_13",
+    "Shah, M. (2011). Generalized agreement statistics over fixed group of experts. ECML PKDD "
+    "2011, LNAI 6913, 191-206. https://doi.org/10.1007/978-3-642-23808-6_13",
     (*_hypothetical(), *_serology(), *_against_t()),
-    note="Figures 1 and 2 are bars without numbers. Those on the UCI data rest on the labels of trained classifiers, which are not published. "
-    "Theorem 1 is about large samples: that chance is never more for κ_S holds on any complete ratings and is tested; that its variance is no "
-    "more is shown by simulation.",
+    note="Figures 1 and 2 are bars without numbers. The bars for the UCI data use the labels of "
+    "trained classifiers. Those labels are not published. Theorem 1 is about large samples. It "
+    "says that κ_S has no more chance agreement and no more variance than κ_F. The first statement "
+    "holds on any complete ratings, and a test checks it. A simulation shows the second.",
 )

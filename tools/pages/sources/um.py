@@ -38,12 +38,15 @@ FIGURE_1 = np.array([(65, 170), (70, 175), (75, 178), (80, 182), (85, 187)], dty
 
 
 def of(name: str, table: Array) -> dict[str, float]:
-    """A measure of vectors, and its parts, on a table of shape (items, observers, dimensions)."""
+    """A measure of vectors and its parts; the table has shape (items, observers, dimensions)."""
     return parts(MEASURES[name](RatingValues(table, scale=PLANE, raters=OBSERVERS)))
 
 
 def figure_1(m: int) -> Array:
-    """Section 4: observer 2 adds a difference to the weight, observer 3 to the height; 3 on the first m of five objects, 1 on the others."""
+    """Section 4: observer 2 adds a difference to the weight, and observer 3 to the height.
+
+    The difference is 3 on the first m of five objects, and 1 on the others.
+    """
     apart = np.where(np.arange(len(FIGURE_1)) < m, 3.0, 1.0)[:, None]
     return np.stack([FIGURE_1, FIGURE_1 + apart * [1, 0], FIGURE_1 + apart * [0, 1]], axis=1)
 
@@ -67,7 +70,7 @@ def _compared() -> list[Figure]:
             "R at m = 0 … 5",
             "R increases when the disagreement increases to m = 1",
             tuple(r),
-            why="equations 2 to 4 on the data of the text fall at every step, as φ does",
+            why="by equations 2 to 4, R falls at every step on the data of the text, as φ does",
             holds=r[1] > r[0],
         ),
         Figure(
@@ -75,7 +78,7 @@ def _compared() -> list[Figure]:
             "φ - R at m = 0 … 5",
             "φ and R are similar at m = 3",
             tuple(np.subtract(phi, r)),
-            why="they are nearest at m = 1 and further apart at m = 3",
+            why="φ and R are nearest at m = 1. They are further apart at m = 3",
             holds=int(apart.argmin()) == 3,
         ),
         Figure(
@@ -114,8 +117,9 @@ def _tables() -> list[Figure]:
             "φ",
             "0.859",
             children["value"],
-            why=f"d_0 is {children['observed']:.5g} and d_e {children['expected']:.5g}. Every rating but one sums to 40, so that the "
-            f"points lie on one line but for observer 3 on child 2 (35, 15). Were that one (35, 5), φ would have no value: {why}. "
+            why=f"d_0 is {children['observed']:.5g}, and d_e is {children['expected']:.5g}. All "
+            "ratings but one sum to 40, so their points lie on one line. The exception is observer "
+            f"3 on child 2 (35, 15). With (35, 5) in its place, φ would have no value: {why}. "
             f"Berry and Mielke's R of the table is {of('berry_mielke_r', TABLE_3)['value']:.5f}",
         ),
         Figure(
@@ -130,7 +134,8 @@ def _tables() -> list[Figure]:
 
 SOURCE = Source(
     "Um (2004)",
-    "Um, Y. (2004). A new agreement measure for interval multivariate observations. Journal of the Korean Data & Information Science Society 15(1), 263-271.",
+    "Um, Y. (2004). A new agreement measure for interval multivariate observations. Journal of the "
+    "Korean Data & Information Science Society 15(1), 263-271.",
     (*_compared(), *_tables()),
-    note="Figure 1 has curves without numbers; the text gives the data of panel (a) alone.",
+    note="Figure 1 has curves without numbers. The text gives the data of panel (a) only.",
 )
