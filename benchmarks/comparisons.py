@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 from populations import Population, Sample
 
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import against_the_rest
 

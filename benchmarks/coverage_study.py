@@ -119,7 +119,7 @@ def limits(
         (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
         for name, evidence in found.items()
         for method in methods
-        for known in [METHODS[method].knows(evidence, MEASURES[name].bounds)]
+        for known in [METHODS[method].distribution(evidence, MEASURES[name].bounds)]
     }
 
 

@@ -88,8 +88,8 @@ def _above(
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
         evidence = gathered(points_of([record], counts), counts, inference)[MEASURE]
-        once = method.knows(evidence, record.bounds)
-        of_many = (method.knows_of_many or method.knows)(evidence, record.bounds)
+        once = method.distribution(evidence, record.bounds)
+        of_many = (method.distribution_of_many or method.distribution)(evidence, record.bounds)
         always = AlwaysValid(
             of_many, evidence.n * mixture(TIGHTEST, 1 - confidence_level), record.bounds
         )

@@ -1,4 +1,4 @@
-"""Comparing two rounds, or two classifiers, raters or measures of one round: the statistics of both sides, item by item."""
+"""Comparing two rounds, or two classifiers, raters or measures of one round."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,9 +8,10 @@ import numpy as np
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.differences import Difference, Side, difference
+from agreement_pipeline.estimates.differences import Difference, difference
 from agreement_pipeline.estimates.estimating import DEFAULT, registered
 from agreement_pipeline.estimates.scopes import basis_of
+from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
@@ -24,7 +25,7 @@ from agreement_pipeline.statistics import (
 )
 
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
-"""A measure of the first kind that is required, for whoever chose one of another."""
+"""A measure to name in errors, for each kind of measure that a comparison may require."""
 FIRST_LABELS = ("counts", "patterns", "values")
 
 
@@ -37,16 +38,18 @@ def between_rounds(
     category: str | None = None,
     names: tuple[str, str] = ("one round", "the other round"),
 ) -> Difference:
-    """How much greater a measure of the round is on one set of ratings than on another; paired by the items, and clusters of items, that both hold.
+    """How much greater a measure is on one round than on another.
 
-    Of a measure of every category the `category` named is compared, or else the lowest of either round. Rounds whose categories are not declared
-    are read on those that occur in either: a category that one of them happens not to show is no part of how they differ.
+    The rounds are paired by the items and the clusters that both hold. A measure of every category
+    is compared on the `category` named, or on the lowest category of each round. If no categories
+    are declared, both rounds are read with the categories of either.
 
     Raises
     ------
     AgreementError
-        The measure is not one of the whole of both rounds; they share items or clusters, and it rests on replicates, confidence or two groups, or on
-        numbers without categories; or they share items, and one has clusters and the other none, or others.
+        The measure does not speak of whole rounds. Or the rounds share items or clusters, and the
+        measure uses replicates, confidence, two groups, or numbers without categories. Or the
+        rounds share items that come in different clusters.
     """
     needs = registered(measure).needs
     seed = tuple(int(each.digest[:16], 16) for each in (one, other))
@@ -61,9 +64,10 @@ def between_rounds(
         or one.scale.continuous
         or other.scale.continuous
     ):
-        found = f"{shared} shared items found" if shared else f"{clusters} shared clusters found"
+        found = f"found {shared} shared items" if shared else f"found {clusters} shared clusters"
         raise AgreementError(
-            f"{measure}: {found}; one of first labels on a list of categories is required of a measure that is paired by them. "
+            f"{measure}: {found}; expected a measure of first labels on a list of categories, "
+            "since the rounds are paired. "
             "Choose another such as krippendorff_alpha, or rounds of other items."
         )
     if paired and needs in FIRST_LABELS:
@@ -83,7 +87,7 @@ def between_rounds(
 
 
 def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratings]:
-    """The rounds on one scale, where neither declares its categories."""
+    """The rounds on one scale, if neither declares its categories."""
     first, second = one.scale, other.scale
     if first == second or first.level != second.level or first.declared or second.declared:
         return one, other
@@ -107,12 +111,12 @@ def between_classifiers(
     other: str,
     inference: Inference = DEFAULT,
 ) -> Difference:
-    """How much greater a classifier's agreement with the panel is than another's.
+    """How much greater one classifier's agreement with the panel is than another's.
 
     Raises
     ------
     AgreementError
-        The measure is not one of a classifier, or a name is not that of one.
+        The measure is not one of a classifier, or a name is not that of a classifier.
     """
     _require(measure, "panel")
     _require_defined(ratings, measure)
@@ -138,14 +142,15 @@ def between_raters(
     *,
     category: str | None = None,
 ) -> Difference:
-    """How much more a rater agrees with the rest of the panel, or with herself, than another does.
+    """How much more one rater agrees with the rest of the panel, or with themselves, than another.
 
-    Of a measure of every category the `category` named is compared, or else the lowest of either rater.
+    A measure of every category is compared on the `category` named, or on the lowest category of
+    each rater.
 
     Raises
     ------
     AgreementError
-        The measure is not one of a rater against others or against herself, or a name is not that of a rater.
+        The measure is not one of single raters, or a name is not that of a rater.
     """
     _require(measure, "panel", "replicates")
     _require_defined(ratings, measure)
@@ -182,12 +187,15 @@ def between_measures(
     other: str,
     inference: Inference = DEFAULT,
 ) -> Difference:
-    """How much greater one measure of the round is than another; between raters and of raters with themselves included.
+    """How much greater one measure of the round is than another.
+
+    A measure between raters can be compared with one of raters with themselves.
 
     Raises
     ------
     AgreementError
-        One of them speaks of classifiers or of confidence; or, on numbers without categories, one of raters with themselves and the other not.
+        One of the measures speaks of classifiers or of confidence. Or on numbers without
+        categories, only one of the measures speaks of raters with themselves.
     """
     for name in (one, other):
         _require(name, *FIRST_LABELS, "replicates")
@@ -217,18 +225,18 @@ def _difference(
 
 
 def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
-    """One statistic for both measures: what raters say again has other rows than what they say first."""
+    """One statistic for both measures, since repeated and first ratings have different rows."""
     again = [need == "replicates" for need in needs]
     if any(again) and not all(again):
-        found = f"measures of {' and of '.join(needs)} on numbers without categories found"
         raise AgreementError(
-            f"comparison: {found}; both of replicates, or neither, is required. Choose another measure."
+            f"comparison: found measures of {' and of '.join(needs)} on numbers without "
+            "categories; expected both of replicates, or neither. Choose another measure."
         )
     return [memory.replicate_values(ratings) if all(again) else memory.rating_values(ratings)] * 2
 
 
 def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
-    """For each measure a statistic on the same rows."""
+    """For each measure, a statistic on the same rows."""
     replicates = memory.replicate_counts(ratings) if "replicates" in needs else None
     patterns = memory.rating_patterns(ratings) if replicates is None else replicates.patterns
     of_need = {"patterns": patterns, "counts": patterns, "replicates": replicates}
@@ -238,7 +246,7 @@ def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
 
 
 def _of_patterns(needs: str, patterns: RatingPatterns) -> Statistic:
-    """A statistic on the rows of the patterns, as many and in their order."""
+    """A statistic on the rows of the patterns, in their order."""
     if needs == "values":
         return RatingValues.of_patterns(patterns)
     return patterns.counts() if needs == "counts" else patterns
@@ -247,7 +255,7 @@ def _of_patterns(needs: str, patterns: RatingPatterns) -> Statistic:
 def _apart(
     joint: RatingPatterns | RatingValues, panel: tuple[str, ...], classifier: str
 ) -> Statistic:
-    """The panel and a classifier on the rows of all, as many and in their order."""
+    """The panel and a classifier on the rows of all classifiers, in their order."""
     column = joint.raters.index(classifier)
     if isinstance(joint, RatingValues):
         return PanelValues(joint.only(panel), joint.values[:, column], classifier)
@@ -266,9 +274,10 @@ def _of_round(ratings: Ratings, measure: str) -> Statistic:
     statistic = basis_of(ratings, measure)
     if statistic is None:
         need = registered(measure).needs
-        found = f"a measure of {'classifiers' if need == 'panel' else need}, and {len(ratings.classifiers)} classifiers, found"
         raise AgreementError(
-            f"{measure}: {found}; one of the whole round is required. Compare classifiers within a round."
+            f"{measure}: found a measure of {'classifiers' if need == 'panel' else need}, and "
+            f"{len(ratings.classifiers)} classifiers; expected one of the whole round. "
+            "Compare classifiers within a round."
         )
     return statistic
 
@@ -282,9 +291,10 @@ def _shared(joint: RatingPatterns | RatingValues, one: str, other: str) -> int:
 def _require_defined(ratings: Ratings, measure: str) -> None:
     record = registered(measure)
     if not record.defined_on(ratings.scale):
-        found = f"{ratings.scale.level}{' without categories' if ratings.scale.continuous else ''}"
+        without = " without categories" if ratings.scale.continuous else ""
         raise AgreementError(
-            f"{measure}: level {found} found; one of {', '.join(sorted(record.levels))} is required. Choose another measure."
+            f"{measure}: found level {ratings.scale.level}{without}; "
+            f"expected one of {', '.join(sorted(record.levels))}. Choose another measure."
         )
 
 
@@ -292,7 +302,8 @@ def _require(measure: str, *needs: str) -> None:
     found = registered(measure).needs
     if found not in needs:
         raise AgreementError(
-            f"{measure}: a measure of {found} found; one of {', '.join(needs)} is required here. Choose another, such as {SUCH_AS[needs[0]]}."
+            f"{measure}: found a measure of {found}; expected one of {', '.join(needs)}. "
+            f"Choose another, such as {SUCH_AS[needs[0]]}."
         )
 
 
@@ -300,5 +311,6 @@ def _require_names(among: tuple[str, ...], *names: str) -> None:
     unknown = [name for name in names if name not in among]
     if unknown or len(set(names)) < len(names):
         raise AgreementError(
-            f"comparison: {', '.join(names)} found; two different names of {', '.join(sorted(among))} are required. Correct them."
+            f"comparison: found {', '.join(names)}; "
+            f"expected two different names of {', '.join(sorted(among))}. Correct them."
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import ConfidenceDistribution, Interval, OfDraws, Population
+from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
 from agreement_pipeline.ratings import Array
 
 
@@ -17,34 +17,39 @@ class Estimate:
     Attributes
     ----------
     measure, scope
-        The registry name, and what it speaks of.
+        The registered name of the measure, and what the estimate speaks of.
     value, interval
-        None where undefined; the interval holds the true value with `confidence_level`; always valid, at every number of items the round may have.
-        A limit is infinite where too many draws are undefined for a measure without a bound to give one.
+        None if undefined. The interval holds the true value with `confidence_level`; an always
+        valid interval does so at every number of items. A limit is infinite if too many resamples
+        are undefined and the measure has no bound on that side.
     confidence_level, method
         Of the interval.
     observed, expected
-        The coefficient's parts.
+        The parts of the coefficient.
     n_items, n_raters, n_ratings
-        What it rests on; of raters, those who rated an item that agreement is read on.
+        What the value is computed from. `n_raters` counts the raters of the items on which
+        agreement is read.
     n_clusters
-        The clusters that the items stand in on which agreement was read; None where items come one by one.
+        The clusters of the items on which agreement is read; None if items do not come in clusters.
     dropped
-        Items on which agreement could not be read: how many, by what they have.
+        The items on which agreement cannot be read: their number, by what they have.
     lowest
-        For a measure of every category, the category whose value the round's own value is.
+        For a measure of every category, the category whose value is the round's value.
     undefined
-        Why there is no value; None where there is one.
+        Why there is no value; None if there is one.
     convention, categories
-        How the measure counts missing ratings, and the categories in order; none on a continuous scale.
+        How the measure treats missing ratings, and the categories in order. A continuous scale has
+        no categories.
     raters_left_out
-        The raters of the round whom it does not speak of: their replicates, or their confidence, are missing or show nothing.
+        The raters of the round of whom the estimate does not speak. Their replicates, or their
+        confidence, are missing or show nothing.
     always_valid_at
-        The items at which limits that hold at any time are tightest; None where they are of a round judged once.
+        The number of items at which always valid limits are tightest; None for a round that is
+        judged once.
     population
         Whether the interval speaks of these raters on other items, or of raters at large.
-    known
-        What is known of the true value, of which the interval shows the limits at one level.
+    distribution
+        The confidence distribution of the true value. The interval shows its limits at one level.
     """
 
     measure: str
@@ -67,61 +72,65 @@ class Estimate:
     n_clusters: int | None = None
     always_valid_at: int | None = None
     population: Population = "these raters"
-    known: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
+    distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if (self.value is None) == (self.undefined is None) or (self.value is None) != (
-            self.interval is None
-        ):
+        valued, limited = self.value is not None, self.interval is not None
+        if valued == (self.undefined is not None) or valued != limited:
             raise ValueError(
-                f"estimate of {self.measure}: a value with an interval, or a reason why it is undefined, is required; exactly one of them."
+                f"estimate of {self.measure}: found value {self.value}, interval {self.interval}, "
+                f"undefined {self.undefined!r}; expected a value with an interval, or a reason."
             )
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(
-                f"estimate of {self.measure}: value {self.value} found; a finite number is required."
+                f"estimate of {self.measure}: found value {self.value}; expected a finite number."
             )
 
     @property
     def n_dropped(self) -> int:
-        """Items on which agreement could not be read."""
+        """The number of items on which agreement cannot be read."""
         return sum(self.dropped.values())
 
     @property
     def n_used(self) -> int:
-        """Items on which agreement was read."""
+        """The number of items on which agreement is read."""
         return self.n_items - self.n_dropped
 
     @property
     def low(self) -> float | None:
-        """The lower limit as plain data; None where it is without limit, or there is no value."""
+        """The lower limit as plain data; None if it is infinite, or if there is no value."""
         return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
 
     @property
     def high(self) -> float | None:
-        """The upper limit as plain data; None where it is without limit, or there is no value."""
+        """The upper limit as plain data; None if it is infinite, or if there is no value."""
         return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
     @property
     def draws(self) -> Array | None:
-        """The resampled values; None where there are none."""
-        return self.known.draws if isinstance(self.known, OfDraws) else None
+        """The resampled values; None if there are none."""
+        return self.distribution.draws if isinstance(self.distribution, Percentiles) else None
 
     @property
     def without_limits(self) -> str | None:
-        """Of what there is too little, where the limits are no more than the measure's bounds; None where they are limits of its own, or there are none."""
+        """Why the limits are only the measure's bounds; None if they are not, or if undefined."""
         return (
-            None if self.known is None else self.known.why_without((1 - self.confidence_level) / 2)
+            None
+            if self.distribution is None
+            else self.distribution.why_without((1 - self.confidence_level) / 2)
         )
 
     def miss_probability(self, cutoff: float) -> float | None:
-        """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it; None where there is no value.
+        """The probability q that the true value is under `cutoff`; None if there is no value.
 
-        It never falls as the cut-off rises, and the lower limit at a confidence level of 1 - α reaches the cut-off where q is at most α/2.
+        q is the tail at which the lower limit touches the cut-off. It never falls as the cut-off
+        rises. The lower limit at a confidence level of 1 - α reaches the cut-off if q is at most
+        α/2.
         """
-        return None if self.known is None else self.known.under(cutoff)
+        return None if self.distribution is None else self.distribution.under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The estimate as plain data, in the form the command line prints."""
+        """The estimate as plain data, as the command line prints it."""
         return {
             "measure": self.measure,
             "scope": str(self.scope),

@@ -13,11 +13,11 @@ from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.intervals import (
     TOO_FEW_DRAWS,
     AlwaysValid,
-    Anything,
+    BoundsOnly,
     ConfidenceDistribution,
     Evidence,
     Inference,
-    Wider,
+    WiderOf,
     gathered,
     mixture,
     points_of,
@@ -38,7 +38,7 @@ def estimate(
     scope: Scope = ROUND,
     clusters: ArrayLike | None = None,
 ) -> Estimate:
-    """One measure on one statistic; of a measure of every category, the lowest.
+    """One measure on one statistic. A measure of every category gives the lowest category.
 
     Examples
     --------
@@ -59,28 +59,45 @@ def estimate_each(
     scope: Scope = ROUND,
     clusters: ArrayLike | None = None,
 ) -> list[Estimate]:
-    """Several measures on one statistic, from the same draws; of a measure of every category and the round also the value of each.
+    """Several measures on one statistic, from the same resamples.
 
-    A measure asked for under two names is computed once.
+    On the whole round, a measure of every category also gives the value of each category. A measure
+    that is asked for under two names is computed once.
 
-    `method` names one of `METHODS`. One that speaks of raters at large asks for a statistic that names its raters; patterns will do for a measure
-    that forgets them. Where the statistic's items come in clusters, clusters are drawn whole; `clusters` names the cluster of each row (the document
-    an item is of, or its batch), and rows of different clusters must then be rows of their own. `always_valid_at` asks for limits that hold
-    however often a round is looked at while it fills, tightest at so many items; where the draws are too few for limits so far out, they are the
-    measure's bounds.
+    Expensive measures use fewer resamples, and the estimate's `method` says how many.
 
-    Where draws are dear, fewer are made, and the estimate's `method` says how many. An expensive measure is given 400: its limits are then uncertain by about
-    a seventh of a standard error, and `miss_probability` comes in steps of 1/400. A statistic of more than 20,000 rows, as of real-valued ratings,
-    is given as many as 200,000,000 weights make, but 1,000 at the least. Limits beyond which fewer than ten of these draws would lie, were
-    the items many, are the measure's bounds: 400 are enough at 95 %, and 1,000 at 98 %. So are limits that lie further out than any draw, since the items
-    are few. A measure of items that every rater rated rests on those alone, and
-    `method` says how many are left out.
+    - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
+      error, and `miss_probability` has steps of 1/400.
+    - A statistic of more than 20,000 rows, as of real-valued ratings, uses as many resamples as
+      200,000,000 weights make, and at least 1,000.
+
+    If fewer than ten of these resamples would lie beyond a limit, the limits are set to the
+    measure's bounds. 400 resamples are enough at 95 %, and 1,000 at 98 %. On few items, a limit may
+    lie beyond all resamples. Then the limits are the bounds too.
+
+    A measure that needs every rater's rating uses only the items that have them. `method` says how
+    many items are left out.
+
+    Parameters
+    ----------
+    measures
+        Names of registered measures.
+    statistic
+        What they are computed from. A method for raters at large needs a statistic that names its
+        raters.
+    inference
+        How the limits are found.
+    scope
+        What the statistic is of.
+    clusters
+        The cluster of each row: the document of an item, or its batch. Rows of different clusters
+        must be separate rows. Clusters are drawn whole, as are those of the statistic itself.
 
     Raises
     ------
     PolicyError
-        A measure or a method is not registered; the clusters named are not one a row; raters at large are asked about where raters are forgotten, or
-        at any time; limits are to be tightest at fewer items than one; or the confidence level is no probability, or the draws are none.
+        A measure is not registered. Or `clusters` does not have one name for each row. Or the
+        method is for raters at large, and the statistic does not name its raters.
     RatingsError
         The name of a cluster is missing.
     """
@@ -114,7 +131,7 @@ def registered(name: str) -> Measure:
     Raises
     ------
     PolicyError
-        None is registered under it.
+        No measure has that name.
     """
     if not isinstance(name, str) or name not in MEASURES:
         from difflib import get_close_matches
@@ -122,7 +139,8 @@ def registered(name: str) -> Measure:
         near = get_close_matches(str(name), MEASURES, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
         raise PolicyError(
-            f"measure {name!r} found; one of the {len(MEASURES)} registered measures is required. {hint}"
+            f"measure: found {name!r}; "
+            f"expected one of the {len(MEASURES)} registered measures. {hint}"
         )
     return MEASURES[name]
 
@@ -170,27 +188,27 @@ class _Maker:
             n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.inference.always_valid_at,
             population=self.inference.interval_method.population,
-            known=known,
+            distribution=known,
         )
 
     def _known(self, evidence: Evidence) -> ConfidenceDistribution:
-        """What is known of the true value: if the round is judged once, or at any time."""
+        """The confidence distribution of the true value, judged once or at any time."""
         if self.inference.always_valid_at is None:
             coarse = self.inference.too_few(len(evidence.draws))
             return (
-                Anything(self.record.bounds, TOO_FEW_DRAWS)
+                BoundsOnly(self.record.bounds, TOO_FEW_DRAWS)
                 if coarse
-                else self.inference.interval_method.knows(evidence, self.record.bounds)
+                else self.inference.interval_method.distribution(evidence, self.record.bounds)
             )
         once, of_many = (
             knows(evidence, self.record.bounds)
             for knows in (
-                self.inference.interval_method.knows,
-                self.inference.interval_method.knows_of_many
-                or self.inference.interval_method.knows,
+                self.inference.interval_method.distribution,
+                self.inference.interval_method.distribution_of_many
+                or self.inference.interval_method.distribution,
             )
         )
-        return Wider(
+        return WiderOf(
             AlwaysValid(
                 of_many,
                 evidence.n
@@ -203,7 +221,7 @@ class _Maker:
     def _method(
         self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int
     ) -> str:
-        """How the interval was found, of whom it speaks, and what else the estimate's reader must know of it."""
+        """How the interval is found, of whom it speaks, and what else its reader must know."""
         fewer = f"{n_draws} " if 0 < n_draws < self.inference.n_resamples else ""
         units = "clusters" if self.statistic.clusters else "items"
         whole = ["whole clusters"] if self.statistic.clusters else []
@@ -230,7 +248,7 @@ class _Maker:
 def _by_category(
     make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence
 ) -> list[Estimate]:
-    """The lowest over the categories that have a value; then, of the round, each category."""
+    """The lowest of the categories that have a value. On the round, each category follows."""
     names = make.statistic.scale.names
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))
@@ -265,7 +283,8 @@ def _of_scope(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence
 
 
 def _category(point: Coefficient, k: int) -> Coefficient:
-    return Coefficient(*(None if part is None else part[..., k] for part in point))  # type: ignore[arg-type]
+    parts = (None if part is None else part[..., k] for part in point)
+    return Coefficient(*parts)  # type: ignore[arg-type]
 
 
 def _number(value: Array | None) -> float | None:

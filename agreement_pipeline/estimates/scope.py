@@ -8,7 +8,10 @@ SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 
 
 class Scope(NamedTuple):
-    """What an estimate speaks of: the whole round, or one category, rater, pair of raters or classifier, or the round without a rater.
+    """What an estimate speaks of.
+
+    It is the whole round, one category, one rater, a pair of raters, one classifier, or the round
+    without one rater.
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')
@@ -19,11 +22,11 @@ class Scope(NamedTuple):
 
     @classmethod
     def of_pair(cls, one: str, other: str) -> "Scope":
-        """Two raters, in whatever order they are given."""
+        """Two raters, in any order."""
         return cls("pair", " and ".join(sorted((one, other))))
 
     def renamed(self, names: Mapping[str, str]) -> "Scope":
-        """The same scope under other rater names; whoever has none keeps hers."""
+        """The scope under other rater names. Raters without a new name keep their old one."""
         if self.kind == "pair":
             words = self.name.split(" and ")
             splits = (

@@ -1,4 +1,7 @@
-"""The line from ratings to a decision, as one function that every door uses: assets, command line, the lock, the trainer's check."""
+"""Estimates of a round's ratings, on every scope.
+
+Assets, the command line, the lock and the trainer's check all measure ratings here.
+"""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -26,11 +29,14 @@ DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
 
 Scoped = Iterator[tuple[Scope, Callable[[], Statistic]]]
-"""Scopes, and what makes the statistic of each: a table of many raters has more of them than anybody asks for."""
+"""Scopes, each with a function that makes its statistic.
+
+Many raters have many scopes, and most of them are never asked for.
+"""
 
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures defined on the ratings' scale, of one question or of all."""
+    """The registered measures that are defined on the ratings' scale, of one question or all."""
     return tuple(
         name
         for name, record in MEASURES.items()
@@ -39,7 +45,10 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
 
 
 def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
-    """What the round's own value of a measure is computed from; None for a measure that speaks of parts of the round alone."""
+    """The statistic from which the round's own value of a measure is computed.
+
+    None for a measure that speaks only of parts of the round.
+    """
     return next(
         (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
         None,
@@ -53,10 +62,11 @@ def measure_ratings(
     *,
     scopes: Container[str] = SCOPE_KINDS,
 ) -> Iterator[Estimate]:
-    """Estimates of the measures on the round, each category, each rater, the round without each rater, each pair of raters, each classifier.
+    """Estimates of the measures on every scope, or on the kinds of scope named.
 
-    Draws are seeded from the ratings' digest: the same ratings give the same limits. An expensive measure is taken of the round alone. An
-    estimate of a rater, or of a pair, speaks of them by name, so its interval is never one of raters at large.
+    Resamples are seeded from the ratings' digest, so equal ratings give equal limits. An expensive
+    measure is estimated on the round alone. An estimate of a rater or a pair speaks of named
+    raters, so its interval is never one of raters at large.
     """
     records = [
         record
@@ -84,7 +94,7 @@ def measure_ratings(
 
 
 def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
-    """An estimate without a value says that gold items were not read: they may be all there are."""
+    """The estimate. If it has no value, its reason also says that gold items were not read."""
     if found.undefined is None or not ratings.gold:
         return found
     return replace(found, undefined=f"{found.undefined}, gold items apart")
@@ -98,10 +108,11 @@ def survey(
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
 ) -> Iterator[Estimate]:
-    """Estimates on every scope, or the kinds of them named, for people to look at.
+    """Estimates on every scope, or on the kinds of scope named, for people to read.
 
-    Details (raters, pairs, the round without a rater) rest on fewer draws, since there are many of them, and on one look; those of a kind that
-    is `judged` by a policy are what `assess` finds, to the last digit.
+    Details are raters, pairs, and the round without a rater. There are many of them, so they use
+    fewer resamples, and limits of a round that is judged once. Details of a kind that a policy has
+    `judged` are exactly what `assess` finds.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
@@ -123,7 +134,7 @@ def _of_counts(ratings: Ratings) -> Scoped:
 
 
 def _of_named_counts(ratings: Ratings) -> Scoped:
-    """The same with the raters' names, which those who ask of raters at large need."""
+    """Counts with the raters' names, which methods for raters at large need."""
     if ratings.scale.continuous:
         yield from _of_values(ratings)
         return

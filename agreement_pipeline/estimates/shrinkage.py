@@ -1,4 +1,7 @@
-"""Single raters' self-agreement, drawn towards that of the pool: a rater who met few items again is mostly known by her colleagues."""
+"""Single raters' self-agreement, shrunk towards that of the pool.
+
+A rater who rated few items again is known mostly from the other raters.
+"""
 
 from typing import NamedTuple
 
@@ -7,7 +10,7 @@ import numpy as np
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import Inference, OfDraws
+from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicateCounts
 
@@ -17,7 +20,10 @@ ONE_RATER = "fewer than two raters met an item twice, so there is no pool"
 
 
 class _Cells(NamedTuple):
-    """Of each rater with replicates, the cells that agree, in pairs of labels, and the cells there are."""
+    """For each rater with replicates, the agreeing share summed over cells, and the cells.
+
+    A cell is an item that the rater labelled several times.
+    """
 
     agreeing: Array
     met: Array
@@ -27,39 +33,55 @@ def shrunken_self_agreement(
     replicates: ReplicateCounts,
     inference: Inference = DEFAULT,
 ) -> tuple[Estimate, ...]:
-    r"""Every rater's share of pairs of her own labels of one item that are the same, drawn towards the pool by empirical Bayes.
+    r"""Every rater's self-agreement, shrunk towards the pool by empirical Bayes.
+
+    Self-agreement is the share of equal pairs among a rater's own labels of one item.
 
     .. math:: \tilde p_r = \frac{s_r + M \mu}{c_r + M}, \qquad \frac{1}{M + 1} =
        \frac{\sum_r c_r (p_r - \mu)^2 / (\mu (1 - \mu)) - (R - 1)}{N - \sum_r c_r^2 / N - (R - 1)}
 
-    with :math:`s_r` the agreement of rater r over the :math:`c_r` items she met again, :math:`p_r` their quotient, N the sum of :math:`c_r`,
-    and :math:`\mu` the pool's agreement, half an item of either kind added. M, in items, says how much the pool counts: one item where raters
-    differ most, and all N where they differ no more than chance would have it. The value is the mean of rater r's beta
-    distribution, and the interval its central part; what is not known of :math:`\mu` and M is left out, so it is for looking at, not for a gate.
+    Here :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
+    :math:`p_r` is their quotient, and N is the sum of :math:`c_r`. :math:`\mu` is the pool's
+    agreement, with half an item of either kind added. M says how many items the pool counts for:
+    one item if raters differ most, and all N if they differ no more than by chance.
+
+    The value is the mean of the rater's beta distribution, and the interval is its central part.
+    The interval leaves out the uncertainty of :math:`\mu` and M. So it is for people to read, and
+    not for a gate.
 
     Parameters
     ----------
     replicates
         cell counts of shape (C, K), item weights of shape (P,).
-    seed, confidence_level, n_resamples
-        Of the draws from each beta distribution.
+    inference
+        The seed, level and number of the draws from each beta distribution. The method must be the
+        default one.
 
     Returns
     -------
     tuple of Estimate
-        One for each rater with replicates, in order of names, of `self_agreement_unbiased`; `method` says that and how far it is shrunk.
-        Undefined where fewer than two raters met an item twice, or items come in clusters, since the beta distribution takes each as drawn by itself.
+        One estimate of `self_agreement_unbiased` for each rater with replicates, in order of names.
+        `method` says how far the value is shrunk. Undefined if fewer than two raters rated an item
+        twice. Also undefined if items come in clusters, since a beta distribution takes items as
+        independent.
+
+    Raises
+    ------
+    PolicyError
+        The method is not the default one, or limits are always valid.
 
     References
     ----------
-    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples. Journal of the American Statistical
-    Association 68(341), 46-54. https://doi.org/10.1080/01621459.1973.10481332
+    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples.
+    Journal of the American Statistical Association 68(341), 46-54.
+    https://doi.org/10.1080/01621459.1973.10481332
 
     Examples
     --------
     >>> from agreement_pipeline import RatingPatterns, Scale
     >>> first = RatingPatterns([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
-    >>> cells = ReplicateCounts([[2, 0]] * 10 + [[2, 0], [1, 1]], range(12), [0] * 10 + [1] * 2, first)
+    >>> labels, raters = [[2, 0]] * 10 + [[2, 0], [1, 1]], [0] * 10 + [1] * 2
+    >>> cells = ReplicateCounts(labels, range(12), raters, first)
     >>> [(str(found.scope), round(found.value, 3)) for found in shrunken_self_agreement(cells)]
     [('rater a', 0.99), ('rater b', 0.628)]
     """
@@ -87,7 +109,10 @@ def shrunken_self_agreement(
         draws = rng.beta(
             agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=inference.n_resamples
         )
-        method = f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, by {mass:.1f} items; these raters"
+        method = (
+            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, "
+            f"by {mass:.1f} items; these raters"
+        )
         found.append(
             _estimate(
                 replicates,
@@ -110,7 +135,7 @@ def _cells(replicates: ReplicateCounts, raters: Array) -> _Cells:
 
 
 def _pool(cells: _Cells) -> tuple[float, float]:
-    """The pool's agreement, and how many items of a rater's own it weighs as much as."""
+    """The pool's agreement, and its weight in items of a rater."""
     total, raters = cells.met.sum(), len(cells.met)
     mean = (cells.agreeing.sum() + 0.5) / (total + 1)
     apart = cells.met @ (cells.agreeing / cells.met - mean) ** 2 / (mean * (1 - mean))
@@ -128,7 +153,7 @@ def _estimate(
     method: str,
 ) -> Estimate:
     mine = replicates.of(rater)
-    known = OfDraws(draws, value, (0.0, 1.0))
+    known = Percentiles(draws, value, (0.0, 1.0))
     return Estimate(
         MEASURE,
         Scope("rater", rater),
@@ -139,7 +164,7 @@ def _estimate(
         mine.n_items,
         1,
         mine.n_ratings,
-        known=known,
+        distribution=known,
     )
 
 

@@ -1,4 +1,4 @@
-"""Draws, confidence distributions, and interval methods."""
+"""Resamples, confidence distributions, and interval methods."""
 
 from agreement_pipeline.intervals.always_valid import (
     AlwaysValid,
@@ -8,12 +8,9 @@ from agreement_pipeline.intervals.always_valid import (
 from agreement_pipeline.intervals.distributions import (
     NORMAL,
     TOO_FEW_DRAWS,
-    Anything,
+    BoundsOnly,
     ConfidenceDistribution,
-    Expanded,
-    OfDraws,
-    Wider,
-    expanded,
+    WiderOf,
 )
 from agreement_pipeline.intervals.draws import (
     PRIOR_MASS,
@@ -39,6 +36,7 @@ from agreement_pipeline.intervals.methods import (
     Population,
     interval_method,
 )
+from agreement_pipeline.intervals.percentiles import ExpandedPercentiles, Percentiles, expanded
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -47,16 +45,16 @@ __all__ = [
     "PRIOR_MASS",
     "TOO_FEW_DRAWS",
     "AlwaysValid",
-    "Anything",
+    "BoundsOnly",
     "ConfidenceDistribution",
     "Evidence",
-    "Expanded",
+    "ExpandedPercentiles",
     "Inference",
     "Interval",
     "IntervalMethod",
-    "OfDraws",
+    "Percentiles",
     "Population",
-    "Wider",
+    "WiderOf",
     "affordable",
     "critical_value",
     "drawn_masses",

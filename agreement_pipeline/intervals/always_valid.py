@@ -1,18 +1,21 @@
 r"""Limits that hold however often a round is looked at while it fills.
 
-An asymptotic confidence sequence with Robbins' normal mixture as its boundary: on n items the limits lie
+They are an asymptotic confidence sequence with Robbins' normal mixture as its boundary. On n items
+the limits lie
 
 .. math:: z_n = \sqrt{\frac{n\rho^2 + 1}{n\rho^2} \ln\frac{n\rho^2 + 1}{\alpha^2}}
 
-standard errors from the value. The probability that the true value is ever outside, at whichever n, is at most :math:`\alpha` as the first look comes
-at more and more items. Nothing counts the looks: the limits are a function of the ratings alone.
+standard errors from the value. The probability that the true value is ever outside, at any n, is at
+most :math:`\alpha`. This holds better and better the more items the first look sees. Looks are not
+counted: the limits are a function of the ratings alone.
 
 References
 ----------
-Waudby-Smith, I., Arbour, D., Sinha, R., Kennedy, E. H. & Ramdas, A. (2024). Time-uniform central limit theory and asymptotic confidence sequences. Annals
-of Statistics 52(6), 2613-2640. https://doi.org/10.1214/24-AOS2408
-Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. Annals of Mathematical Statistics 41(5), 1397-1409.
-https://doi.org/10.1214/aoms/1177696786
+Waudby-Smith, I., Arbour, D., Sinha, R., Kennedy, E. H. & Ramdas, A. (2024). Time-uniform central
+limit theory and asymptotic confidence sequences. Annals of Statistics 52(6), 2613-2640.
+https://doi.org/10.1214/24-AOS2408
+Robbins, H. (1970). Statistical methods related to the law of the iterated logarithm. Annals of
+Mathematical Statistics 41(5), 1397-1409. https://doi.org/10.1214/aoms/1177696786
 """
 
 import math
@@ -29,11 +32,13 @@ from agreement_pipeline.intervals.draws import Interval
 
 STEPS = 60
 RANGE = (1 / 4, 10)
-"""From which share of the items at which limits are tightest, to how many times as many, the draws must tell them."""
+"""The items on which resamples must show the limits, in multiples of `always_valid_at`."""
 
 
 def mixture(at: int, alpha: float) -> float:
-    r"""The :math:`\rho^2` with which :math:`z_n` is least at `at` items: :math:`n\rho^2 = \ln(1 + n\rho^2) - 2\ln\alpha`.
+    r"""The :math:`\rho^2` with which :math:`z_n` is smallest at `at` items.
+
+    It solves :math:`n\rho^2 = \ln(1 + n\rho^2) - 2\ln\alpha`.
 
     >>> round(500 * mixture(500, 0.05), 3)
     8.212
@@ -45,10 +50,13 @@ def mixture(at: int, alpha: float) -> float:
 
 
 def critical_value(information: float, alpha: float) -> float:
-    r"""Standard errors from the value to either limit, where `information` is :math:`n\rho^2`.
+    r"""The distance from the value to either limit, in standard errors.
 
-    >>> round(critical_value(500 * mixture(500, 0.05), 0.05), 3), round(critical_value(100 * mixture(500, 0.05), 0.05), 3)
-    (3.035, 3.347)
+    `information` is :math:`n\rho^2`.
+
+    >>> tightest = mixture(500, 0.05)
+    >>> [round(critical_value(n * tightest, 0.05), 3) for n in (500, 100)]
+    [3.035, 3.347]
     """
     return math.sqrt(
         (information + 1) / information * (math.log1p(information) - 2 * math.log(alpha))
@@ -56,7 +64,10 @@ def critical_value(information: float, alpha: float) -> float:
 
 
 def draws_needed(confidence_level: float) -> int:
-    """The fewest draws of which ten lie beyond each limit, from a quarter of the items at which it is tightest, however many these are, to ten times as many.
+    """The fewest resamples of which ten lie beyond each always valid limit.
+
+    This holds from a quarter of the items at which the limits are tightest, to ten times as many.
+    The number does not depend on how many items that are.
 
     >>> draws_needed(0.95)
     17398
@@ -68,17 +79,18 @@ def draws_needed(confidence_level: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class AlwaysValid:
-    r"""What may be said of a true value at any time: the limits of another distribution, further out.
+    r"""The limits of another distribution, moved further out, so that they hold at any time.
 
-    They are the bounds where the other distribution is too coarse for limits so far out, as with few draws, or few items. q is half of the least
-    level at which the always valid interval would leave the cut-off out, so that it is read as any other q is.
+    With few resamples or few items, the other distribution is too coarse for limits so far out.
+    Then the limits are the bounds. q is half of the smallest level at which the always valid
+    interval leaves the cut-off out. So q is read like any other q.
 
     Parameters
     ----------
     once
         What is known if the round is judged once.
     information
-        Items (or clusters) that agreement was read on, times :math:`\rho^2`.
+        The items (or clusters) on which agreement was read, times :math:`\rho^2`.
     bounds
         Of the measure.
     """
@@ -89,7 +101,7 @@ class AlwaysValid:
 
     @property
     def finest(self) -> float:
-        """The least q that the other distribution can tell."""
+        """The smallest q that the other distribution can tell."""
         return self._always(self.once.finest)
 
     def limits(self, tail: float) -> Interval:
@@ -101,7 +113,7 @@ class AlwaysValid:
         )
 
     def why_without(self, tail: float) -> str | None:
-        """The other distribution is too coarse for limits so far out."""
+        """The reason if the other distribution is too coarse for limits so far out."""
         return (
             TOO_FEW_ITEMS
             if self._beyond(tail) < self.once.finest
@@ -109,7 +121,7 @@ class AlwaysValid:
         )
 
     def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit would touch it."""
+        """The tail at which the lower limit touches the cut-off."""
         return (
             0.0
             if cutoff <= self.bounds[0]
@@ -117,7 +129,7 @@ class AlwaysValid:
         )
 
     def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit would touch it."""
+        """The tail at which the upper limit touches the cut-off."""
         return (
             0.0
             if cutoff > self.bounds[1]
@@ -125,11 +137,11 @@ class AlwaysValid:
         )
 
     def _beyond(self, tail: float) -> float:
-        """The other distribution's tail, of limits as many standard errors out as are needed at any time."""
+        """The other distribution's tail beyond the critical value."""
         return NORMAL.cdf(-critical_value(self.information, 2 * tail))
 
     def _always(self, tail: float) -> float:
-        """The tail whose always valid limits are the others' at `tail`; a half where that is none."""
+        """The tail whose always valid limits are the other limits at `tail`; at most one half."""
         if tail > 0.5:
             return 1 - self._always(1 - tail)
         if tail <= 0:

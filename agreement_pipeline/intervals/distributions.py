@@ -1,10 +1,15 @@
-"""What an interval method knows of a true value, as a confidence distribution: its quantiles are the limits, its share under a cut-off is q.
+"""Confidence distributions: what an interval method says about a true value.
 
-Both are read off one object, so that they are dual: the lower limit at a tail reaches a cut-off exactly where q is at most that tail. A tail is the
-share beyond one limit, half of what is short of the confidence level. What is undefined counts against every statement, on either side.
+The quantiles of a confidence distribution are the limits of an interval. Its share under a cut-off
+is q. Limits and q agree, since both come from one object: the lower limit at a tail reaches a
+cut-off exactly if q is at most that tail.
 
-Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution estimator of a parameter: a review. International
-Statistical Review 81(1), 3-39. https://doi.org/10.1111/insr.12000
+A *tail* is the share beyond one limit: (1 - confidence level) / 2. An undefined value always
+widens the interval, on both sides.
+
+Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution
+estimator of a parameter: a review. International Statistical Review 81(1), 3-39.
+https://doi.org/10.1111/insr.12000
 """
 
 import math
@@ -15,12 +20,11 @@ from typing import Protocol
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import Interval, quantile_interval
-from agreement_pipeline.measures._student import lower_tail, quantile
+from agreement_pipeline.intervals.draws import Interval
+from agreement_pipeline.intervals.students_t import lower_tail, quantile
 from agreement_pipeline.ratings import Array
 
 FEWEST_TAIL_DRAWS = 10
-FEWEST_UNITS = 2
 TOO_FEW_DRAWS, TOO_FEW_ITEMS = "too few draws", "too few items or draws"
 FINEST_TAIL = 1e-9
 HALVINGS = 60
@@ -31,7 +35,9 @@ Bounds = tuple[float, float]
 
 
 def fewest_draws(tail: float) -> int:
-    """The fewest draws of which ten lie beyond a limit at the tail; on few items, where limits lie further out, fewer do.
+    """The fewest resamples of which ten lie beyond a limit at the tail.
+
+    On few items the limits lie further out, so fewer resamples lie beyond them.
 
     >>> fewest_draws(0.025)
     400
@@ -40,176 +46,38 @@ def fewest_draws(tail: float) -> int:
 
 
 class ConfidenceDistribution(Protocol):
-    """What is known of a true value."""
+    """What is known about a true value."""
 
     @property
     def finest(self) -> float:
-        """The least tail at which its limits are to be trusted: ten draws, or what the arithmetic can tell from nothing."""
+        """The smallest tail at which the limits can be trusted."""
 
     def limits(self, tail: float) -> Interval:
         """The limits beyond each of which lies a share of `tail`."""
 
     def why_without(self, tail: float) -> str | None:
-        """Of what there is too little for limits at `tail`, so that they are the bounds; None where they are limits of its own."""
+        """Why the limits at `tail` are only the measure's bounds; None if they are not."""
 
     def under(self, cutoff: float) -> float:
-        """The probability q that the true value is under `cutoff`: the tail at which the lower limit would touch it."""
+        """The probability q that the true value is under `cutoff`.
+
+        This is the tail at which the lower limit touches the cut-off.
+        """
 
     def over(self, cutoff: float) -> float:
-        """The probability that the true value is at `cutoff` or above: the tail at which the upper limit would touch it."""
+        """The probability that the true value is at `cutoff` or above.
 
-
-@dataclass(frozen=True, eq=False)
-class OfDraws:
-    """The quantiles of draws, shape (B,), wide enough to hold the value.
-
-    A draw in which the measure is undefined is its least value below and its greatest above. A cut-off above the value, which no lower limit
-    reaches, has a q of a half at the least.
-    """
-
-    draws: Array
-    value: float
-    bounds: Bounds
-
-    @property
-    def finest(self) -> float:
-        """The share of ten draws."""
-        return FEWEST_TAIL_DRAWS / len(self.draws)
-
-    def limits(self, tail: float) -> Interval:
-        """Quantiles of the draws."""
-        return quantile_interval(
-            self.draws, self._share(tail), self._share(1 - tail), self.bounds
-        ).including(self.value)
-
-    def why_without(self, tail: float) -> str | None:
-        """They are its own at every tail."""
-        return None
-
-    def under(self, cutoff: float) -> float:
-        """The share of draws under it."""
-        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[0], self.draws) < cutoff))
-        return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
-
-    def over(self, cutoff: float) -> float:
-        """The share of draws that are not."""
-        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[1], self.draws) < cutoff))
-        return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
-
-    def _share(self, tail: float) -> float:
-        """Which quantile of the draws is the limit at a tail."""
-        return tail
-
-    def _tail(self, share: float) -> float:
-        """The tail of which that quantile is the limit."""
-        return share
-
-
-@dataclass(frozen=True, eq=False)
-class Corrected(OfDraws):
-    r"""The same with Efron's (1987) correction, the quantiles :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`."""
-
-    bias: float
-    acceleration: float
-
-    def _share(self, tail: float) -> float:
-        moved = self.bias + NORMAL.inv_cdf(tail)
-        return NORMAL.cdf(self.bias + moved / max(1 - self.acceleration * moved, 1e-9))
-
-    def _tail(self, share: float) -> float:
-        if not 0 < share < 1:
-            return share
-        moved = NORMAL.inv_cdf(share) - self.bias
-        scale = 1 + self.acceleration * moved
-        return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
-
-
-@dataclass(frozen=True, eq=False)
-class Expanded(OfDraws):
-    r"""The same with tails for few items: the quantile at :math:`\Phi(t \sqrt{(n + 1) / (n - 1)})`, Student's t with n - 1 degrees of freedom.
-
-    Draws of Dirichlet weights vary by 1 / (n + 1) of the items' variance about their own mean, where an error's is 1 / (n - 1) of it; and it is
-    estimated, which quantiles of draws do not know. Where no draw lies so far out, the limits are the bounds.
-
-    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap: resampling in the undergraduate statistics curriculum. The
-    American Statistician 69(4), 371-386. https://doi.org/10.1080/00031305.2015.1089789
-    """
-
-    n: int
-
-    @property
-    def finest(self) -> float:
-        """The tail beyond which ten draws of many items lie, or where the items are so few that none does, that of the least draw."""
-        return max(super().finest, self._tail(self._of_one_draw))
-
-    def limits(self, tail: float) -> Interval:
-        """Quantiles of the draws."""
-        return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
-
-    def why_without(self, tail: float) -> str | None:
-        """No draw lies as far out as the limits at this tail."""
-        return None if self._share(tail) >= self._of_one_draw else TOO_FEW_ITEMS
-
-    def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit would touch it."""
-        return (
-            0.0
-            if cutoff <= self.bounds[0]
-            else max(super().under(cutoff), self._tail(self._of_one_draw))
-        )
-
-    def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit would touch it."""
-        return (
-            0.0
-            if cutoff > self.bounds[1]
-            else max(super().over(cutoff), self._tail(self._of_one_draw))
-        )
-
-    def kept(self, tail: float, times: float) -> float:
-        """How much of that reach is left on so many times the items."""
-        return _reach(tail, round(self.n * times)) / _reach(tail, self.n)
-
-    @property
-    def _of_one_draw(self) -> float:
-        return 1 / len(self.draws)
-
-    def _share(self, tail: float) -> float:
-        return NORMAL.cdf(_reach(tail, self.n))
-
-    def _tail(self, share: float) -> float:
-        return (
-            lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1)
-            if 0 < share < 1
-            else share
-        )
-
-
-def _stretch(n: int) -> float:
-    """By how much draws vary too little on n items."""
-    return math.sqrt((n + 1) / (n - 1))
-
-
-def _reach(tail: float, n: int) -> float:
-    """How many of the draws' own errors the limit lies out on n items."""
-    return _stretch(n) * quantile(tail, n - 1)
-
-
-def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
-    """What draws that rest on n items, or on as many clusters as say as much, know of the true value; of fewer than two nothing."""
-    units = round(n)
-    return (
-        Expanded(draws, value, bounds, units)
-        if units >= FEWEST_UNITS
-        else Anything(bounds, TOO_FEW_ITEMS)
-    )
+        This is the tail at which the upper limit touches the cut-off.
+        """
 
 
 @dataclass(frozen=True)
 class Student:
-    r"""Student's t about the value, :math:`\hat\theta \pm t s`, inside the bounds; or so about :math:`\ln(\theta_{max} - \theta)`, by the delta method.
+    r"""Student's t around the value, :math:`\hat\theta \pm t s`, inside the bounds.
 
-    The logarithm puts limits lower near the greatest value, and never past it; it needs a greatest value, and one that was not reached.
+    With `log`, Student's t is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method.
+    Then the limits are lower near the greatest value, and never beyond it. The logarithm needs a
+    greatest value above the value that was found. Otherwise it is not used.
     """
 
     value: float
@@ -220,29 +88,27 @@ class Student:
 
     @property
     def finest(self) -> float:
-        """What the arithmetic can tell from nothing."""
+        """The smallest tail that the arithmetic tells from 0."""
         return FINEST_TAIL
 
     @property
     def _apart(self) -> float | None:
-        """How far the value is from the greatest; None where the logarithm of that is not taken."""
+        """The distance from the value to the greatest one; None without the logarithm."""
         apart = self.bounds[1] - self.value
         return apart if self.log and 0 < apart < math.inf else None
 
     def limits(self, tail: float) -> Interval:
-        """As far to either side."""
+        """Limits at equal distance from the value, or from its logarithm."""
         reach, apart = -quantile(tail, self.df) * self.error, self._apart
         if apart is None:
-            return Interval(
-                max(self.value - reach, self.bounds[0]), min(self.value + reach, self.bounds[1])
-            )
+            low, high = self.value - reach, self.value + reach
+            return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
         factor = math.exp(min(reach / apart, MOST_POWER))
-        return Interval(
-            max(self.bounds[1] - apart * factor, self.bounds[0]), self.bounds[1] - apart / factor
-        )
+        low, high = self.bounds[1] - apart * factor, self.bounds[1] - apart / factor
+        return Interval(max(low, self.bounds[0]), high)
 
     def why_without(self, tail: float) -> str | None:
-        """They are its own at every tail."""
+        """None: every tail has limits of its own."""
         return None
 
     def under(self, cutoff: float) -> float:
@@ -254,23 +120,22 @@ class Student:
         return 0.0 if cutoff > self.bounds[1] else lower_tail(-self._standardized(cutoff), self.df)
 
     def _standardized(self, cutoff: float) -> float:
-        """How many standard errors the cut-off is above the value."""
+        """How many standard errors the cut-off lies above the value."""
         apart = self._apart
         if apart is None:
             return (cutoff - self.value) / self.error
-        return (
-            math.inf
-            if cutoff >= self.bounds[1]
-            else math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
-        )
+        if cutoff >= self.bounds[1]:
+            return math.inf
+        return math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
 
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """Clopper and Pearson's limits where nothing varies: the values between which the measure stays while unlike items are no more frequent than that.
+    """Clopper and Pearson's limits, for values that do not vary.
 
-    `unlike` gives the values at a tail, one for each kind of unlike item. The further the tail, the more such items there may be, and the lower the
-    lower limit: q is found by halving.
+    Items unlike all others may exist that the sample does not show. At a tail, they are as frequent
+    as the sample allows, and the limits are the smallest and greatest value with such items.
+    `unlike` gives these values, one for each kind of unlike item. q is found by halving.
     """
 
     value: float
@@ -279,38 +144,52 @@ class Exact:
 
     @property
     def finest(self) -> float:
-        """What the arithmetic can tell from nothing."""
+        """The smallest tail that the arithmetic tells from 0."""
         return FINEST_TAIL
 
     def limits(self, tail: float) -> Interval:
-        """The least and the greatest value at that frequency."""
+        """The smallest and the greatest value with as many unlike items as the tail allows."""
         found = self.unlike(tail)
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
     def why_without(self, tail: float) -> str | None:
-        """They are its own at every tail."""
+        """None: every tail has limits of its own."""
         return None
 
     def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit would touch it."""
+        """The tail at which the lower limit touches the cut-off."""
         return 1.0 if cutoff > self.value else _least(lambda tail: self.limits(tail).low >= cutoff)
 
     def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit would touch it."""
+        """The tail at which the upper limit touches the cut-off."""
         return 1.0 if cutoff <= self.value else _least(lambda tail: self.limits(tail).high < cutoff)
 
 
+def _least(met: Callable[[float], bool]) -> float:
+    """The smallest tail at which a condition is met; 0 if the finest tail meets it.
+
+    The condition must hold at every larger tail too.
+    """
+    if met(FINEST_TAIL):
+        return 0.0
+    low, high = math.log(FINEST_TAIL), 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if met(math.exp(middle)) else (middle, high)
+    return math.exp(high)
+
+
 @dataclass(frozen=True)
-class Anything:
-    """Nothing is known but the measure's bounds, and of what there is too little to know more."""
+class BoundsOnly:
+    """Nothing is known but the measure's bounds; `why` says why."""
 
     bounds: Bounds
     why: str
 
     @property
     def finest(self) -> float:
-        """Whatever the tail, the limits are the bounds."""
+        """0, since the limits are the bounds at every tail."""
         return 0.0
 
     def limits(self, tail: float) -> Interval:
@@ -318,20 +197,20 @@ class Anything:
         return Interval(*self.bounds)
 
     def why_without(self, tail: float) -> str | None:
-        """The same at every tail."""
+        """The reason is the same at every tail."""
         return self.why
 
     def under(self, cutoff: float) -> float:
-        """1, unless the measure is never under it."""
+        """1, unless the measure is never under the cut-off."""
         return float(cutoff > self.bounds[0])
 
     def over(self, cutoff: float) -> float:
-        """1, unless the measure never reaches it."""
+        """1, unless the measure never reaches the cut-off."""
         return float(cutoff <= self.bounds[1])
 
 
 @dataclass(frozen=True)
-class Wider:
+class WiderOf:
     """What two distributions both say: the wider limits, and the larger q."""
 
     one: ConfidenceDistribution
@@ -339,7 +218,7 @@ class Wider:
 
     @property
     def finest(self) -> float:
-        """That of the coarser one."""
+        """The smallest tail of the coarser distribution."""
         return max(self.one.finest, self.other.finest)
 
     def limits(self, tail: float) -> Interval:
@@ -348,34 +227,22 @@ class Wider:
         return Interval(min(one.low, other.low), max(one.high, other.high))
 
     def why_without(self, tail: float) -> str | None:
-        """That of either."""
+        """The reason of either distribution."""
         return self.one.why_without(tail) or self.other.why_without(tail)
 
     def under(self, cutoff: float) -> float:
-        """The larger q; that of the second is looked for only where its lower limit there does not reach the cut-off too."""
+        """The larger q.
+
+        The second q is computed only if the second lower limit misses the cut-off at the first q.
+        """
         tail = self.one.under(cutoff)
-        return (
-            tail
-            if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff
-            else max(tail, self.other.under(cutoff))
-        )
+        if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff:
+            return tail
+        return max(tail, self.other.under(cutoff))
 
     def over(self, cutoff: float) -> float:
-        """The larger probability, in the same way."""
+        """The larger probability, found in the same way."""
         tail = self.one.over(cutoff)
-        return (
-            tail
-            if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff
-            else max(tail, self.other.over(cutoff))
-        )
-
-
-def _least(met: Callable[[float], bool]) -> float:
-    """The least tail at which a condition is met that is met at all further ones; 0 where it is met at the finest."""
-    if met(FINEST_TAIL):
-        return 0.0
-    low, high = math.log(FINEST_TAIL), 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if met(math.exp(middle)) else (middle, high)
-    return math.exp(high)
+        if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff:
+            return tail
+        return max(tail, self.other.over(cutoff))

@@ -1,8 +1,11 @@
-"""Uncertainty by resampling weights: draws of weights over rows, then the measure.
+"""Resamples: random weights of rows, from which a measure is computed again.
 
-The rows that were seen and, with a small prior mass, rows that were not seen but could have been, get Dirichlet weights.
-With many items the draws are those of the Bayesian bootstrap of items; with few, the mass on unseen disagreement keeps a
-round in which everybody happened to agree from being certain of it. Nothing that resamples the data alone can do that.
+The rows that were seen get Dirichlet weights. Rows that were not seen, but could have been, get
+Dirichlet weights too, with a small prior mass.
+
+- With many items, the resamples are those of the Bayesian bootstrap of items.
+- With few items, the mass on unseen disagreement matters. A round in which all raters agree by
+  luck is then uncertain too, which no resampling of the data alone can show.
 """
 
 import math
@@ -33,35 +36,49 @@ class Interval(NamedTuple):
     high: float
 
     def including(self, value: float) -> "Interval":
-        """The same interval, wide enough to hold `value`: what was not seen pulls the draws off a value at the edge of what is possible."""
+        """The interval, widened to hold `value`.
+
+        Unseen rows pull the resamples away from a value at the edge of what is possible.
+        """
         return Interval(min(self.low, value), max(self.high, value))
 
 
 class Scheme(NamedTuple):
-    """How weights are drawn: with Dirichlet shares, or whole numbers of items with replacement; and the mass of what was not seen."""
+    """How weights are drawn: Dirichlet shares, or whole items with replacement.
+
+    `prior_mass` is the mass of unseen rows.
+    """
 
     prior_mass: float
     whole: bool = False
 
 
 SMOOTHED = Scheme(PRIOR_MASS)
-"""Rubin's (1981) Bayesian bootstrap with a prior: Dirichlet over what was seen and, with mass 3, what was not."""
+"""Rubin's (1981) Bayesian bootstrap with a prior: Dirichlet over seen and unseen rows."""
 BAYESIAN = Scheme(0.0)
-"""Rubin's (1981) Bayesian bootstrap: Dirichlet over what was seen, https://doi.org/10.1214/aos/1176345338."""
+"""Rubin's (1981) Bayesian bootstrap: Dirichlet over seen rows.
+
+https://doi.org/10.1214/aos/1176345338
+"""
 ITEMS = Scheme(0.0, whole=True)
-"""Efron's (1979) bootstrap: as many items as there are, drawn with replacement, https://doi.org/10.1214/aos/1176344552."""
+"""Efron's (1979) bootstrap: as many items as there are, drawn with replacement.
+
+https://doi.org/10.1214/aos/1176344552
+"""
 
 
 def resampled(
     statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED
 ) -> Iterator[S]:
-    """The statistic under `n_resamples` draws of weights, in blocks whose weights have shape (b, P).
+    """The statistic with resampled weights, in blocks whose weights have shape (b, P).
 
-    The draws depend on the statistic, its order of rows and the seed alone; those of a shorter run are the first of a longer one. Each
-    block of `BLOCK_CELLS` weights has a generator of its own, so that every core draws some.
+    The weights depend only on the statistic, the order of its rows, and the seed. A shorter run
+    gives the first resamples of a longer one. Each block of `BLOCK_CELLS` weights has a generator
+    of its own, so that all cores draw at once.
 
-    Where the statistic's items come in clusters, whole clusters are drawn, and what was not seen is as large as the cluster of a typical item, of those
-    that agreement is read on: items of one cluster say less than as many items of different ones, and a few large clusters less than many small ones.
+    If the statistic's items come in clusters, whole clusters are drawn. An unseen row is then as
+    large as the cluster of a typical item on which agreement is read. So items of one cluster say
+    less than items of different clusters, and a few large clusters say less than many small ones.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
     seen = drawn_masses(statistic)
@@ -82,7 +99,7 @@ def in_blocks(
     rows: int,
     seed: int | Sequence[int],
 ) -> Iterator[T]:
-    """What is drawn block after block, of as many draws as hold `BLOCK_CELLS` weights of `rows` rows; each block has a generator of its own."""
+    """Blocks of resamples, each with at most `BLOCK_CELLS` weights and a generator of its own."""
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
@@ -97,9 +114,10 @@ def in_blocks(
 
 
 def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
-    """What is made of each place from 0 to n - 1, in order; every core makes one ahead, as NumPy draws without holding the interpreter.
+    """`made` of each number from 0 to n - 1, in order.
 
-    Matrix products are left to one core meanwhile: threads of theirs would wait for each other at the cost of those that draw.
+    Every core works ahead, since NumPy draws without holding the interpreter. Meanwhile matrix
+    products use one core: their threads would take time from the threads that draw.
     """
     cores = os.cpu_count() or 1
     if min(n, cores) <= 1:
@@ -116,17 +134,20 @@ def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The libraries of this process that have threads of their own."""
+    """The libraries in this process that start threads."""
     return ThreadpoolController()
 
 
 def drawn_masses(statistic: Statistic) -> Array:
-    """The expected shares of what is drawn: of rows, or where items come in clusters, of clusters."""
+    """The expected shares of what is drawn: rows, or clusters if items come in them."""
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
 
 
 def row_weights(statistic: Statistic, drawn: Array) -> Array:
-    """Weights of rows, seen and then unseen, from draws of what `drawn_masses` gives and of unseen rows; those of a cluster share its draw."""
+    """Weights of seen and then unseen rows, from the drawn shares of rows or clusters.
+
+    All rows of a cluster share its draw.
+    """
     clusters = statistic.clusters
     if clusters is None:
         return drawn
@@ -138,7 +159,7 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
 
 
 def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
-    """Weights of units of expected share `mass`, which sum to `total`, shape (size, units)."""
+    """Weights that sum to `total`, of units with expected share `mass`; shape (size, units)."""
     if scheme.whole:
         return np.asarray(
             rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size)
@@ -152,10 +173,10 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
 def quantile_interval(
     draws: Array, lower: float, upper: float, bounds: tuple[float, float]
 ) -> Interval:
-    """The interval between two quantiles of the draws.
+    """The interval between two quantiles of the resamples.
 
-    A draw in which the measure is undefined counts as its least value for the lower limit and as its greatest for the upper one,
-    so that it never narrows the interval.
+    An undefined resample counts as the measure's smallest value for the lower limit, and as its
+    greatest value for the upper limit. So an undefined resample never narrows the interval.
     """
     low, high = (
         _quantile(np.where(np.isnan(draws), bound, draws), share)
@@ -165,8 +186,7 @@ def quantile_interval(
 
 
 def _quantile(values: Array, share: float) -> float:
-    """The least value that as large a share of them does not exceed: `numpy.quantile` with the inverted distribution function, for a fraction of its time."""
+    """`numpy.quantile` with the inverted distribution function, in a fraction of its time."""
     place = max(0, math.ceil(len(values) * share - 1))
-    return float(
-        np.partition(values, (place, -1))[place]
-    )  # asked for two places, NumPy takes another way than for one, and a shorter one
+    # NumPy partitions faster at two places than at one.
+    return float(np.partition(values, (place, -1))[place])

@@ -1,4 +1,4 @@
-"""What an interval method looks at, computed: the measures under draws of weights, with items left out, and with raters left out."""
+"""The evidence of interval methods: measures under resampled weights, or with parts left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -28,13 +28,15 @@ N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 
-NOTHING = Coefficient(
-    np.array(np.nan), observed=np.array(np.nan)
-)  # what is not computed, since a condition is declared to hold
+NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
+"""The value of a measure that is not computed, since a declared condition makes it undefined."""
 
 
 class Point(NamedTuple):
-    """A measure, the statistic it speaks of, what of it the measure is computed from, what it is there, or why it has no value."""
+    """A measure with its value on a statistic, or the reason why it has none.
+
+    `basis` is the part of the statistic from which the measure is computed.
+    """
 
     record: Measure
     statistic: Any
@@ -44,7 +46,11 @@ class Point(NamedTuple):
 
 
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
-    """The measures on what each rests on: who said what forgotten, the items alone that every rater rated, or the statistic as it is."""
+    """The measures, each with its value on its own part of the statistic.
+
+    A measure may use the whole statistic, only the items that every rater rated, or the labels
+    without the raters' names.
+    """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     forgotten = (
         _forgotten(statistic)
@@ -60,18 +66,22 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
 
 
 def split_for(record: Measure, basis: Any) -> Any:
-    """The same, with items that were not seen as the measure would have them."""
+    """The statistic with unseen items of the kind that the measure needs."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
 def _point(record: Measure, statistic: Any, basis: Any) -> Point:
-    """The measure there; computed only where no condition is declared to hold."""
+    """The measure on its basis; not computed if a declared condition makes it undefined."""
     why = why_without(record, basis)
     return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
 
 
 def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval: a declared condition holds, or agreement is read in one cluster alone, which cannot show how clusters differ."""
+    """Why there is no value with an interval; None if there is one.
+
+    Either a declared condition makes the measure undefined, or agreement is read in one cluster
+    alone. One cluster cannot show how clusters differ.
+    """
     n = record.rests_on.clusters(statistic)
     too_few = (
         f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
@@ -82,7 +92,7 @@ def why_without(record: Measure, statistic: Any) -> str | None:
 
 
 def _forgets(record: Measure, statistic: Any) -> bool:
-    """Does the statistic tell who said what to a measure that does not ask?"""
+    """True if the measure does not ask who gave which label, and the statistic tells it."""
     return (
         record.needs == "counts"
         if isinstance(statistic, RatingPatterns)
@@ -91,14 +101,17 @@ def _forgets(record: Measure, statistic: Any) -> bool:
 
 
 def _forgotten(statistic: RatingPatterns | PanelPatterns) -> CategoryCounts | PanelPatterns:
-    """The statistic without who said what, equal rows made one."""
+    """The statistic without who gave which label, with equal rows made one."""
     return (
         merged(statistic.counts()) if isinstance(statistic, RatingPatterns) else statistic.unnamed()
     )
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
-    """The evidence on each measure that is defined; measures on the same basis, with as many draws, share them."""
+    """The evidence on each measure that is defined.
+
+    Measures with the same basis and as many resamples share these resamples.
+    """
     groups: dict[tuple[int, bool, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
@@ -117,7 +130,7 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater who rated an item that agreement is read on."""
+    """The evidence with the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     values = zip(
@@ -134,7 +147,10 @@ def _with_raters(
 
 
 def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evidence:
-    """The evidence on one measure with its values without each rater; without those who rated nothing that it is read on, it is the same."""
+    """The evidence on one measure with its values without each rater.
+
+    Raters who rated nothing that the measure uses are passed over.
+    """
     rests_on, shape = point.record.rests_on, np.shape(found.value)
     read = point.statistic, rests_on.rows(point.statistic), rests_on.by_rater
     without = [
@@ -146,7 +162,7 @@ def _without_each(found: Evidence, point: Point, values: Sequence[Array]) -> Evi
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
-    """How many draws it may take: fewer where each is dear."""
+    """How many resamples a measure may use: fewer if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     return max(
@@ -155,7 +171,7 @@ def affordable(record: Measure, statistic: Statistic) -> int:
 
 
 def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
-    """The evidence on measures on one basis, without what is left of it when raters are left out."""
+    """The evidence on measures with one basis, with nothing yet about raters left out."""
     base, records = group[0].basis, [point.record for point in group]
     method = inference.interval_method
     split = _split_by_category(base) if any(record.per_category for record in records) else []
@@ -192,7 +208,10 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
 def _without_items(
     base: Any, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
 ) -> Iterator[Any]:
-    """The statistic without each item, in blocks; `behind` is told how many items stand behind each."""
+    """The statistic without each item, in blocks.
+
+    The number of items that each value stands for is appended to `behind`.
+    """
     for block in without_items(base, most_weights, seed):
         behind.append(block.times)
         yield base.reweighted(block.weights)
@@ -210,7 +229,10 @@ def _values(
 
 
 def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
-    """The measure's values in a block of weights; where items that were not seen have some, those of each category with that category's own."""
+    """The measure's values in a block of weights.
+
+    If a measure of every category has unseen items, each category has its own.
+    """
     if not record.per_category or not split:
         return np.asarray(record(block).value)
     return np.stack(
@@ -223,7 +245,10 @@ def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Arr
 
 
 def _split_by_category(statistic: Statistic) -> list[Statistic]:
-    """The statistic with the unseen items of each category: a category that was always agreed on is not certain either, however rare."""
+    """For each category, the statistic with the unseen items of that category.
+
+    So a category on which raters always agreed is uncertain too, even a rare one.
+    """
     return [
         statistic.with_unseen(PRIOR_MASS, category)
         for category in range(len(statistic.scale.names))
@@ -233,9 +258,10 @@ def _split_by_category(statistic: Statistic) -> list[Statistic]:
 def _unlike(
     record: Measure, statistic: Statistic, split: Sequence[Statistic], n: float
 ) -> Callable[[float], Array]:
-    """From a tail to the measure's values with the largest share of unlike items that shows none in `n` with that probability, kind by kind.
+    """From a tail to the measure's values with as many unlike items as `n` items can miss.
 
-    That share is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    The share of unlike items is the largest of which `n` items show none with that probability. It
+    is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
 
     def unlike(tail: float) -> Array:
@@ -245,7 +271,7 @@ def _unlike(
 
 
 def _with_unlike(statistic: Statistic, share: float) -> Statistic:
-    """The statistic with so large a share of items that are unlike those seen, all of one kind, kind by kind."""
+    """For each kind of item, the statistic with that share of items of the kind."""
     possible = statistic.with_unseen(PRIOR_MASS)
     rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
     weights = np.zeros((rows - seen, rows))

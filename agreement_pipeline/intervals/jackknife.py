@@ -1,6 +1,7 @@
-"""Leaving out: weights without each item, each cluster of items, or each rater, and how far the value moves.
+"""The jackknife: weights without each item or cluster, and how far the value moves.
 
-Undefined where something is left out counts against the interval: whoever uses a variance from here gets nan, and gives the measure's bounds.
+If a value is undefined without some item, the variance is nan, and the interval must be the
+measure's bounds.
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,10 @@ MOST_VALUES = 200
 
 
 class LeftOut(NamedTuple):
-    """Weights with something left out, shape (b, P), and how many times each of them stands for, shape (b,)."""
+    """Weights with something left out, shape (b, P).
+
+    `times` says how many items each stands for, shape (b,).
+    """
 
     weights: Array
     times: Array
@@ -25,10 +29,12 @@ class LeftOut(NamedTuple):
 def without_items(
     statistic: Statistic, most_weights: int, seed: int | tuple[int, ...]
 ) -> Iterator[LeftOut]:
-    """The weights without each item, items of one row standing for each other; or, where that were more than `most_weights`, without groups.
+    """The weights without each item, or without each cluster if items come in clusters.
 
-    Groups are as equal as can be and drawn by the seed: the jackknife of groups is unbiased too and a little less certain (Shao & Tu 1995,
-    section 5.1). Where items come in clusters, the weights without each cluster.
+    Equal items are left out once, for all of them. If there would be more than `most_weights`
+    weights, groups of items are left out. Groups are of nearly equal size and drawn by the seed.
+    The jackknife of groups is unbiased too, but a little less certain (Shao & Tu 1995, section
+    5.1).
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)
@@ -57,7 +63,7 @@ def without_items(
 
 
 def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[Codes, Array]]:
-    """For each of `n` groups its rows, and the weight it has in them."""
+    """For each of `n` groups, its rows and its weight in them."""
     order = np.argsort(groups, kind="stable")
     ends = np.searchsorted(groups[order], np.arange(1, n))
     return [(rows[some], weights[some]) for some in np.split(order, ends)]
@@ -73,19 +79,23 @@ def _blocks(weights: Array, groups: list[tuple[Codes, Array]], times: Array) -> 
 
 
 def variance(values: Array, times: Array) -> float:
-    r"""Tukey's jackknife variance from values with one left out, shape (G,), each standing for `times`.
+    r"""Tukey's jackknife variance from values with one item left out, shape (G,).
 
     .. math:: v = \frac{n - 1}{n} \sum_i (\hat\theta_{(i)} - \hat\theta_{(\cdot)})^2
 
-    nan where one of the values is, or where fewer than two are left out.
+    Each value stands for `times` items. The variance is nan if a value is nan, or if fewer than two
+    items are left out.
 
     References
     ----------
-    Efron, B. & Stein, C. (1981). The jackknife estimate of variance. Annals of Statistics 9(3), 586-596. https://doi.org/10.1214/aos/1176345462
+    Efron, B. & Stein, C. (1981). The jackknife estimate of variance. Annals of Statistics 9(3),
+    586-596. https://doi.org/10.1214/aos/1176345462
 
     Examples
     --------
-    >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)  # the means of 1, 2, 3 without each: 1/3, the squared error of their mean
+    The means of 1, 2, 3 without each of them give 1/3, the squared standard error of their mean.
+
+    >>> round(variance(np.array([2.5, 2.0, 1.5]), np.ones(3)), 6)
     0.333333
     """
     n = float(times.sum())
@@ -95,12 +105,14 @@ def variance(values: Array, times: Array) -> float:
 
 
 def acceleration(values: Array, times: Array) -> float:
-    """Efron's (1987) acceleration of BCa, from values with one left out; 0 where they are all the same.
+    """Efron's (1987) acceleration of BCa, from values with one item left out.
+
+    The acceleration is 0 if all values are equal.
 
     References
     ----------
-    Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82(397), 171-185.
-    https://doi.org/10.1080/01621459.1987.10478410
+    Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical
+    Association 82(397), 171-185. https://doi.org/10.1080/01621459.1987.10478410
     """
     apart = times @ values / times.sum() - values
     spread = float(times @ apart**2)

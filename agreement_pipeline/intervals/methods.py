@@ -1,8 +1,10 @@
-"""The methods that turn resampled values into what is known of the true one, registered by name.
+"""The interval methods, registered by name: from resampled values to a confidence distribution.
 
-One rule for what is undefined holds for all of them: a value that is not there counts against every statement. A draw without a value is the
-measure's least value for the lower limit and its greatest for the upper one; a method that rests on variances then knows nothing but the bounds.
-It can only widen an interval, and only raise q.
+One rule holds for all methods: a missing value always widens the interval and raises q.
+
+- For the lower limit, an undefined resample counts as the measure's smallest value. For the upper
+  limit, it counts as the greatest.
+- A method that uses variances then knows nothing but the bounds.
 """
 
 import math
@@ -15,18 +17,16 @@ import numpy as np
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.distributions import (
     NORMAL,
-    Anything,
     Bounds,
+    BoundsOnly,
     ConfidenceDistribution,
-    Corrected,
     Exact,
-    OfDraws,
     Student,
-    Wider,
-    expanded,
+    WiderOf,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.intervals.jackknife import acceleration, variance
+from agreement_pipeline.intervals.percentiles import CorrectedPercentiles, Percentiles, expanded
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]
@@ -37,27 +37,32 @@ NO_VARIATION = 1e-24
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a method may look at: the value, and values under other weights. Parts that the method does not ask for are empty.
+    """What a method may use: the value, and values under other weights.
+
+    Parts that the method does not use are empty.
 
     Attributes
     ----------
     value
-        The measure's own value, shape (...), here and below (K,) for a measure of every category.
+        The measure's value, shape (...). The shape is (K,) for a measure of every category.
     draws
-        Under B draws of weights, shape (B, ...).
+        The values under B resamples, shape (B, ...).
     left_out, times
-        With one item (or cluster, or group) left out, shape (G, ...), and how many items stand behind each, shape (G,).
+        The values with one item, cluster or group left out, shape (G, ...). `times` says how many
+        items each stands for, shape (G,).
     unlike
-        From a tail to the values with as many items unlike the others as a sample without any hides with that probability, one kind of item a row,
-        shape (J, ...).
+        For a tail probability, the values of the measure if the population held as many deviating
+        items as this sample could have missed. One row for each kind of item, shape (J, ...).
     without_rater
-        With one rater left out, shape (R, ...).
+        The values with one rater left out, shape (R, ...).
     n
-        How many items agreement was read on, or as many clusters of one size as say as much.
+        The number of items on which agreement was read, or of equally large clusters that say as
+        much.
     n_deciding
-        The same of those that decide how much is known: fewer where the measure rests on others too.
+        The number of those that decide how much is known. It is smaller than `n` if the measure
+        uses other items too.
     n_raters
-        How many raters they were read by, or as many of equally many items as say as much.
+        The number of raters of these items, or of equally busy raters that say as much.
     """
 
     value: Array
@@ -71,7 +76,7 @@ class Evidence:
     n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
-        """The evidence on one category, or on the lowest of some."""
+        """The evidence on one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
             for name in ("value", "draws", "left_out", "without_rater")
@@ -79,7 +84,7 @@ class Evidence:
         return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
 
-Knows = Callable[[Evidence, Bounds], ConfidenceDistribution]
+FromEvidence = Callable[[Evidence, Bounds], ConfidenceDistribution]
 
 
 @dataclass(frozen=True)
@@ -89,25 +94,27 @@ class IntervalMethod:
     Attributes
     ----------
     name, description
-        What policies call it, and what estimates say of it.
-    knows
-        From evidence and the measure's bounds to what is known of the true value: its limits, and the probability q that it is under a cut-off.
-    knows_of_many
-        The same without what few items ask for, from where limits that hold at any time are moved out; None where `knows` is that.
+        Its name in policies, and its description in estimates.
+    distribution
+        From evidence and the measure's bounds to the confidence distribution of the true value.
+    distribution_of_many
+        The same without the correction for few items. Always valid limits are moved out from it.
+        None if there is no such correction.
     population
-        Does it speak of these raters on other items, or of raters at large?
+        Whether it speaks of these raters on other items, or of raters at large.
     scheme
-        How weights are drawn; None where none are.
+        How weights are drawn; None if none are.
     leaves_out
-        Does it look at values with items left out?
+        True if it uses values with items left out.
     decides
-        May a policy decide by it? Only where its lower limit held in the coverage study (docs/intervals.md).
+        True if a policy may decide by it. Its lower limit must hold in the coverage study
+        (docs/intervals.md).
     """
 
     name: str
     description: str
-    knows: Knows
-    knows_of_many: Knows | None = None
+    distribution: FromEvidence
+    distribution_of_many: FromEvidence | None = None
     population: Population = "these raters"
     scheme: Scheme | None = None
     leaves_out: bool = False
@@ -115,7 +122,7 @@ class IntervalMethod:
 
 
 def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return OfDraws(evidence.draws, float(evidence.value), bounds)
+    return Percentiles(evidence.draws, float(evidence.value), bounds)
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -123,14 +130,18 @@ def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistri
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    """Quantiles of the draws, corrected by where the value lies among them and by the skewness of the values with an item left out."""
+    """Percentiles of the resamples, corrected for bias and for skewness.
+
+    The bias is read from the place of the value among the resamples. The skewness is read from the
+    values with an item left out.
+    """
     draws, value = evidence.draws, float(evidence.value)
     if _unvaried(evidence):
         return _exact(evidence, bounds)
     under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
     if np.isnan(evidence.left_out).any() or not 0 < under < 1:
-        return Anything(bounds, "too few defined values")
-    return Corrected(
+        return BoundsOnly(bounds, "too few defined values")
+    return CorrectedPercentiles(
         draws, value, bounds, NORMAL.inv_cdf(under), acceleration(evidence.left_out, evidence.times)
     )
 
@@ -138,7 +149,7 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 def _jackknife_t(
     evidence: Evidence, bounds: Bounds, *, log: bool = False
 ) -> ConfidenceDistribution:
-    """Student's t with one degree of freedom less than there are items, or groups of them."""
+    """Student's t with one degree of freedom fewer than there are items, or groups of items."""
     df = _independent(evidence) - 1
     squared = variance(evidence.left_out, evidence.times)
     return (
@@ -149,19 +160,23 @@ def _jackknife_t(
 
 
 def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
+    r"""Student's t for :math:`\ln(\theta_{max} - \theta)`, by the jackknife over items."""
     return _jackknife_t(evidence, bounds, log=True)
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with the variances over items and raters, and one degree of freedom less than raters (or items); with fewer than three, anything.
+    """Student's t with the variances over items and raters.
 
-    Raters are counted as those of equally many items who would say as much: one who rated next to nothing does not show how raters differ.
-    It never says more than the exact limits do: few clusters that happen to be alike hide how much others may differ.
+    It has one degree of freedom fewer than raters, or than items if these are fewer. With fewer
+    than three raters, only the bounds are known.
+
+    Raters are counted by how much they show: a rater of very few items does not show how raters
+    differ. The limits are never narrower than the exact ones, since a few clusters that are alike
+    by luck hide how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
-        return Anything(bounds, "too few raters")
+        return BoundsOnly(bounds, "too few raters")
     squared = variance(evidence.left_out, evidence.times) + variance(
         evidence.without_rater, np.ones(len(evidence.without_rater))
     )
@@ -170,22 +185,22 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     return (
         exact
         if squared <= NO_VARIATION
-        else Wider(_student(evidence, squared, df, bounds, log), exact)
+        else WiderOf(_student(evidence, squared, df, bounds, log), exact)
     )
 
 
 def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    r"""The same for :math:`\ln(\theta_{max} - \theta)`."""
+    r"""Student's t for :math:`\ln(\theta_{max} - \theta)`, by the jackknife over both."""
     return _two_way(evidence, bounds, log=True)
 
 
 def _independent(evidence: Evidence) -> int:
-    """How many items (or clusters of one size, or groups of items) the values with one left out rest on."""
+    """The number of items, equally large clusters, or groups that were left out in turn."""
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
 def _unvaried(evidence: Evidence) -> bool:
-    """Does leaving out any item change nothing, as where all ratings agree?"""
+    """True if the value is the same without any item, for example if all ratings agree."""
     return variance(evidence.left_out, evidence.times) <= NO_VARIATION
 
 
@@ -196,12 +211,12 @@ def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 def _student(
     evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
-    """Student's t about the value; anything where its error is not known."""
+    """Student's t around the value, or the bounds only if the error is unknown."""
     known = df >= 1 and not math.isnan(squared)
     return (
         Student(float(evidence.value), math.sqrt(squared), df, bounds, log)
         if known
-        else Anything(bounds, "too few defined values")
+        else BoundsOnly(bounds, "too few defined values")
     )
 
 
@@ -214,7 +229,7 @@ METHODS: dict[str, IntervalMethod] = {
             DEFAULT_METHOD,
             f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}",
             _expanded_percentile,
-            knows_of_many=_percentile,
+            distribution_of_many=_percentile,
             scheme=SMOOTHED,
             decides=True,
         ),
@@ -247,7 +262,8 @@ METHODS: dict[str, IntervalMethod] = {
         ),
         IntervalMethod(
             "two_way_jackknife_log",
-            "jackknife over raters and items, t by raters on the logarithm of the distance from perfect agreement",
+            "jackknife over raters and items, "
+            "t by raters on the logarithm of the distance from perfect agreement",
             _two_way_log,
             population="raters at large",
             leaves_out=True,
@@ -263,10 +279,11 @@ def interval_method(name: str) -> IntervalMethod:
     Raises
     ------
     PolicyError
-        None is registered under it.
+        No method has that name.
     """
     if not isinstance(name, str) or name not in METHODS:
         raise PolicyError(
-            f"interval method {name!r} found; one of {', '.join(METHODS)} is required. {DEFAULT_METHOD} is usual."
+            f"interval method: found {name!r}; expected one of {', '.join(METHODS)}. "
+            f"{DEFAULT_METHOD} is usual."
         )
     return METHODS[name]

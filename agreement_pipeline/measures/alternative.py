@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.measures._student import lower_tail
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import Coefficient, measure, ratio
 from agreement_pipeline.ratings import Array
@@ -314,7 +313,9 @@ def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
     variance = float(weights @ (lead - mean) ** 2 / (n - 1))
     if variance == 0:
         return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
-    return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
+    from scipy.special import stdtr
+
+    return float(stdtr(round(float(n)) - 1, (mean - epsilon) / math.sqrt(variance / n)))
 
 
 def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:

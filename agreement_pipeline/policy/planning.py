@@ -281,12 +281,12 @@ def _reaches(found: Estimate, judging: _Judging) -> bool:
     """True if the lower limit reaches the cut-off, also at the level that Holm asks for first."""
     if (
         found.interval is None
-        or found.known is None
+        or found.distribution is None
         or found.n_used < judging.min_items
         or found.interval.low < judging.cutoff
     ):
         return False
-    q = max(found.known.under(judging.cutoff), found.known.finest)
+    q = max(found.distribution.under(judging.cutoff), found.distribution.finest)
     return judging.n_together == 1 or q <= judging.inference.tail / judging.n_together
 
 

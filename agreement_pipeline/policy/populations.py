@@ -58,13 +58,15 @@ def population_of(ratings: Ratings, rule: Rule, *, where: str = "earlier round")
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
     """The population in which the measure has the expected value.
 
-    An item is clear with a certain probability, and then all raters give its category; else each of them guesses, after the prevalence. Whole items
-    are hard, not single ratings: of the ways in which the same agreement may come about, the one that asks for the most items.
+    An item is clear with a certain probability. All raters of a clear item give its category, and
+    raters of an unclear item guess by the prevalence. So whole items are hard, and not single
+    ratings. Of all ways to the same agreement, this one needs the most items.
 
     Raises
     ------
     PolicyError
-        The prevalence is none, no such population has the expected value, or an item may be labelled in too many ways.
+        The prevalence is impossible, no such population has the expected value, or an item may be
+        labelled in too many ways.
     """
     shares = np.asarray(prevalence, dtype=float)
     if (
@@ -74,11 +76,13 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
         or not np.isclose(shares.sum(), 1)
     ):
         raise PolicyError(
-            f"prevalence {list(prevalence)} found; two shares or more, above 0 and 1 in all, are required. Give one for each category."
+            f"prevalence: found {list(prevalence)}; expected two shares or more, above 0, with sum "
+            "1. Give one for each category."
         )
     if not 2 <= n_raters <= MOST_LABELS:
         raise PolicyError(
-            f"{n_raters} labels an item found; 2 to {MOST_LABELS} are required. Plan for as many as an item will have."
+            f"labels an item: found {n_raters}; expected 2 to {MOST_LABELS}. "
+            "Plan for as many as an item will have."
         )
     low, high = 0.0, 1.0
     for _ in range(STEPS_OF_AGREEMENT):
@@ -91,13 +95,17 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
     population = _clear_or_guessed(measure, high, shares, n_raters)
     if not np.isclose(true_value(measure, population), expected, atol=1e-6):
         raise PolicyError(
-            f"{measure} {expected:g} found; a value that raters who know or guess can have is required. Expect more agreement, or less."
+            f"{measure}: found {expected:g}; expected a value that raters who know or guess can "
+            "have. Expect more agreement, or less."
         )
     return population
 
 
 def true_value(measure: str, population: Statistic) -> float:
-    """The measure's value, the lowest of every category that has one, in so many items that no correction for few of them is left; nan where there is none."""
+    """The measure's value in very many items, or the lowest category's value; nan if undefined.
+
+    With so many items, no correction for few items is left.
+    """
     values = np.atleast_1d(registered(measure)(_whole(population)).value)
     return float(min(values[~np.isnan(values)], default=nan))
 
@@ -112,14 +120,15 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
     needs = registered(measure).needs
     if needs not in makers:
         raise PolicyError(
-            f"measure {measure} found; one of raters' categories or replicates is required here. Plan from an earlier round instead."
+            f"{measure}: found a measure of {needs}; expected one of raters' categories or "
+            "replicates. Plan from an earlier round instead."
         )
     statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
     return statistic
 
 
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
-    """Every way in which an item's ratings fall on the categories, and how often."""
+    """Every way in which an item's ratings fall on the categories, with its share."""
     _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
     counts = np.array(
         [
@@ -136,7 +145,7 @@ def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> 
 
 
 def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> RatingPatterns:
-    """Every way in which the raters may label an item, and how often."""
+    """Every way in which the raters may label an item, with its share."""
     _refuse_too_many(len(prevalence) ** n_raters)
     codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
@@ -149,7 +158,7 @@ def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -
 
 
 def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> ReplicateCounts:
-    """Items that one rater meets `n_raters` times, in every way in which her labels may fall on the categories."""
+    """Items that one rater rates `n_raters` times, in every way, with their shares."""
     counts = _as_counts(clear, prevalence, n_raters, scale)
     first = RatingPatterns(
         counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
@@ -159,10 +168,11 @@ def _as_replicates(clear: float, prevalence: Array, n_raters: int, scale: Scale)
 
 
 def _refuse_too_many(n_ways: int) -> None:
-    """Refuse before the ways are made: they may be more than the memory holds."""
+    """Refuse before the ways are made, since they may not fit into memory."""
     if n_ways > MOST_ROWS:
         raise PolicyError(
-            f"more than {MOST_ROWS} ways to label an item found; at most as many are required. Plan for fewer raters or categories."
+            f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "
+            "Plan for fewer raters or categories."
         )
 
 
@@ -176,5 +186,5 @@ def labels_an_item(population: Statistic) -> float:
 
 
 def _whole(population: Statistic) -> Statistic:
-    """The population as so many items that shares of them are whole numbers."""
+    """The population as very many items, so that shares of them are whole numbers."""
     return population.reweighted(population.weights * (WHOLE / population.weights.sum()))

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
-from agreement_pipeline.intervals import Expanded, Interval
+from agreement_pipeline.intervals import ExpandedPercentiles, Interval
 from agreement_pipeline.text import listed
 
 RELIABLE, TENTATIVE = 0.800, 0.667
@@ -198,8 +198,10 @@ class Rule:
             return f"; more {what} alone would not reach {self.reliable:g} at this agreement"
         if estimate.population == "raters at large":
             return "; for raters at large more items alone may never decide, and more raters would narrow the interval"
-        tail, known = (1 - estimate.confidence_level) / 2, estimate.known
-        kept = partial(known.kept, tail) if isinstance(known, Expanded) else _all
+        tail, known = (1 - estimate.confidence_level) / 2, estimate.distribution
+        kept = (
+            partial(known.relative_reach, tail) if isinstance(known, ExpandedPercentiles) else _all
+        )
         times = times_as_many(value, interval, self.reliable, kept)
         return (
             f"; about {max(1, round(n * (times - 1)))} more {what} at this agreement would decide"

@@ -1,15 +1,20 @@
-"""Verdicts that hold together: the probability that any of them is wrong is at most the level, however many there are.
+"""Verdicts that hold together.
 
-Admission needs no correction for several rules. All of them must be met, so a round of which any true value is under its cut-off is admitted with at
-most the probability that this one rule is met by chance: an intersection-union test (Berger 1982). Of the verdicts one by one that does not hold, and
-whoever reads twenty of them reads a wrong one sooner or later. Holm's (1979) procedure takes back those that do not stand together.
+The probability that any of them is wrong is at most the level, however many verdicts there are.
+
+Admission needs no correction for several rules, since all of them must be met. If a true value is
+under its cut-off, the round is admitted with at most the probability that this one rule is met by
+chance. This is an intersection-union test (Berger 1982).
+
+Single verdicts do need a correction: a reader of twenty verdicts sooner or later reads a wrong one.
+Holm's (1979) procedure takes back the verdicts that do not hold beside the others.
 
 References
 ----------
-Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), 295-300.
-https://doi.org/10.1080/00401706.1982.10487790
-Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6(2), 65-70.
-https://www.jstor.org/stable/4615733
+Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics
+24(4), 295-300. https://doi.org/10.1080/00401706.1982.10487790
+Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
 """
 
 from collections.abc import Sequence
@@ -19,9 +24,10 @@ from agreement_pipeline.policy.rules import Kind, Verdict, in_words
 
 
 def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
-    """Whether each hypothesis is refuted by Holm's procedure, and the level that its q had to meet.
+    """Whether Holm's procedure refutes each hypothesis, and the level that its q had to meet.
 
-    The least of m must be at most tail/m, the next at most tail/(m - 1), and so on; where one is not, neither are the others.
+    The smallest q of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
+    fails, all larger ones fail too.
 
     >>> levels_met([0.01, 0.5, 0.02], 0.06)
     [(True, 0.02), (False, 0.06), (True, 0.03)]
@@ -36,14 +42,22 @@ def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
 
 
 def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
-    r"""The verdicts of one decision, with those of rules that hold taken back where they do not stand together.
+    r"""The verdicts of one decision. Verdicts that do not hold together are taken back.
 
-    `tail` is half of what is short of the confidence level. Of m verdicts, whatever they are, *reliable* ones stand by Holm's procedure on the q of
-    the upper cut-off; those that then are not reliable, d in number, stand as *tentative* where the q of the lower cut-off is at most tail/d; and
-    *unreliable* ones by Holm's procedure on the probability of the lower cut-off or more. No more than `tail` is spent on either side: true
-    hypotheses on the lower side are never more than d, and of one scope the q of the lower cut-off is at most that of the upper one.
+    Only verdicts of rules that can hold a release are counted and taken back. `tail` is half of one
+    minus the confidence level. Of m verdicts:
 
-    A q counts as no less than what its draws can tell, ten of them. A verdict that was not evaluated counts as one that fails.
+    - *reliable* verdicts stand by Holm's procedure on the q of the upper cut-off;
+    - of the d verdicts that are then not reliable, one stands as *tentative* if the q of the lower
+      cut-off is at most tail/d;
+    - *unreliable* verdicts stand by Holm's procedure on the probability that the true value is at
+      the lower cut-off or above.
+
+    Each side spends at most `tail`. On the lower side, at most d hypotheses are true. On one scope,
+    the q of the lower cut-off is at most that of the upper one.
+
+    A q counts as at least what ten resamples can tell. A verdict that was not evaluated counts as
+    one that fails.
     """
     holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
     mine = [verdicts[place] for place in holding]
@@ -69,7 +83,7 @@ def _standing(
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
-    """The verdict, or what of it stands beside the others."""
+    """The verdict, or the weaker verdict that holds beside the others."""
     if verdict.kind == "unreliable":
         return (
             verdict
@@ -101,7 +115,10 @@ def _standing(
 
 
 def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
-    said = f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet {level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    said = (
+        f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet "
+        f"{level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+    )
     return replace(
         verdict,
         kind=kind,
@@ -111,7 +128,7 @@ def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) ->
 
 
 def _coarse(verdict: Verdict, q: float) -> str:
-    known = verdict.estimate.known if verdict.estimate else None
+    known = verdict.estimate.distribution if verdict.estimate else None
     return (
         ", the least that so many draws can tell; raise n_resamples"
         if known and q <= known.finest
@@ -120,11 +137,11 @@ def _coarse(verdict: Verdict, q: float) -> str:
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:
-    """Q as far as it can be told; 1 where nothing is known."""
-    known = verdict.estimate.known if verdict.estimate else None
+    """Q, as far as the resamples can tell it; 1 if nothing is known."""
+    known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.under(cutoff), known.finest)
 
 
 def _over(verdict: Verdict, cutoff: float) -> float:
-    known = verdict.estimate.known if verdict.estimate else None
+    known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.over(cutoff), known.finest)

@@ -163,9 +163,9 @@ def test_categories_that_are_declared_stay_as_they_are():
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("shah_s", "one of the whole round is required"),
-        ("self_agreement", "120 shared items found; one of first labels"),
-        ("cross_kappa", "120 shared items"),
+        ("shah_s", "expected one of the whole round"),
+        ("self_agreement", "found 120 shared items; expected a measure of first labels"),
+        ("cross_kappa", "found 120 shared items"),
     ],
 )
 def test_what_cannot_be_compared_over_rounds_is_refused(clean, worse, measure, words):
@@ -264,19 +264,19 @@ def test_measures_of_raters_with_themselves_are_compared_in_numbers_with_their_l
     assert found.value == pytest.approx(
         value(numbers, "test_retest_alpha") - value(numbers, "test_retest_icc")
     )
-    with pytest.raises(AgreementError, match="both of replicates, or neither, is required"):
+    with pytest.raises(AgreementError, match="expected both of replicates, or neither"):
         between_measures(numbers, "test_retest_alpha", "krippendorff_alpha")
 
 
 def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
-    with pytest.raises(AgreementError, match="items with missing ratings found"):
+    with pytest.raises(AgreementError, match="found items with missing ratings; expected none"):
         between_measures(numbers, "berry_mielke_r", "krippendorff_alpha")
 
 
 def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
     panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
     alone = Ratings.from_frame(panel.assign(item="other " + panel["item"]), clean.scale)
-    with pytest.raises(AgreementError, match="a measure of groups, and 0 classifiers, found"):
+    with pytest.raises(AgreementError, match="found a measure of groups, and 0 classifiers; expected"):
         between_rounds(clean, alone, "cross_kappa")
 
 
@@ -286,26 +286,26 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
         (
             between_classifiers,
             ("gwet_ac1", "model_a", "model_b"),
-            "a measure of counts found; one of panel is required",
+            "found a measure of counts; expected one of panel",
         ),
         (
             between_classifiers,
             ("shah_s", "model_a", "model_a"),
-            "two different names of model_a, model_b are required",
+            "expected two different names of model_a, model_b",
         ),
         (
             between_classifiers,
             ("shah_s", "model_a", "ana"),
-            "two different names of model_a, model_b are required",
+            "expected two different names of model_a, model_b",
         ),
-        (between_raters, ("schouten_kappa", "ana", "nobody"), "two different names of ana, ben"),
-        (between_raters, ("gwet_ac1", "ana", "ben"), "one of panel, replicates is required"),
-        (between_measures, ("gwet_ac1", "shah_s"), "a measure of panel found"),
-        (between_measures, ("gwet_ac1", "cross_kappa"), "a measure of groups found"),
+        (between_raters, ("schouten_kappa", "ana", "nobody"), "expected two different names of ana, ben"),
+        (between_raters, ("gwet_ac1", "ana", "ben"), "expected one of panel, replicates"),
+        (between_measures, ("gwet_ac1", "shah_s"), "found a measure of panel; expected"),
+        (between_measures, ("gwet_ac1", "cross_kappa"), "found a measure of groups; expected"),
         (
             between_measures,
             ("gwet_ac1", "icc_1_1"),
-            "icc_1_1: level nominal found; one of interval, ratio is required",
+            "icc_1_1: found level nominal; expected one of interval, ratio",
         ),
     ],
 )

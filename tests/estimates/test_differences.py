@@ -7,7 +7,8 @@ import pytest
 
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import Difference
-from agreement_pipeline.estimates.differences import Side, _drawn, _unseen_masses, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side, drawn_sides, unseen_masses
 from agreement_pipeline.intervals import PRIOR_MASS, Inference, Interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
@@ -202,12 +203,12 @@ def test_two_categories_of_one_statistic_rest_on_the_same_draws():
     ("measure", "category", "need"),
     [
         ("specific_agreement", "maybe", "one of no, yes"),
-        ("fleiss_kappa", "no", "a measure that has a value"),
+        ("fleiss_kappa", "no", "none, since the measure has no value for each category"),
     ],
 )
 def test_a_category_that_cannot_be_compared_is_refused(measure, category, need):
     counts = merged(labelled(11, 0.8)[0].counts())
-    with pytest.raises(AgreementError, match=f"category '{category}' found; {need}"):
+    with pytest.raises(AgreementError, match=f"found category '{category}'; expected {need}"):
         difference(
             Side("a", measure, counts, category), Side("b", measure, counts, category), shared=N
         )
@@ -276,7 +277,7 @@ def test_sides_that_share_items_must_be_the_same_rows():
     fewer = RatingPatterns(patterns.codes[:-1], scale=TWO, raters="abc")
     with pytest.raises(
         AgreementError,
-        match="400 and 399 rows that differ found; the same items row by row are required",
+        match="found 400 and 399 rows that differ; expected the same items row by row",
     ):
         difference(
             Side("a", "shah_kappa_s", patterns), Side("b", "shah_kappa_s", fewer), shared=399
@@ -285,7 +286,7 @@ def test_sides_that_share_items_must_be_the_same_rows():
 
 def test_a_measure_that_is_not_registered_is_refused():
     patterns, _ = labelled(9, 0.8)
-    with pytest.raises(PolicyError, match="measure 'alpha' found"):
+    with pytest.raises(PolicyError, match="measure: found 'alpha'; expected one of the"):
         difference(Side("a", "alpha", patterns), Side("b", "shah_kappa_s", patterns))
 
 
@@ -375,7 +376,7 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
         one, other = (
             each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
         )
-    blocks = _drawn(
+    blocks = drawn_sides(
         Side("one", "krippendorff_alpha", one),
         Side("other", "krippendorff_alpha", other),
         False,
@@ -407,6 +408,6 @@ def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_se
         difference(*sides, inference=Inference(n_resamples=500, seed=3), shared=N).draws, expected
     )
     assert [
-        _unseen_masses(*pair)
+        unseen_masses(*pair)
         for pair in (sides, [Side(each.classifier, "shah_s", each) for each in panels(1, 0.9, 0.6)])
     ] == [[PRIOR_MASS] * 2] * 2

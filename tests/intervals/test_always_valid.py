@@ -14,7 +14,7 @@ from agreement_pipeline.estimates import estimate, measure_ratings, survey
 from agreement_pipeline.intervals import (
     AlwaysValid,
     Inference,
-    OfDraws,
+    Percentiles,
     critical_value,
     mixture,
 )
@@ -119,7 +119,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     informed = [
         estimate(
             "krippendorff_alpha", each, Inference(n_resamples=1000, always_valid_at=500)
-        ).known.one.information
+        ).distribution.one.information
         for each in (singles, alike)
     ]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
@@ -130,7 +130,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
         Inference(n_resamples=1000, always_valid_at=500),
         clusters=[0, 0, 1, 1],
     )
-    assert clustered.known.one.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_the_limits_know_nothing_of_how_often_anybody_looked():
@@ -143,12 +143,14 @@ def test_the_limits_know_nothing_of_how_often_anybody_looked():
 
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
-    sure = OfDraws(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
+    sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
     known = AlwaysValid(sure, 500 * mixture(500, ALPHA), (-1.0, 1.0))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
     assert known.under(0.8) > 0.025
     enough = AlwaysValid(
-        OfDraws(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)), 500 * mixture(500, ALPHA), (-1.0, 1.0)
+        Percentiles(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)),
+        500 * mixture(500, ALPHA),
+        (-1.0, 1.0),
     )
     assert (enough.limits(0.025).low, enough.under(0.8) < 0.025) == (0.99, True)
 
@@ -173,8 +175,8 @@ def test_an_expensive_measure_has_the_bounds():
         vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
     )
     found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))
-    assert len(found.known.one.once.draws) == 400
-    assert tuple(found.interval) == found.known.one.bounds
+    assert len(found.distribution.one.once.draws) == 400
+    assert tuple(found.interval) == found.distribution.one.bounds
     assert found.miss_probability(0.8) > 0.025
 
 
@@ -200,7 +202,7 @@ def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_t
         ({"always_valid_at": 500.0}, "always_valid_at 500.0 found"),
         (
             {"always_valid_at": 500, "n_resamples": 10_000},
-            "n_resamples 10000 with always_valid_at found; 17398 or more is required",
+            "n_resamples: found 10000 with confidence_level 0.95, always_valid_at; expected 17398 or more",
         ),
         (
             {"always_valid_at": 500, "interval_method": "two_way_jackknife_log"},
@@ -220,7 +222,7 @@ def test_what_cannot_be_judged_so_is_refused_in_words(changes, words):
 
 def test_raters_at_large_are_not_asked_about_at_any_time():
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
-    with pytest.raises(PolicyError, match="always valid limits by two_way_jackknife_log found"):
+    with pytest.raises(PolicyError, match="always_valid_at: found method two_way_jackknife_log; expected one for these raters"):
         estimate(
             "krippendorff_alpha",
             counts,
@@ -233,7 +235,7 @@ def test_limits_that_are_tightest_at_no_item_are_refused(at):
     counts = CategoryCounts([[3, 0], [0, 3]], [50, 50], scale=TWO)
     with pytest.raises(
         PolicyError,
-        match=f"always_valid_at {at} found; a number of items .or clusters. from 1 is required",
+        match=f"always_valid_at: found {at}; expected a number of items .or clusters. from 1",
     ):
         estimate("krippendorff_alpha", counts, Inference(always_valid_at=at))
 
@@ -312,7 +314,7 @@ def test_each_rater_has_a_time_of_her_own(ratings):
         scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.known.one.information / mixture(300, ALPHA) for each in found
+        str(each.scope): each.distribution.one.information / mixture(300, ALPHA) for each in found
     }
     assert information == pytest.approx(
         {

@@ -8,8 +8,15 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import METHODS, Anything, Expanded, Inference, OfDraws, expanded
-from agreement_pipeline.intervals.distributions import Corrected, Exact, Student
+from agreement_pipeline.intervals import (
+    METHODS,
+    BoundsOnly,
+    ExpandedPercentiles,
+    Inference,
+    Percentiles,
+    expanded,
+)
+from agreement_pipeline.intervals.distributions import CorrectedPercentiles, Exact, Student
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import note
@@ -52,10 +59,14 @@ def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_up
             )
             if found.value is None:
                 continue
-            assert found.interval == found.known.limits((1 - found.confidence_level) / 2)
+            assert found.interval == found.distribution.limits((1 - found.confidence_level) / 2)
             for level, cutoff in product(LEVELS, (*CUTOFFS, found.value)):
-                tail, q, p = (1 - level) / 2, found.known.under(cutoff), found.known.over(cutoff)
-                low, high = found.known.limits(tail)
+                tail, q, p = (
+                    (1 - level) / 2,
+                    found.distribution.under(cutoff),
+                    found.distribution.over(cutoff),
+                )
+                low, high = found.distribution.limits(tail)
                 assert 0 <= q <= 1
                 assert 0 <= p <= 1
                 if abs(q - tail) > TIE:
@@ -105,7 +116,7 @@ def test_q_of_a_jackknifed_mean_is_students_tail():
     assert log.miss_probability(0.8) == pytest.approx(
         stats.t.sf(math.log(0.2 / apart) * apart / error, 39)
     )
-    assert [plain.known.over(0.8), log.known.over(0.8)] == pytest.approx(
+    assert [plain.distribution.over(0.8), log.distribution.over(0.8)] == pytest.approx(
         [1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)]
     )
 
@@ -147,20 +158,20 @@ def test_where_nothing_is_known_q_is_1():
     found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
     assert tuple(found.interval) == (-1.0, 1.0)
     assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
-    assert (found.known, found.without_limits) == (
-        Anything((-1.0, 1.0), "too few raters"),
+    assert (found.distribution, found.without_limits) == (
+        BoundsOnly((-1.0, 1.0), "too few raters"),
         "too few raters",
     )
 
 
 def test_a_draw_without_a_value_is_a_miss_on_either_side():
-    holed = OfDraws(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
+    holed = Percentiles(np.array([0.7, 0.85, 0.9, np.nan]), 0.86, (-1.0, 1.0))
     assert (holed.under(0.8), holed.over(0.8)) == (0.5, 0.75)
     assert (holed.under(-1.0), holed.over(1.0)) == (0.0, 0.25)
 
 
 def test_a_cutoff_above_the_value_has_a_q_of_a_half_at_the_least():
-    lopsided = OfDraws(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
+    lopsided = Percentiles(np.array([0.81, 0.82, 0.83, 0.84]), 0.78, (-1.0, 1.0))
     assert (lopsided.limits(0.25).low, lopsided.under(0.8), lopsided.under(0.77)) == (
         0.78,
         0.5,
@@ -174,7 +185,7 @@ def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students
     draws = stats.norm.ppf(
         (np.arange(400_000) + 0.5) / 400_000, x.mean(), x.std() / math.sqrt(n + 1)
     )
-    known = Expanded(draws, x.mean(), (-math.inf, math.inf), n)
+    known = ExpandedPercentiles(draws, x.mean(), (-math.inf, math.inf), n)
     for level in (0.8, 0.9, 0.95):
         exact = stats.ttest_1samp(x, 0).confidence_interval(level)
         assert tuple(known.limits((1 - level) / 2)) == pytest.approx(
@@ -195,7 +206,7 @@ def test_dirichlet_means_vary_as_that_takes_them_to():
 
 def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():
     draws = np.linspace(0.5, 0.9, 1000)
-    few, more = (Expanded(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
+    few, more = (ExpandedPercentiles(draws, 0.8, (-1.0, 1.0), n) for n in (4, 12))
     assert (tuple(few.limits(0.025)), few.under(0.3), few.under(-1.0), few.over(1.5)) == (
         (-1.0, 1.0),
         few.under(0.5),
@@ -233,14 +244,16 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
 
 
 def test_one_item_tells_nothing():
-    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == Anything(
+    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == BoundsOnly(
         (0.0, 1.0), "too few items or draws"
     )
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():
     for acceleration in (-0.5, 0.5):
-        known = Corrected(np.linspace(0.5, 0.99, 200), 0.8, (-1.0, 1.0), 0.2, acceleration)
+        known = CorrectedPercentiles(
+            np.linspace(0.5, 0.99, 200), 0.8, (-1.0, 1.0), 0.2, acceleration
+        )
         for tail in (1e-4, 0.01, 0.05, 0.1):
             for cutoff in np.linspace(0.45, 0.8, 60):
                 if abs(known.under(cutoff) - tail) > TIE:

@@ -6,7 +6,8 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import shrunken_self_agreement
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts
@@ -21,7 +22,7 @@ from agreement_pipeline.statistics import CategoryCounts
         ),
         ({"confidence_level": math.nan}, "confidence_level: found nan"),
         ({"n_resamples": 0}, "n_resamples: found 0; expected a whole number from 1"),
-        ({"method": "bootstrap"}, "found 'bootstrap'"),
+        ({"method": "bootstrap"}, "interval method: found 'bootstrap'; expected one of"),
         ({"method": ["bootstrap"]}, r"found \['bootstrap'\]"),
         ({"always_valid_at": 0}, "always_valid_at: found 0; expected a number of items"),
         (

@@ -69,7 +69,7 @@ def test_an_estimate_says_which_method_it_is_and_of_whom_it_speaks(name):
 
 def test_a_method_that_is_not_registered_is_refused():
     with pytest.raises(
-        PolicyError, match="interval method 'bootstrap' found; one of smoothed_bayesian_bootstrap, "
+        PolicyError, match="interval method: found 'bootstrap'; expected one of smoothed_bayesian_bootstrap, "
     ):
         interval_method("bootstrap")
 
@@ -430,7 +430,7 @@ def test_a_tenth_of_the_ratings_missing_leaves_raters_at_large_their_degrees_of_
         of_codes(np.where(rng.random(codes.shape) < 0.1, -1, codes)),
         Inference(method="two_way_jackknife"),
     )
-    near, far = (found.value - found.known.limits(tail).low for tail in (0.1, 0.025))
+    near, far = (found.value - found.distribution.limits(tail).low for tail in (0.1, 0.025))
     assert far / near == pytest.approx(stats.t.ppf(0.975, 3) / stats.t.ppf(0.9, 3))
 
 

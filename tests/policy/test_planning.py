@@ -174,8 +174,8 @@ def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
         (("shah_kappa_s", 0.9, tuple([0.1] * 10), 6), "Plan for fewer raters"),
         (("shah_kappa_s", 0.9, (0.5, 0.5), 1000), "Plan for fewer raters"),
         ((ALPHA, 0.9, tuple([0.01] * 100), 1000), "Plan for fewer raters"),
-        ((ALPHA, 0.9, (0.5, 0.5), 1001), "1001 labels an item found; 2 to 1000 are required"),
-        ((ALPHA, 0.9, (0.5, 0.5), 10**9), "2 to 1000 are required"),
+        ((ALPHA, 0.9, (0.5, 0.5), 1001), "labels an item: found 1001; expected 2 to 1000"),
+        ((ALPHA, 0.9, (0.5, 0.5), 10**9), "expected 2 to 1000"),
     ],
 )
 def test_what_cannot_be_assumed_is_refused(arguments, words):

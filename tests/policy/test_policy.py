@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import MEASURES, CategoryCounts, RatingPatterns, Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
-from agreement_pipeline.intervals import Interval, OfDraws
+from agreement_pipeline.intervals import Interval, Percentiles
 from agreement_pipeline.intervals.draws import quantile_interval
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.policy.rules import times_as_many
@@ -31,7 +31,7 @@ def found(
     lowest=None,
 ):
     middle = (max(low, -1.0) + high) / 2 if value is None else value
-    known = None if draws is None else OfDraws(draws, middle, (-1.0, 1.0))
+    known = None if draws is None else Percentiles(draws, middle, (-1.0, 1.0))
     return Estimate(
         measure,
         scope,
@@ -43,7 +43,7 @@ def found(
         n_raters,
         3 * n_items,
         lowest=lowest,
-        known=known,
+        distribution=known,
     )
 
 
@@ -243,7 +243,9 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
 
     once = of(1.0)
     cutoff = round((once.low + 2 * once.value) / 3, 3)
-    times = times_as_many(once.value, once.interval, cutoff, partial(once.known.kept, 0.025))
+    times = times_as_many(
+        once.value, once.interval, cutoff, partial(once.distribution.relative_reach, 0.025)
+    )
     assert of(0.75 * times).low < cutoff < of(1.3 * times).low
 
 
@@ -281,7 +283,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"measure": "alpha"}, "measure 'alpha' found; one of"),
+        ({"measure": "alpha"}, "measure: found 'alpha'; expected one of"),
         ({"measure": "krippendorf_alpha"}, "Did you mean 'krippendorff_alpha'"),
         ({"measure": ["krippendorff_alpha"]}, "one of .* is required"),
         ({"measure": None}, "measure None found"),

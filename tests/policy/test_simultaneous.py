@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
-from agreement_pipeline.intervals import Anything, OfDraws
+from agreement_pipeline.intervals import BoundsOnly, Percentiles
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, Rule, decide
 from agreement_pipeline.policy.simultaneous import levels_met, together
@@ -29,7 +29,7 @@ def found(value, error=0.02, name="ana", measure="self_agreement", known=None):
         100,
         3,
         300,
-        known=known,
+        distribution=known,
     )
 
 
@@ -94,7 +94,7 @@ def test_what_was_not_evaluated_counts():
             found(0.5, name="ben"),
             value=None,
             interval=None,
-            known=None,
+            distribution=None,
             undefined="nothing repeated",
         ),
     )
@@ -118,7 +118,7 @@ def test_an_unreliable_verdict_is_taken_back_on_the_upper_side():
 
 def test_draws_that_cannot_tell_the_level_reach_nothing():
     sure = [
-        found(0.99, name=name, known=OfDraws(np.full(1000, 0.99), 0.99, (0.0, 1.0)))
+        found(0.99, name=name, known=Percentiles(np.full(1000, 0.99), 0.99, (0.0, 1.0)))
         for name in "abc"
     ]
     assert (
@@ -130,19 +130,22 @@ def test_draws_that_cannot_tell_the_level_reach_nothing():
         .reason.endswith("its q is 0.01, the least that so many draws can tell; raise n_resamples")
     )
     unsure = [
-        replace(each, known=OfDraws(np.repeat([0.7, 0.99], [20, 980]), 0.99, (0.0, 1.0)))
+        replace(each, distribution=Percentiles(np.repeat([0.7, 0.99], [20, 980]), 0.99, (0.0, 1.0)))
         for each in sure
     ]
     assert policy().judge(unsure)[0].reason.endswith("its q is 0.02")
-    many = [replace(each, known=OfDraws(np.full(2000, 0.99), 0.99, (0.0, 1.0))) for each in sure]
+    many = [
+        replace(each, distribution=Percentiles(np.full(2000, 0.99), 0.99, (0.0, 1.0)))
+        for each in sure
+    ]
     assert kinds(many) == ["reliable"] * 3
 
 
 def test_an_estimate_of_which_nothing_is_known_reaches_nothing():
-    assert kinds([replace(found(0.99), known=Anything((0.0, 1.0), "too few raters"))]) == [
+    assert kinds([replace(found(0.99), distribution=BoundsOnly((0.0, 1.0), "too few raters"))]) == [
         "inconclusive"
     ]
-    assert kinds([replace(found(0.99), known=None)]) == ["inconclusive"]
+    assert kinds([replace(found(0.99), distribution=None)]) == ["inconclusive"]
 
 
 @pytest.mark.parametrize(

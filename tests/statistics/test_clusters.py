@@ -27,7 +27,8 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.estimates.comparison import between_measures
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import Policy, Rule, assess
@@ -634,7 +635,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
     with pytest.raises(
         AgreementError,
-        match="4 shared clusters found; one of first labels on a list of categories is required",
+        match="found 4 shared clusters; expected a measure of first labels on a list of categories",
     ):
         between_rounds(
             ratings(frame[frame["item"].str[-1] < "4"]),
@@ -650,7 +651,7 @@ def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_ar
         Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
     )
     assert found.undefined.startswith("a: agreement is read on items of 1 cluster; 2 are required")
-    with pytest.raises(AgreementError, match="the same items row by row are required"):
+    with pytest.raises(AgreementError, match="expected the same items row by row"):
         difference(
             Side("a", "percent_agreement", two), Side("b", "percent_agreement", seen), shared=10
         )

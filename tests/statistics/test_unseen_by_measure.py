@@ -5,7 +5,8 @@ import pytest
 
 from agreement_pipeline import CategoryCounts, Scale, estimate
 from agreement_pipeline.estimates import estimate_each
-from agreement_pipeline.estimates.differences import Side, difference
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import RatingPatterns

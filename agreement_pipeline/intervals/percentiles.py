@@ -1,0 +1,172 @@
+"""Confidence distributions of resamples: percentiles, as they are, corrected, or expanded."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement_pipeline.intervals.distributions import (
+    FEWEST_TAIL_DRAWS,
+    NORMAL,
+    TOO_FEW_ITEMS,
+    Bounds,
+    BoundsOnly,
+    ConfidenceDistribution,
+)
+from agreement_pipeline.intervals.draws import Interval, quantile_interval
+from agreement_pipeline.intervals.students_t import lower_tail, quantile
+from agreement_pipeline.ratings import Array
+
+FEWEST_UNITS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Percentiles:
+    """The percentiles of resampled values, shape (B,). The interval always holds the value.
+
+    An undefined resample counts as the smallest value for the lower limit, and as the greatest for
+    the upper limit. A cut-off above the value has a q of one half at least, since no lower limit
+    reaches it.
+    """
+
+    draws: Array
+    value: float
+    bounds: Bounds
+
+    @property
+    def finest(self) -> float:
+        """The share of ten resamples."""
+        return FEWEST_TAIL_DRAWS / len(self.draws)
+
+    def limits(self, tail: float) -> Interval:
+        """Percentiles of the resamples."""
+        return quantile_interval(
+            self.draws, self._share(tail), self._share(1 - tail), self.bounds
+        ).including(self.value)
+
+    def why_without(self, tail: float) -> str | None:
+        """None: every tail has limits of its own."""
+        return None
+
+    def under(self, cutoff: float) -> float:
+        """The share of resamples under the cut-off."""
+        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[0], self.draws) < cutoff))
+        return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
+
+    def over(self, cutoff: float) -> float:
+        """The share of resamples at the cut-off or above."""
+        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[1], self.draws) < cutoff))
+        return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
+
+    def _share(self, tail: float) -> float:
+        """The percentile that is the limit at a tail."""
+        return tail
+
+    def _tail(self, share: float) -> float:
+        """The tail whose limit is that percentile."""
+        return share
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedPercentiles(Percentiles):
+    r"""Percentiles with Efron's (1987) correction of bias and skewness.
+
+    They lie at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`.
+    """
+
+    bias: float
+    acceleration: float
+
+    def _share(self, tail: float) -> float:
+        moved = self.bias + NORMAL.inv_cdf(tail)
+        return NORMAL.cdf(self.bias + moved / max(1 - self.acceleration * moved, 1e-9))
+
+    def _tail(self, share: float) -> float:
+        if not 0 < share < 1:
+            return share
+        moved = NORMAL.inv_cdf(share) - self.bias
+        scale = 1 + self.acceleration * moved
+        return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedPercentiles(Percentiles):
+    r"""Percentiles that lie further out on few items.
+
+    They lie at :math:`\Phi(t \sqrt{(n + 1) / (n - 1)})`, with Student's t of n - 1 degrees of
+    freedom. Two things make plain percentiles too narrow:
+
+    - The mean of Dirichlet weights has 1 / (n + 1) of the items' variance; an error has
+      1 / (n - 1) of it.
+    - The variance itself is estimated.
+
+    If no resample lies so far out, the limits are the bounds.
+
+    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap: resampling
+    in the undergraduate statistics curriculum. The American Statistician 69(4), 371-386.
+    https://doi.org/10.1080/00031305.2015.1089789
+    """
+
+    n: int
+
+    @property
+    def finest(self) -> float:
+        """The tail of ten resamples of many items, or of one resample if the items are few."""
+        return max(super().finest, self._tail(self._of_one_draw))
+
+    def limits(self, tail: float) -> Interval:
+        """Percentiles of the resamples, or the bounds."""
+        return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
+
+    def why_without(self, tail: float) -> str | None:
+        """No resample lies as far out as the limits at this tail."""
+        return None if self._share(tail) >= self._of_one_draw else TOO_FEW_ITEMS
+
+    def under(self, cutoff: float) -> float:
+        """The tail at which the lower limit touches the cut-off."""
+        if cutoff <= self.bounds[0]:
+            return 0.0
+        return max(super().under(cutoff), self._tail(self._of_one_draw))
+
+    def over(self, cutoff: float) -> float:
+        """The tail at which the upper limit touches the cut-off."""
+        if cutoff > self.bounds[1]:
+            return 0.0
+        return max(super().over(cutoff), self._tail(self._of_one_draw))
+
+    def relative_reach(self, tail: float, times: float) -> float:
+        """The reach of the limits on `times` as many items, as a share of the reach on these."""
+        return _reach(tail, round(self.n * times)) / _reach(tail, self.n)
+
+    @property
+    def _of_one_draw(self) -> float:
+        return 1 / len(self.draws)
+
+    def _share(self, tail: float) -> float:
+        return NORMAL.cdf(_reach(tail, self.n))
+
+    def _tail(self, share: float) -> float:
+        if not 0 < share < 1:
+            return share
+        return lower_tail(NORMAL.inv_cdf(share) / _stretch(self.n), self.n - 1)
+
+
+def _stretch(n: int) -> float:
+    """The factor by which resamples of n items vary too little."""
+    return math.sqrt((n + 1) / (n - 1))
+
+
+def _reach(tail: float, n: int) -> float:
+    """The distance of the limit on n items, in standard errors of the resamples."""
+    return _stretch(n) * quantile(tail, n - 1)
+
+
+def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
+    """Expanded percentiles of resamples of n items, or of clusters that say as much.
+
+    With fewer than two items or clusters, nothing is known but the bounds.
+    """
+    units = round(n)
+    if units < FEWEST_UNITS:
+        return BoundsOnly(bounds, TOO_FEW_ITEMS)
+    return ExpandedPercentiles(draws, value, bounds, units)

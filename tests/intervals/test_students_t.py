@@ -1,0 +1,51 @@
+"""Student's distribution agrees with its definition, computed by mpmath with 50 digits."""
+
+import mpmath
+import pytest
+
+from agreement_pipeline.intervals.students_t import lower_tail, quantile
+
+
+def tail_by_definition(t, df):
+    """Half of the regularized incomplete beta function at df / (df + t²)."""
+    with mpmath.workdps(50):
+        t, df = mpmath.mpf(t), mpmath.mpf(df)
+        beyond = mpmath.betainc(df / 2, 0.5, 0, df / (df + t**2), regularized=True) / 2
+        return float(beyond if t < 0 else 1 - beyond)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 29, 30, 99, 1000, 100_001, 1_000_000])
+@pytest.mark.parametrize("t", [-300.0, -40.0, -3.2, -1.0, -0.01, 0.0, 0.5, 2.0, 12.0])
+def test_the_lower_tail_is_that_of_the_definition(t, df):
+    assert lower_tail(t, df) == pytest.approx(tail_by_definition(t, df), rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("df", [1, 2, 29])
+def test_the_lower_tail_of_an_infinite_value_is_0_or_1(df):
+    assert (lower_tail(float("-inf"), df), lower_tail(float("inf"), df)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 29, 199, 200, 1000, 1_000_000])
+@pytest.mark.parametrize("p", [1e-9, 1e-4, 0.025, 0.4, 0.9, 0.975, 0.9995])
+def test_the_quantile_has_its_probability_below_it(p, df):
+    assert tail_by_definition(quantile(p, df), df) == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("p", "df", "table"),
+    [
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.95, 10, 1.812),
+        (0.995, 30, 2.750),
+        (0.9, 120, 1.289),
+    ],
+)
+def test_the_quantile_is_that_of_a_printed_table(p, df, table):
+    assert quantile(p, df) == pytest.approx(table, abs=5e-4)
+    assert quantile(1 - p, df) == pytest.approx(-table, abs=5e-4)
+
+
+@pytest.mark.parametrize("df", [1, 4, 1000])
+def test_the_median_is_0(df):
+    assert quantile(0.5, df) == pytest.approx(0.0, abs=1e-15)
