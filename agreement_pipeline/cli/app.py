@@ -80,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0: all is well. 1: a round is held, or a release is refused. 2: nothing could be
-        judged. 10 to 20: a release is refused, by reason.
+        0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
+        judged. A refused release also has a status of its own, from 10 to 20.
     """
     try:
         return int(program.main(arguments, prog_name=NAME, standalone_mode=False))

@@ -130,7 +130,9 @@ def printable(text: str) -> str:
 
 
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
-    """A frame of text as aligned columns under a rule; the column `wrapped` is broken over lines.
+    """A frame of text as aligned columns under a rule.
+
+    Lines of the column `wrapped` are at most `REASON_WIDTH` characters wide.
 
     >>> print(text_table(pd.DataFrame({"round": ["W1"], "decision": ["held"]})))
     round  decision
@@ -138,14 +140,12 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
     W1     held
     """
     rows = [[printable(str(cell)) for cell in row] for row in frame.itertuples(index=False)]
-    broken = [_lines(row, list(frame.columns), wrapped) for row in rows]
     header = [str(name) for name in frame.columns]
-    every = [header, *(line for lines in broken for line in lines)]
-    widths = [max(len(line[column]) for line in every) for column in range(len(header))]
-    ruled = [header, ["-" * width for width in widths], *every[1:]]
+    lines = [line for row in rows for line in _lines(row, header, wrapped)]
+    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
+    rule = ["-" * width for width in widths]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in ruled
+        "  ".join(map(str.ljust, line, widths)).rstrip() for line in (header, rule, *lines)
     )
 
 

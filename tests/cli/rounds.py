@@ -31,9 +31,8 @@ def of(found: list[dict], measure: str, scope: str = "round") -> dict:
 
 def policy(tmp_path: Path, *, tentative: float = 0.667, reliable: float = 0.8) -> Path:
     path = tmp_path / "policy.yaml"
-    path.write_text(
-        f"policy: p\nversion: 1\nrules:\n  - {{measure: krippendorff_alpha, reliable: {reliable}, tentative: {tentative}}}\n"
-    )
+    rule = f"measure: krippendorff_alpha, reliable: {reliable}, tentative: {tentative}"
+    path.write_text(f"policy: p\nversion: 1\nrules:\n  - {{{rule}}}\n")
     return path
 
 

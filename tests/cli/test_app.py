@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.version import __version__
 from tests.cli.rounds import SEROLOGY, WIDE
 
 
@@ -17,7 +18,8 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: found [Errno 36] File name too long")
     assert line.endswith(
-        "; expected files that can be read and written. Check the path, its permissions and the disk."
+        "; expected files that can be read and written. "
+        "Check the path, its permissions and the disk."
     )
 
 
@@ -45,7 +47,75 @@ def test_a_reader_who_goes_away_is_told_nothing_more():
 )
 def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
     assert main(command) == 2
-    assert (
-        "foo://bucket: Unsupported filesystem: 'foo'; a folder, or a URL such as s3://bucket/folder, is required"
-        in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "foo://bucket: Unsupported filesystem: 'foo'; " in said
+    assert "a folder, or a URL such as s3://bucket/folder, is required" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Missing command. See agreement-pipeline --help."),
+        (
+            ["jugde"],
+            "No such command 'jugde'. Did you mean 'judge'? See agreement-pipeline --help.",
+        ),
+        (
+            ["measure", "t.csv", "--formt", "json"],
+            "No such option '--formt'. Did you mean '--format'? "
+            "See agreement-pipeline measure --help.",
+        ),
+        (
+            ["measure"],
+            "FILE: found nothing; expected a value. See agreement-pipeline measure --help.",
+        ),
+        (
+            ["judge", "t.csv"],
+            "--policy: found nothing; expected a value. See agreement-pipeline judge --help.",
+        ),
+        (
+            ["plan", "--policy"],
+            "Option '--policy' requires an argument. See agreement-pipeline plan --help.",
+        ),
+        (
+            ["compare", "t.csv", "--between", "ana"],
+            "Option '--between' requires 2 arguments. See agreement-pipeline compare --help.",
+        ),
+        (
+            ["measure", "t.csv", "u.csv\x1b[2J"],
+            "Got unexpected extra argument (u.csv\\x1b[2J). See agreement-pipeline measure --help.",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_answered_in_one_line(capsys, words, said):
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert printed.err == f"error: {said}\n"
+
+
+def test_the_version_is_printed(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"agreement-pipeline {__version__}\n"
+
+
+def test_an_interrupt_ends_the_process_and_is_no_verdict(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        main(["judge", "t.csv", "--policy", "p.yaml"])
+
+
+@pytest.mark.parametrize("words", [["--help"], ["measure", "--help"], ["verify", "--help"]])
+def test_the_help_loads_no_heavy_library(words):
+    code = (
+        f"import sys; from agreement_pipeline.cli import main; main({words}); print(*sys.modules)"
     )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    heavy = {"dagster", "great_expectations", "matplotlib", "sklearn", "scipy", "rich", "tabulate"}
+    assert "agreement_pipeline.cli.app" in loaded
+    assert not heavy & set(loaded)

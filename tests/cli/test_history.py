@@ -15,7 +15,7 @@ from tests.cli.rounds import policy, unanimous
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    """A store, in the place where projects have theirs, with a round that was admitted, released and withdrawn."""
+    """A store where projects keep theirs. Its round was admitted, released and withdrawn."""
     monkeypatch.chdir(tmp_path)
     store = Store(tmp_path / ".agreement/store/demo")
     store.ingest("r1", read(unanimous(tmp_path, 500), Columns()), tmp_path / "table.csv")

@@ -11,9 +11,9 @@ from tests.cli.rounds import SEROLOGY, WIDE, of, policy, unanimous
 @pytest.mark.parametrize(
     ("limit", "found"),
     [
-        ("rows=29", "lines"),
+        ("rows=29", "31 lines"),
         ("columns=2", "3 columns"),
-        ("name_length=3", "4 characters"),
+        ("name_length=3", "4 characters in the name of a column"),
         ("categories=1", "2 different labels"),
     ],
 )
@@ -28,10 +28,10 @@ def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
     ):
         assert main([*command, "--limit", "rows=1000", "--limit", limit]) == 2
         said = capsys.readouterr().err
-        assert f"{found} " in said
+        assert f"found {found}; expected" in said
         assert (
-            f"at most {most} are required. Check that the export is what it should be, or raise the limit {name}."
-            in said
+            f"; expected at most {most}. "
+            f"Check that the export is the right one, or raise the limit {name}." in said
         )
     assert main(["measure", path, "--n-resamples", "400", "--limit", "rows=31"]) == 0
 
@@ -52,7 +52,8 @@ def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
     ]
     assert main(command) == 2
     assert (
-        "at most 1000 are required. Check that the export is what it should be, or raise the limit categories."
+        "found 1001 different labels; expected at most 1000. "
+        "Check that the export is the right one, or raise the limit categories."
         in capsys.readouterr().err
     )
     assert main([*command, "--limit", "categories=1001"]) == 0
@@ -65,7 +66,7 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     said = capsys.readouterr().err
     assert f"--limit: found {limit}; expected a limit and a whole number, as rows=50000000." in said
     assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
-    assert "limits: rows 0 found; a whole number from 1 is required" in capsys.readouterr().err
+    assert "limits: found rows 0; expected a whole number from 1." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_one_of_several_rounds_of_a_table_is_chosen_by_name(tmp_path, capsys):
         "json",
     ]
     assert main(arguments) == 2
-    assert "2 rounds found, ['w1', 'w2']; one is required" in capsys.readouterr().err
+    assert "found 2 rounds, ['w1', 'w2']; expected one" in capsys.readouterr().err
     for name, agreed in (("w1", 40), ("w2", 37)):
         assert main([*arguments, "--of-round", name]) == 0
         assert json.loads(capsys.readouterr().out)[0]["value"] == agreed / 40

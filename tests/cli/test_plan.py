@@ -1,6 +1,9 @@
 import pytest
 
 from agreement_pipeline.cli import main
+from tests.cli.rounds import ROOT, unanimous
+
+STANDARD = ROOT / "configs/policies/standard.yaml"
 
 
 @pytest.mark.parametrize(
@@ -19,3 +22,41 @@ def test_a_number_that_cannot_be_planned_with_is_refused_in_words(capsys, name, 
     assert main(["plan", "--policy", "policy.yaml", name, text]) == 2
     said = capsys.readouterr().err
     assert said == f"error: {name}: {words} See agreement-pipeline plan --help.\n"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--level", "nominal"),
+        ("--layout", "long"),
+        ("--item", "item"),
+        ("--of-round", "w1"),
+        ("--raters", "ana"),
+        ("--confidence", "sure"),
+    ],
+)
+def test_a_default_that_is_given_counts_as_given(capsys, option):
+    assert main(["plan", "--policy", str(STANDARD), *option]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: plan without a table: found ['{option[0]}']; expected a table")
+
+
+@pytest.mark.parametrize(
+    "option", [("--expected", "0.85"), ("--prevalence", "0.5,0.5"), ("--labels-an-item", "3")]
+)
+def test_a_default_is_refused_beside_a_table_if_it_is_given(tmp_path, capsys, option):
+    table = str(unanimous(tmp_path, 10))
+    assert main(["plan", table, "--policy", str(STANDARD), *option]) == 2
+    assert f"{table}: found a table with ['{option[0]}']; expected" in capsys.readouterr().err
+
+
+def test_a_negative_value_is_read_as_a_number(capsys):
+    asked = ["plan", "--policy", str(STANDARD), "--expected", "-0.5", "--rounds", "100"]
+    assert main([*asked, "--format", "json"]) == 2
+    assert "-0.5" in capsys.readouterr().err
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_the_simulation(tmp_path, capsys):
+    asked = ["plan", "--policy", str(tmp_path / "absent.yaml")]
+    assert main([*asked, "--plot", str(tmp_path / "plan.svg")]) == 2
+    assert "plan.svg; expected a name ending in .png" in capsys.readouterr().err

@@ -1,0 +1,10 @@
+from agreement_pipeline.cli import main
+
+
+def test_a_folder_without_projects_is_refused(tmp_path, capsys):
+    assert main(["demo", "--root", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    (line,) = said.err.splitlines()
+    assert line.startswith("error: ")
+    assert str(tmp_path) in line

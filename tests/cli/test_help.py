@@ -1,0 +1,129 @@
+"""Every command explains itself in its help."""
+
+import re
+
+import click
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.cli.app import program
+from agreement_pipeline.cli.grouped import Option
+
+IN_ORDER = ["demo", "measure", "compare", "judge", "plan", "history", "verify"]
+NAMED = [[], *([name] for name in IN_ORDER)]
+PARAMS = [
+    pytest.param(name, param, id=f"{name} {param.opts[0]}")
+    for name, command in program.commands.items()
+    for param in command.params
+]
+every_page = pytest.mark.parametrize("words", NAMED, ids=lambda words: " ".join(words) or "all")
+every_parameter = pytest.mark.parametrize(("name", "param"), PARAMS)
+
+
+def shown(capsys, *words):
+    """The help of a command."""
+    assert main([*words, "--help"]) == 0
+    said = capsys.readouterr()
+    assert not said.err
+    return said.out
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+@every_page
+def test_the_help_is_no_wider_than_100_columns(capsys, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert max(map(len, shown(capsys, *words).splitlines())) <= 100
+
+
+@every_page
+def test_short_and_long_names_show_the_same_help(capsys, words):
+    long = shown(capsys, *words)
+    assert main([*words, "-h"]) == 0
+    assert capsys.readouterr().out == long
+
+
+def test_the_commands_stand_in_the_order_of_use(capsys):
+    listed = shown(capsys).split("Commands:\n")[1].split("\n\n")[0]
+    assert re.findall(r"^  (\S+)", listed, re.MULTILINE) == IN_ORDER
+    assert "..." not in listed
+
+
+def test_the_help_says_how_completion_is_switched_on(capsys):
+    said = shown(capsys)
+    assert 'eval "$(_AGREEMENT_PIPELINE_COMPLETE=bash_source agreement-pipeline)"' in said
+    assert "zsh_source" in said
+
+
+@every_parameter
+def test_every_argument_and_option_is_explained(capsys, name, param):
+    assert param.help
+    assert param.help[0].isupper() or param.help.startswith("long: ")
+    assert in_one_line(param.help) in in_one_line(shown(capsys, name))
+
+
+@every_parameter
+def test_every_option_has_a_heading_and_stands_under_it(capsys, name, param):
+    if isinstance(param, click.Argument):
+        heading, shown_as = "Positional arguments", param.make_metavar(click.Context(program))
+    else:
+        assert isinstance(param, Option)
+        heading, shown_as = param.group, param.opts[0]
+    sections = re.split(r"^(?=\S.*:$)", shown(capsys, name), flags=re.MULTILINE)
+    (section,) = (text for text in sections if text.startswith(f"{heading}:\n"))
+    assert re.search(rf"^  {re.escape(shown_as)}( |$)", section, re.MULTILINE)
+
+
+DEFAULTS = {
+    "--layout": "long",
+    "--item": "item",
+    "--rater": "rater",
+    "--label": "label",
+    "--level": "nominal",
+    "--categories": "(those that occur)",
+    "--confidence-level": "0.95",
+    "--n-resamples": "10000",
+    "--interval-method": "smoothed_bayesian_bootstrap",
+    "--scope": "(all)",
+    "--category": "(the lowest)",
+    "--format": "table",
+    "--root": ".",
+    "--expected": "0.85",
+    "--prevalence": "0.5,0.5",
+    "--labels-an-item": "3",
+    "--probability": "0.9",
+    "--rounds": "2000",
+}
+OF_COMMANDS = {
+    ("measure", "--measure"): "(all that the level allows)",
+    ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
+    ("history", "--store"): "(the one store in .agreement/store)",
+}
+
+
+@every_parameter
+def test_every_default_is_shown(capsys, name, param):
+    if isinstance(param, click.Argument):
+        return
+    option = param.opts[0]
+    (row,) = re.findall(
+        rf"^  {re.escape(option)} .*\n(?:   .*\n)*", shown(capsys, name), re.MULTILINE
+    )
+    default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
+    found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
+    assert found == ([] if default is None else [default])
+    assert ("[required]" in row) == (option == "--policy")
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_every_example_is_a_command_line_that_the_command_reads(name, capsys):
+    command = program.commands[name]
+    assert command.examples
+    for example in command.examples:
+        assert f"\n  {example}\n" in shown(capsys, name)
+        program_name, first, *words = re.findall(r"'([^']*)'|(\S+)", example)
+        assert (program_name[1], first[1]) == ("agreement-pipeline", name)
+        read = [quoted or bare for quoted, bare in words]
+        assert command.make_context(name, read).params
