@@ -98,6 +98,8 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
         _refuse_hidden(text, path, error)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.load(text, Loader=yaml.SafeLoader)
+    except AgreementError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
         where = str(path) if mark is None else f"{path}:{mark.line + 1}"

@@ -29,7 +29,9 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline.readers import Columns, read_ratings, read_rounds, read_table
+from agreement_pipeline import readers
+from agreement_pipeline.readers import Columns, read_rounds
+from agreement_pipeline.readers.table import table_rows
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
 
@@ -218,16 +220,16 @@ def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
         path.write_bytes(data)
         columns = Columns(raters=("ana", "gold")) if layout == "wide" else Columns()
         for attempt in (
-            lambda: read_table(path, layout=layout),
-            lambda: read_ratings(path, Columns(gold="gold"), level=level, usable=False).digest,
+            lambda: table_rows(path, layout=layout),
+            lambda: readers.read(path, Columns(gold="gold"), level=level, usable=False).digest,
             lambda: read_rounds(path, Columns(round="round")),
-            lambda: read_ratings(path, columns, level=level, layout=layout, usable=False).digest,
+            lambda: readers.read(path, columns, level=level, layout=layout, usable=False).digest,
             lambda: (
-                read_ratings(
+                readers.read(
                     path, columns, level=level, layout=layout, scale=Scale((1, 2), "interval")
                 ).digest
             ),
-            lambda: _kept(folder, read_ratings(path, columns, level=level, layout=layout), path),
+            lambda: _kept(folder, readers.read(path, columns, level=level, layout=layout), path),
         ):
             refused(attempt)
 
@@ -456,7 +458,7 @@ def _elsewhere(draw: st.DrawFn, data: object) -> object:
 def _other_rows(draw: st.DrawFn, data: bytes) -> bytes:  # noqa: C901
     """A table with a column gone, of another type or with another value, or with rows gone or twice."""
     try:
-        table = pq.read_table(io.BytesIO(data))
+        table = pq.table_rows(io.BytesIO(data))
     except (pa.ArrowException, OSError):
         return data[: draw(st.integers(0, len(data)))]
     name = draw(st.sampled_from(table.column_names))

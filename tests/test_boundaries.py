@@ -29,7 +29,7 @@ ORDER = (
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}
 MIDDLE = ("statistics", "measures", "intervals", "estimates", "policy")
 ONLY_IN = {
-    "dagster": {"orchestration", "demo", "projects"},
+    "dagster": {"orchestration", "demo"},
     "great_expectations": {"contract"},
     "matplotlib": {"report"},
     "yaml": {"yaml_files", "release", "cli"},

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from agreement_pipeline.engines import memory
 from agreement_pipeline.errors import ProjectError
@@ -11,8 +10,8 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.readers import read
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 POLICIES = sorted((CONFIGS / "policies").glob("*.yaml"))
@@ -22,16 +21,13 @@ PROJECTS = sorted((CONFIGS / "projects").glob("*.yaml"))
 @pytest.fixture(scope="module")
 def serology():
     """Williams' 28 specimens, read as their project file says."""
-    project = yaml.safe_load((CONFIGS / "projects" / "serology.yaml").read_text())
-    path = CONFIGS.parent / project["inbox"] / "williams-1976.csv"
-    scale = Scale(tuple(project["scale"]["categories"]), project["scale"]["level"])
-    columns = Columns.from_mapping(project["columns"], "serology.yaml")
-    return read_ratings(
-        path,
-        columns,
-        layout=project["layout"],
-        scale=scale,
-        classifiers=tuple(project["classifiers"]),
+    project = load_project(CONFIGS / "projects" / "serology.yaml")
+    return read(
+        CONFIGS.parent / project.inbox / "williams-1976.csv",
+        project.columns,
+        layout=project.layout,
+        scale=project.scale,
+        classifiers=project.classifiers,
     )
 
 
@@ -53,20 +49,21 @@ def test_a_policy_is_named_after_its_file_and_says_why(path):
 
 @pytest.mark.parametrize("path", PROJECTS, ids=lambda path: path.stem)
 def test_a_project_is_short_named_after_its_file_and_judged_by_a_bundled_policy(path):
-    project = yaml.safe_load(path.read_text())
     assert len(path.read_text().splitlines()) < 15
-    assert project["project"] == path.stem
-    assert (CONFIGS / "policies" / f"{project['policy']}.yaml") in POLICIES
-    assert Columns.from_mapping(project["columns"])
-    assert Scale(tuple(project["scale"]["categories"]), project["scale"]["level"])
+    project = load_project(path)
+    assert project.project == path.stem
+    assert (CONFIGS / "policies" / f"{project.policy}.yaml") in POLICIES
 
 
-def test_a_misspelt_column_of_a_project_is_refused():
+def test_a_misspelt_column_of_a_project_is_refused(tmp_path):
+    path = tmp_path / "moderation.yaml"
+    text = (CONFIGS / "projects" / "moderation.yaml").read_text()
+    path.write_text(text.replace("rater: rater", "rather: annotator"))
     with pytest.raises(
         ProjectError,
-        match=r"moderation.yaml: unknown key \['rather'\] found.*Did you mean 'rater'\?",
+        match=r"moderation.yaml:8: rather: found an unknown key; .*Did you mean 'rater'\?",
     ):
-        Columns.from_mapping({"rather": "annotator"}, "moderation.yaml")
+        load_project(path)
 
 
 def test_the_serology_round_has_the_specimens_and_laboratories_of_the_table(serology):

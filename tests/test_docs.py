@@ -9,7 +9,7 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.settings import ColumnSettings
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import RatingPatterns
 from tools.pages import degenerate_page, measures_page, reproduction_page
@@ -184,7 +184,7 @@ def test_every_measure_gives_its_formula_its_source_and_an_example(name):
 
 def test_every_key_of_a_project_is_in_the_guide():
     guide = (DOCS / "guide" / "project.md").read_text()
-    keys = set(ProjectSettings.model_fields) - {"root"} | set(ColumnSettings.model_fields) - {
+    keys = set(ProjectSettings.model_fields) - {"root"} | set(Columns.__dataclass_fields__) - {
         "raters"
     }
 

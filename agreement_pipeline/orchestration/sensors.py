@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,6 @@ class Arrivals:
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     """A run for every round that is new or whose bytes changed."""
-    partitions = partitions_of(project)
 
     @dg.sensor(
         name=f"{project.name}_new_rounds",
@@ -54,30 +53,34 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
             )
         except AgreementError as error:
             return dg.SkipReason(str(error))
-        for message in (*arrivals.unsettled, *arrivals.refused):
+        waiting = (*arrivals.unsettled, *arrivals.refused)
+        for message in waiting:
             context.log.warning(message)
         if not arrivals.ready:
-            return dg.SkipReason(
-                "; ".join((*arrivals.unsettled, *arrivals.refused)) or _nothing_in(project)
-            )
-        return dg.SensorResult(
-            run_requests=[
-                dg.RunRequest(
-                    run_key=_run_key(project, each),
-                    partition_key=each.round,
-                    tags={"agreement_pipeline/original": each.digest[:12]},
-                )
-                for each in arrivals.ready
-            ],
-            dynamic_partitions_requests=[
-                partitions.build_add_request([each.round for each in arrivals.ready])
-            ],
-            cursor=json.dumps(
-                {**seen, **{each.round: each.digest for each in arrivals.ready}}, sort_keys=True
-            ),
-        )
+            return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
+        return _runs(project, arrivals.ready, seen)
 
     return new_rounds
+
+
+def _runs(
+    project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]
+) -> dg.SensorResult:
+    requests = [
+        dg.RunRequest(
+            run_key=_run_key(project, each),
+            partition_key=each.round,
+            tags={"agreement_pipeline/original": each.digest[:12]},
+        )
+        for each in ready
+    ]
+    added = partitions_of(project).build_add_request([each.round for each in ready])
+    cursor = {**seen, **{each.round: each.digest for each in ready}}
+    return dg.SensorResult(
+        run_requests=requests,
+        dynamic_partitions_requests=[added],
+        cursor=json.dumps(cursor, sort_keys=True),
+    )
 
 
 def _nothing_in(project: Project) -> str:

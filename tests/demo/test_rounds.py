@@ -19,7 +19,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import read_ratings
+from agreement_pipeline import readers
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
@@ -82,7 +82,7 @@ def verdicts(written):
 
 
 def read(path):
-    return read_ratings(path, scale=Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS))
+    return readers.read(path, scale=Scale(CATEGORIES), classifiers=tuple(CLASSIFIERS))
 
 
 def kind(verdicts, measure, scope="round"):

@@ -24,7 +24,7 @@ from dagster._core.storage.tags import (
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import build_assets, project_definitions
-from agreement_pipeline.projects.settings import ColumnSettings
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.release import judge_round, open_release
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.release.lock import current_release
@@ -441,7 +441,7 @@ def forged_waiver(line):
 )
 def gold_that_agrees(line):
     """Three times as many items whose label was known before; counted with the others, they would lift alpha over 0.8."""
-    line.settings = line.settings.model_copy(update={"columns": ColumnSettings(gold="gold")})
+    line.settings = line.settings.model_copy(update={"columns": Columns(gold="gold")})
     gold = pd.concat(
         [
             ratings_frame(1.0).assign(item=lambda frame, n=n: f"g{n}" + frame["item"], gold="yes")

@@ -8,7 +8,7 @@ from agreement_pipeline import MEASURES, RatingPatterns, Rule, Scale
 from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.readers import read_ratings
+from agreement_pipeline.readers import read
 
 N = 100
 
@@ -38,7 +38,7 @@ def read_round(request, tmp_path):
     level, rows = ROUNDS[request.param]
     path = tmp_path / "round.csv"
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    return read_ratings(path, level=level)
+    return read(path, level=level)
 
 
 def test_guessing_is_reliable_by_no_measure_that_corrects_for_chance(read_round):
@@ -63,8 +63,8 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     pd.DataFrame(ROUNDS["a lone typo"][1], columns=["item", "rater", "label"]).to_csv(
         path, index=False
     )
-    named = read_ratings(path, scale=Scale((0, 1, 2, 200), "interval"), level="interval")
-    read_off = read_ratings(path, level="interval")
+    named = read(path, scale=Scale((0, 1, 2, 200), "interval"), level="interval")
+    read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
     assert MEASURES[name].why_undefined(memory.category_counts(named)) is None

@@ -339,7 +339,7 @@ def test_a_file_of_several_rounds_is_not_one_round(line):
     pd.concat([GOOD.assign(round="w1"), BAD.assign(round="w2")]).to_csv(
         line.root / "inbox" / "all.csv", index=False
     )
-    with pytest.raises(RatingsError, match=r"all\.csv: column 'round': 2 rounds found"):
+    with pytest.raises(RatingsError, match=r"all\.csv: column 'round': found 2 rounds"):
         line.project.delivered("all")
 
 
@@ -412,7 +412,7 @@ def test_a_rater_who_prints_like_a_named_classifier_is_not_taken_for_one_of_the_
     line.deliver("w1", GOOD.assign(rater=GOOD["rater"].replace("chi", written)))
     with pytest.raises(
         RatingsError,
-        match=r"w1\.csv: rater .* found in the panel, who prints like classifier .gpt-4.; .* in project reviews",
+        match=r"w1\.csv: found rater .* in the panel, who prints like classifier .gpt-4.; expected .* in project reviews",
     ):
         line.project.delivered("w1")
     assert not line.run("w1").success
@@ -424,7 +424,7 @@ def test_a_second_name_beside_that_of_a_classifier_is_refused_too(make_line):
     models = [GOOD[GOOD["rater"] == "chi"].assign(rater=name) for name in ("gpt-4", "GPT-4")]
     line.deliver("w1", pd.concat([GOOD, *models]))
     with pytest.raises(
-        RatingsError, match="rater 'GPT-4' found in the panel, who prints like classifier 'gpt-4'"
+        RatingsError, match="found rater 'GPT-4' in the panel, who prints like classifier 'gpt-4'"
     ):
         line.project.delivered("w1")
 

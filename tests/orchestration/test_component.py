@@ -154,7 +154,7 @@ def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line
 
     with pytest.raises(
         ProjectError,
-        match=rf"configs/projects/reviews\.yaml:{line}: {key} 'strcit' found; one of {re.escape(str(there))}.* is required",
+        match=rf"configs/projects/reviews\.yaml:{line}: {key}: found 'strcit'; expected one of {re.escape(str(there))}, those in ",
     ):
         load_project(path)
     settings = {
@@ -167,7 +167,7 @@ def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line
     }
     with pytest.raises(
         ProjectError,
-        match=rf"project reviews: {key} 'strcit' found; one of {re.escape(str(there))}",
+        match=rf"project reviews: {key}: found 'strcit'; expected one of {re.escape(str(there))}",
     ):
         project_definitions(ProjectSettings(**settings))
 
@@ -180,7 +180,7 @@ def test_nothing_in_a_project_file_is_evaluated(root):
     )
 
     with pytest.raises(
-        ProjectError, match=r"reviews\.yaml:7: a template found; the value itself is required"
+        ProjectError, match=r"reviews\.yaml:7: found a template; expected the value itself"
     ):
         load_project(path)
     assert not trace.exists()

@@ -73,7 +73,7 @@ def test_an_inbox_that_is_not_there_is_told_from_one_with_nothing_new(line):
     (line.root / "inbox").rmdir()
     said = tick(line).skip_message
     assert said.startswith(
-        f"{line.root / 'inbox'}: no such folder or file found; the inbox of reviews is required. Correct inbox in the project"
+        f"{line.root / 'inbox'}: found no such folder or file; expected the inbox of reviews. Correct inbox in the project"
     )
 
 

@@ -6,9 +6,17 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import read_ratings
+from agreement_pipeline.readers import read
+from agreement_pipeline.readers.columns import COLUMNS
+from agreement_pipeline.readers.limits import LIMITS
+from agreement_pipeline.readers.registry import reader_of
 
-SHAPE = re.compile(r".+: .+; .+\. .+[.?]", re.DOTALL)
+SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)
+
+
+def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
+    """The rows of a file under canonical names, not yet checked as ratings."""
+    return reader_of(path).rows(path, columns, layout, limits).frame
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +37,10 @@ def refusal():
 
     def words_of(path, *arguments, **keywords):
         with pytest.raises(RatingsError) as caught:
-            read_ratings(path, *arguments, **keywords)
+            read(path, *arguments, **keywords)
         words = str(caught.value)
         assert SHAPE.fullmatch(words), (
-            f"not worded <where>: <found>; <required>. <next step>.: {words}"
+            f"not worded <where>: found X; expected Y. <next step>: {words}"
         )
         return words
 

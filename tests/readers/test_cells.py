@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import UNFINISHED, read_table
+from agreement_pipeline.readers import UNFINISHED
+from tests.readers.conftest import frame_of
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
 YES_NO = Scale(("no", "yes"))
@@ -42,7 +43,7 @@ YES_NO = Scale(("no", "yes"))
 def test_every_kind_of_text_table_gives_the_same_rows_in_the_files_order(
     saved, rows_of, tmp_path, name, content
 ):
-    frame = read_table(saved(tmp_path, name, content))
+    frame = frame_of(saved(tmp_path, name, content))
     assert rows_of(frame, "item", "rater", "label") == [
         ("i1", "ana", "yes"),
         ("i1", "ben", "no"),
@@ -57,7 +58,7 @@ def test_cells_stay_as_they_are_written_and_only_an_empty_one_is_missing(saved, 
         "round.csv",
         "item,rater,label\n" + "".join(f"007,ana,{label}\n" for label in written),
     )
-    frame = read_table(path)
+    frame = frame_of(path)
     assert rows_of(frame, "label") == [(label or None,) for label in written]
     assert set(frame["item"]) == {"007"}
 
@@ -79,7 +80,7 @@ def test_cells_stay_as_they_are_written_and_only_an_empty_one_is_missing(saved, 
 def test_whatever_text_a_csv_writer_writes_is_read_back(saved, rows_of, tmp_path_factory, rows):
     text = io.StringIO()
     csv.writer(text).writerows([("item", "rater", "label"), *rows])
-    frame = read_table(saved(tmp_path_factory.mktemp("tables"), "round.csv", text.getvalue()))
+    frame = frame_of(saved(tmp_path_factory.mktemp("tables"), "round.csv", text.getvalue()))
     assert rows_of(frame, "item", "rater", "label") == [
         tuple(cell or None for cell in row) for row in rows
     ]
@@ -102,7 +103,7 @@ def test_whatever_text_a_csv_writer_writes_is_read_back(saved, rows_of, tmp_path
 )
 def test_whatever_text_json_lines_hold_is_read_back(saved, rows_of, tmp_path_factory, records):
     lines = "\n".join(json.dumps(record) for record in records)
-    frame = read_table(saved(tmp_path_factory.mktemp("tables"), "round.jsonl", lines))
+    frame = frame_of(saved(tmp_path_factory.mktemp("tables"), "round.jsonl", lines))
     assert rows_of(frame, "item", "rater", "label") == [
         tuple(record[name] or None for name in ("item", "rater", "label")) for record in records
     ]
@@ -117,7 +118,7 @@ def test_json_numbers_are_written_as_categories_are_and_long_ones_keep_every_dig
         "round.jsonl",
         "\n".join(json.dumps({"item": 1, "rater": "ana", "label": label}) for label in lines),
     )
-    assert rows_of(read_table(path), "label") == [
+    assert rows_of(frame_of(path), "label") == [
         ("3",),
         ("3",),
         ("2.5",),
@@ -133,7 +134,7 @@ def test_a_line_separator_inside_a_json_text_does_not_end_the_line(saved, rows_o
         "round.jsonl",
         '{"item": "i1", "rater": "ana", "label": "yes", "text": "one\u2028two\x85three"}',
     )
-    assert rows_of(read_table(path), "text") == [("one\u2028two\x85three",)]
+    assert rows_of(frame_of(path), "text") == [("one\u2028two\x85three",)]
 
 
 def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_counted_as_rows(
@@ -141,8 +142,8 @@ def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_count
 ):
     text = 'item,rater,label,text\ni1,ana,yes,"one, two\nthree ""four"""\ni1,ben,maybe,\n'
     path = saved(tmp_path, "round.csv", text)
-    assert rows_of(read_table(path), "text") == [('one, two\nthree "four"',), (None,)]
-    assert "row 3, column 'label': label ['maybe'] found" in refusal(path, scale=YES_NO)
+    assert rows_of(frame_of(path), "text") == [('one, two\nthree "four"',), (None,)]
+    assert "row 3, column 'label': found label ['maybe']" in refusal(path, scale=YES_NO)
 
 
 def test_parquet_keeps_its_types(rows_of, tmp_path):
@@ -155,7 +156,7 @@ def test_parquet_keeps_its_types(rows_of, tmp_path):
         }
     )
     pq.write_table(table, tmp_path / "round.parquet")
-    frame = read_table(tmp_path / "round.parquet")
+    frame = frame_of(tmp_path / "round.parquet")
     assert rows_of(frame, "item", "rater", "label") == [
         (1, "ana", 1.5),
         (2, "ana", None),
@@ -170,13 +171,13 @@ def test_a_long_number_in_parquet_keeps_every_digit_beside_a_missing_one(tmp_pat
         pa.table({"item": [longest, None], "rater": ["ana", "ben"], "label": ["yes", "no"]}),
         tmp_path / "round.parquet",
     )
-    assert str(read_table(tmp_path / "round.parquet")["item"][1]) == str(longest)
+    assert str(frame_of(tmp_path / "round.parquet")["item"][1]) == str(longest)
 
 
 def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\n\ni1,ben,perhaps\n\n")
-    assert read_table(path).index.tolist() == [2, 3, 4, 5]
-    assert "row 4, column 'label': label ['perhaps'] found" in refusal(path, scale=YES_NO)
+    assert frame_of(path).index.tolist() == [2, 3, 4, 5]
+    assert "row 4, column 'label': found label ['perhaps']" in refusal(path, scale=YES_NO)
     lines = saved(
         tmp_path,
         "round.jsonl",
@@ -188,125 +189,129 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("round.csv", "", "round.csv: 0 bytes found; a table with at least one rating is required"),
-        ("round.csv", b"\xef\xbb\xbf \n\n", "round.csv: nothing but blanks found"),
-        ("round.jsonl", "", "round.jsonl: 0 bytes found"),
-        ("round.parquet", b"", "round.parquet: 0 bytes found"),
+        ("round.csv", "", "round.csv: found 0 bytes; expected a table with at least one rating"),
+        ("round.csv", b"\xef\xbb\xbf \n\n", "round.csv: found nothing but blanks"),
+        ("round.jsonl", "", "round.jsonl: found 0 bytes"),
+        ("round.parquet", b"", "round.parquet: found 0 bytes"),
         (
             "round.csv",
             "item,rater,label\n",
-            "round.csv: no row of data found; at least one rating is required",
+            "round.csv: found no row of data; expected at least one rating",
         ),
         (
             "round.csv",
             "\nitem,rater,label\ni1,ana,yes\n",
-            "round.csv: row 1: a blank line found; the names of the columns are required",
+            "round.csv: row 1: found a blank line; expected the names of the columns",
         ),
         (
             "round.csv",
             "item,rater,label\ni1,ana,\n\n",
-            "round.csv: column 'label': no label found in 2 rows; at least one rating is required",
+            "round.csv: column 'label': found no label in 2 rows; expected at least one rating",
         ),
         (
             "round.csv",
             GOOD.encode("utf-16"),
-            "round.csv: line 1: a NUL byte found; text is required",
+            "round.csv: line 1: found a NUL byte; expected text",
         ),
-        ("round.csv", GOOD + "i3,ana,\0\n", "round.csv: line 5: a NUL byte found"),
+        ("round.csv", GOOD + "i3,ana,\0\n", "round.csv: line 5: found a NUL byte"),
         (
             "round.csv",
             GOOD.encode() + "i3,ana,déjà\n".encode("latin-1"),
-            "round.csv: line 5: byte 0xe9 found, which is not UTF-8; UTF-8 text is required",
+            "round.csv: line 5: found byte 0xe9, which is not UTF-8; expected UTF-8 text",
         ),
         (
             "round.csv",
             GOOD + "i3,ana\n",
-            "round.csv: row 5: 2 cells found; 3 are required, as in the header",
+            "round.csv: row 5: found 2 cells; expected 3, as in the header",
         ),
         (
             "round.csv",
             GOOD + "i3,ana,yes,no\n",
-            "round.csv: row 5: 4 cells found; 3 are required, as in the header",
+            "round.csv: row 5: found 4 cells; expected 3, as in the header",
         ),
         (
             "round.csv",
             GOOD + 'i3,ana,"yes\ni4,ana,no\n',
-            "round.csv: row 5: not readable as delimited text (unexpected end of data)",
+            "round.csv: row 5: found text that is not readable as delimited text (unexpected end of data)",
         ),
         (
             "round.csv",
             GOOD + 'i3,ana,"yes"no\n',
-            "round.csv: row 5: not readable as delimited text",
+            "round.csv: row 5: found text that is not readable as delimited text",
         ),
         (
             "round.csv",
             "item,rater,label,label\ni,a,x,y\n",
-            "round.csv: row 1: columns ['label'] found twice; each is required once",
+            "round.csv: row 1: found columns ['label'] twice; expected each once",
         ),
         (
             "round.csv",
             GOOD.replace(",", ";"),
-            "round.csv: row 1: one column found, 'item;rater;label', that holds ';'; columns separated by ','",
+            "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected columns separated by ','",
         ),
-        ("round.csv", GOOD.replace(",", "\t"), "that holds '\\t'; columns separated by ','"),
+        (
+            "round.csv",
+            GOOD.replace(",", "\t"),
+            "that holds '\\t'; expected columns separated by ','",
+        ),
         (
             "round.tsv",
             GOOD,
-            "round.tsv: row 1: one column found, 'item,rater,label', that holds ','; columns separated by '\\t'",
+            "round.tsv: row 1: found one column, 'item,rater,label', that holds ','; expected columns separated by '\\t'",
         ),
         (
             "round.xlsx",
             "PK",
-            "round.xlsx: a name ending in '.xlsx' found; one of ['.csv', '.tsv', '.jsonl', '.ndjson', '.parquet'] is required",
+            "round.xlsx: found a name ending in '.xlsx'; expected one of ['.csv', '.tsv', '.jsonl', '.ndjson', '.parquet']",
         ),
-        ("round", GOOD, "round: a name ending in '' found; one of ['.csv'"),
+        ("round", GOOD, "round: found a name ending in ''; expected one of ['.csv'"),
         (
             "round.jsonl",
             '{"item": "i1", "rater": "ana", "label": "yes"}\n{"item": "i1", "ra',
-            "round.jsonl: row 2: a last line that is cut off found",
+            "round.jsonl: row 2: found a last line that is cut off",
         ),
         (
             "round.jsonl",
             '{"item": "i1"\n{"item": "i1"}\n',
-            "round.jsonl: row 1: not readable as JSON",
+            "round.jsonl: row 1: found text that is not readable as JSON",
         ),
-        ("round.jsonl", "[" * 100_000, "round.jsonl: row 1: a last line that is cut off found"),
+        ("round.jsonl", "[" * 100_000, "round.jsonl: row 1: found a last line that is cut off"),
         (
             "round.jsonl",
             '["i1", "ana", "yes"]\n',
-            'round.jsonl: row 1: \'["i1", "ana", "yes"]\' found; a JSON object is required in every line',
+            'round.jsonl: row 1: found \'["i1", "ana", "yes"]\'; expected a JSON object in every line',
         ),
         (
             "round.jsonl",
             r'{"item": "a \ud83d", "rater": "a", "label": "x"}',
-            r"round.jsonl: row 1: half a character (\ud83d) found; whole ones are required",
+            r"round.jsonl: row 1: found half a character (\ud83d); expected whole characters",
         ),
         (
             "round.jsonl",
             '{"item": "i1", "item": "i2"}\n',
-            "round.jsonl: row 1: columns ['item'] found twice",
+            "round.jsonl: row 1: found columns ['item'] twice",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
-            "round.jsonl: row 1, column 'label': ['x', 'y'] found; one value, or null, is required. Correct the row.",
+            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. Correct the row.",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["positive"]}\n',
-            "column 'label': ['positive'] found; one value, or null, is required. One label a rating: write the value itself out, as 'positive'.",
+            "column 'label': found ['positive']; expected one value, or null. Write one label for each rating: the value itself, as 'positive'.",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
-            "[{'id': 'x'}] found; one value, or null, is required. Correct the row.",
+            "found [{'id': 'x'}]; expected one value, or null. Correct the row.",
         ),
         (
             "round.jsonl",
             '{"item": {"id": "3"}, "rater": "a", "label": "x"}\n',
-            "round.jsonl: row 1, column 'item': {'id': '3'} found; one value",
+            "round.jsonl: row 1, column 'item': found {'id': '3'}; expected one value",
         ),
-        ("round.parquet", GOOD, "round.parquet: not a whole Parquet file found"),
+        ("round.parquet", GOOD, "round.parquet: found no whole Parquet file"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name, content, words):
@@ -317,7 +322,7 @@ def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name,
 def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, tmp_path, ending):
     words = refusal(saved(tmp_path, f"round.csv{ending}", GOOD))
     assert words.startswith(
-        f"round.csv{ending}: a name ending in {ending!r} found, which says it is still being written; a finished file is required. Wait"
+        f"round.csv{ending}: found a name ending in {ending!r}, which means that the file is still being written; expected a finished file. Wait"
     )
 
 
@@ -337,7 +342,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     monkeypatch.setattr(Path, "read_bytes", read_and_change)
     words = refusal(path)
     assert (
-        f"round.csv: a change found while it was read ({len(GOOD)} bytes before, {len(GOOD) + len(more)} after); a finished file is required"
+        f"round.csv: found a change while the file was read ({len(GOOD)} bytes before, {len(GOOD) + len(more)} after); expected a finished file"
         in words
     )
 
@@ -345,7 +350,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 def test_a_truncated_parquet_file_is_refused(saved, refusal, tmp_path):
     whole = tmp_path / "whole.parquet"
     pq.write_table(pa.table({"item": ["i1"], "rater": ["ana"], "label": ["yes"]}), whole)
-    assert "cut.parquet: not a whole Parquet file found (" in refusal(
+    assert "cut.parquet: found no whole Parquet file (" in refusal(
         saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20])
     )
 
@@ -356,7 +361,7 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
         path, compression=None
     )
     path.write_bytes(path.read_bytes().replace(b"Zoe", b"\xe3na"))
-    assert "not a whole Parquet file found" in refusal(path)
+    assert "found no whole Parquet file" in refusal(path)
 
 
 def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
@@ -365,19 +370,19 @@ def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
         pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]),
         tmp_path / "round.parquet",
     )
-    assert "round.parquet: columns ['label'] found twice" in refusal(tmp_path / "round.parquet")
+    assert "round.parquet: found columns ['label'] twice" in refusal(tmp_path / "round.parquet")
 
 
 def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):
     pq.write_table(pa.table({"item": pa.array([], pa.string())}), tmp_path / "round.parquet")
-    assert "round.parquet: no row of data found" in refusal(tmp_path / "round.parquet")
+    assert "round.parquet: found no row of data" in refusal(tmp_path / "round.parquet")
 
 
 def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
-    assert f"{tmp_path / 'none.csv'}: no such file found; a table is required" in refusal(
+    assert f"{tmp_path / 'none.csv'}: found no such file; expected a table" in refusal(
         tmp_path / "none.csv"
     )
-    assert f"{tmp_path}: a folder found; a file is required" in refusal(tmp_path)
+    assert f"{tmp_path}: found a folder; expected a file" in refusal(tmp_path)
 
 
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
@@ -387,6 +392,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", denied)
-    assert "round.csv: cannot be read (Permission denied); a readable file is required" in refusal(
-        saved(tmp_path, "round.csv", GOOD)
+    assert (
+        "round.csv: found a file that cannot be read (Permission denied); expected a readable file"
+        in refusal(saved(tmp_path, "round.csv", GOOD))
     )

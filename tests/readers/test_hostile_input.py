@@ -22,13 +22,13 @@ from agreement_pipeline.errors import (
 )
 from agreement_pipeline.orchestration.metadata import markdown_text
 from agreement_pipeline.policy import load_policy, load_waiver
-from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.ratings import lookalikes
-from agreement_pipeline.readers import Columns, Limits, read_ratings, read_rounds, read_table
+from agreement_pipeline.readers import Columns, Limits, read, read_rounds
 from agreement_pipeline.release.card import card
 from agreement_pipeline.store import Store, check_round_name
 from tests.fuzzing import RULES, released
+from tests.readers.conftest import frame_of
 
 DIGITS = "9" * 5000
 FORMULA = "=cmd|' /C calc'!A0"
@@ -49,7 +49,7 @@ def refused(name, content, words, folder, **how):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(RatingsError, match=words):
-        read_ratings(path, **how)
+        read(path, **how)
 
 
 @pytest.mark.parametrize(
@@ -146,49 +146,53 @@ def test_yaml_that_is_more_than_plain_data_is_refused_with_its_file(tmp_path, te
         (
             "r.csv",
             ",".join(f"c{n}" for n in range(100_000)) + "\n",
-            r"r.csv: row 1: 100000 columns found; at most 1000 are required\. .* raise the limit columns",
+            r"r.csv: row 1: found 100000 columns; expected at most 1000\. .* raise the limit columns",
         ),
         (
             "r.csv",
             "item,rater,label\ni,a," + "x" * 200_000,
-            r"r.csv: row 2: not readable .*field larger than field limit \(131072\)",
+            r"r.csv: row 2: found text that is not readable .*field larger than field limit \(131072\)",
         ),
         (
             "r.csv",
             "item,rater,label\ni,a," + "x" * 2_000,
-            r"r.csv: row 2, column 'label': 2000 characters found; at most 1000",
+            r"r.csv: row 2, column 'label': found 2000 characters; expected at most 1000",
         ),
-        ("r.csv", "item,rater,label\ni,a\0,x\n", "r.csv: line 2: a NUL byte found"),
-        ("r.csv", 'item,rater,label\ni,a,"x\n', "r.csv: row 2: not readable .*quotes that close"),
+        ("r.csv", "item,rater,label\ni,a\0,x\n", "r.csv: line 2: found a NUL byte"),
+        (
+            "r.csv",
+            'item,rater,label\ni,a,"x\n',
+            "r.csv: row 2: found text that is not readable .*quotes that close",
+        ),
         (
             "r.csv",
             "item,rater,label\n" + "".join(f"i,a{n},l{n}\n" for n in range(1001)),
-            "r.csv: column 'label': 1001 different labels found; at most 1000",
+            "r.csv: column 'label': found 1001 different labels; expected at most 1000",
         ),
-        ("r.jsonl", "[" * 100_000, "r.jsonl: row 1: .*a JSON object is required"),
+        ("r.jsonl", "[" * 100_000, "r.jsonl: row 1: .*expected a JSON object in every line"),
         (
             "r.jsonl",
             '{"a":' * 100_000 + "1" + "}" * 100_000,
-            "r.jsonl: row 1: .*a JSON object is required",
+            "r.jsonl: row 1: .*expected a JSON object in every line",
         ),
         (
             "r.jsonl",
             "".join(json.dumps({f"c{n}": 1}) + "\n" for n in range(1001)),
-            "r.jsonl: 1001 columns found; at most 1000",
+            "r.jsonl: found 1001 columns; expected at most 1000",
         ),
-        ("r.jsonl", '{"it\\ud800em": 1}\n', r"r.jsonl: row 1: half a character \(\\ud800\) found"),
+        ("r.jsonl", '{"it\\ud800em": 1}\n', r"r.jsonl: row 1: found half a character \(\\ud800\)"),
         (
             "r.jsonl",
             f'{{"item": 1, "rater": "a", "label": {DIGITS}}}\n',
-            "r.jsonl: row 1, column 'label': 5000 characters found; at most 1000",
+            "r.jsonl: row 1, column 'label': found 5000 characters; expected at most 1000",
         ),
         (
             "r.jsonl",
             "{" + ",".join(f'"c{n % 100_000}":1' for n in range(100_001)) + "}",
-            r"r.jsonl: row 1: columns \['c0'\] found twice",
+            r"r.jsonl: row 1: found columns \['c0'\] twice",
         ),
-        ("r.parquet", UNREADABLE_NAME, "r.parquet: not a whole Parquet file found"),
-        ("r.parquet", b"PAR1" + b"\0" * 100 + b"PAR1", "r.parquet: not a whole Parquet file found"),
+        ("r.parquet", UNREADABLE_NAME, "r.parquet: found no whole Parquet file"),
+        ("r.parquet", b"PAR1" + b"\0" * 100 + b"PAR1", "r.parquet: found no whole Parquet file"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -203,15 +207,15 @@ def test_a_table_that_is_too_large_or_broken_is_refused_with_its_place(
     [
         (
             "item,rater,label\n" + "i,a,x\n" * 20,
-            r"r.csv: 137 bytes found; at most 100 are required\. .* raise the limit file_bytes",
+            r"r.csv: found 137 bytes; expected at most 100\. .* raise the limit file_bytes",
         ),
-        ("item,rater,label\n" + "i,a,x\n" * 4, "r.csv: 5 lines found; at most 3"),
-        ("item,rater,label\r" + "i,a,x\r" * 4, "r.csv: 5 lines found; at most 3"),
-        ("item,rater,label\r\n" + "i,a,x\r\n" * 4, "r.csv: 5 lines found; at most 3"),
-        ("item,rater,label,more\ni,a,x,y\n", "r.csv: row 1: 4 columns found; at most 3"),
+        ("item,rater,label\n" + "i,a,x\n" * 4, "r.csv: found 5 lines; expected at most 3"),
+        ("item,rater,label\r" + "i,a,x\r" * 4, "r.csv: found 5 lines; expected at most 3"),
+        ("item,rater,label\r\n" + "i,a,x\r\n" * 4, "r.csv: found 5 lines; expected at most 3"),
+        ("item,rater,label,more\ni,a,x,y\n", "r.csv: row 1: found 4 columns; expected at most 3"),
         (
             "item,rater,label\ni,a,x\nnumber 7,b,y\n",
-            "r.csv: row 3, column 'item': 8 characters found; at most 5",
+            "r.csv: row 3, column 'item': found 8 characters; expected at most 5",
         ),
     ],
 )
@@ -222,36 +226,37 @@ def test_the_limits_of_a_table_can_be_set(tmp_path, content, words):
 def test_the_limits_hold_for_wide_tables_rounds_and_parquet(tmp_path):
     (tmp_path / "w.csv").write_text("item,ana-maria,b\ni,x,y\n")
     with pytest.raises(
-        RatingsError, match=r"w\.csv: row 1: 9 characters in the name of a column found; at most 5"
+        RatingsError,
+        match=r"w\.csv: row 1: found 9 characters in the name of a column; expected at most 5",
     ):
-        read_table(
-            tmp_path / "w.csv", Columns(raters=("ana-maria", "b")), layout="wide", limits=TINY
-        )
+        frame_of(tmp_path / "w.csv", Columns(raters=("ana-maria", "b")), layout="wide", limits=TINY)
     pq.write_table(
         pa.table({"item": ["i"] * 9, "rater": ["a"] * 9, "label": ["x"] * 9}),
         tmp_path / "p.parquet",
     )
-    with pytest.raises(RatingsError, match=r"p\.parquet: 9 rows found; at most 3"):
+    with pytest.raises(RatingsError, match=r"p\.parquet: found 9 rows; expected at most 3"):
         read_rounds(tmp_path / "p.parquet", Columns(), Limits(rows=3))
     pq.write_table(
         pa.table({"item": ["i" * 1_000_000]}), tmp_path / "p.parquet", compression="zstd"
     )
     with pytest.raises(
-        RatingsError, match=r"p\.parquet: .* bytes once expanded found; at most 1000 "
+        RatingsError, match=r"p\.parquet: found .* bytes once expanded; expected at most 1000\. "
     ):
-        read_table(tmp_path / "p.parquet", limits=Limits(file_bytes=1000))
+        frame_of(tmp_path / "p.parquet", limits=Limits(file_bytes=1000))
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "many"])
 def test_a_limit_is_a_whole_number(value):
-    with pytest.raises(ProjectError, match=r"limits: rows .* found; a whole number from 1"):
+    with pytest.raises(
+        ProjectError, match=r"limits: found rows .*; expected a whole number from 1"
+    ):
         Limits(rows=value)
 
 
 def test_a_pipe_is_no_table(tmp_path):
     os.mkfifo(tmp_path / "r.csv")
-    with pytest.raises(RatingsError, match=r"r\.csv: a device, pipe or socket found"):
-        read_table(tmp_path / "r.csv")
+    with pytest.raises(RatingsError, match=r"r\.csv: found a device, pipe or socket"):
+        frame_of(tmp_path / "r.csv")
 
 
 @pytest.mark.parametrize("other", ["\u0430na", "ana\u200b", "Ana", "\uff41na", "ana ", "an\u03b1"])
@@ -286,10 +291,10 @@ def test_a_project_sets_the_limits_of_its_tables(tmp_path):
     path = tmp_path / "configs" / "projects" / "serology.yaml"
     text = path.read_text()
     path.write_text(f"{text}\nlimits: {{rows: 7}}\n")
-    assert Project(load_project(path)).limits == Limits(rows=7)
+    assert load_project(path).limits == Limits(rows=7)
     path.write_text(f"{text}\nlimits: {{rows: 0}}\n")
     with pytest.raises(
-        ProjectError, match=r"serology.yaml:\d+: limits: rows 0 found; a whole number from 1"
+        ProjectError, match=r"serology.yaml:\d+: rows: found 0; expected a number over 0\. Correct"
     ):
         load_project(path)
 
@@ -332,7 +337,8 @@ def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tm
     assert main(["demo", "--root", str(tmp_path)]) == 2
     printed = capsys.readouterr().err
     assert (
-        "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: Extra inputs are not permitted" in printed
+        "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of ['project', "
+        in printed
     )
     assert printed.removesuffix("\n").isprintable()
 

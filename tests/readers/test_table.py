@@ -14,13 +14,9 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.readers import (
-    Columns,
-    read_ratings,
-    read_rounds,
-    read_table,
-    refuse_unusable,
-)
+from agreement_pipeline.readers import Columns, read, read_rounds
+from agreement_pipeline.readers.reading import refuse_unusable
+from tests.readers.conftest import frame_of
 
 GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
 YES_NO = Scale(("no", "yes"))
@@ -35,9 +31,9 @@ def test_the_rounds_of_a_table_are_listed_and_rows_keep_their_place_when_one_is_
     path = saved(tmp_path, "all.csv", ROUNDS)
     columns = Columns(round="week")
     assert read_rounds(path, columns) == ("w1", "w2")
-    frame = read_table(path, columns)
+    frame = frame_of(path, columns)
     with pytest.raises(
-        RatingsError, match=r"all.csv: row 4, column 'label': label \['perhaps'\] found"
+        RatingsError, match=r"all.csv: row 4, column 'label': found label \['perhaps'\]"
     ):
         Ratings.from_frame(frame[frame["round"] == "w1"], YES_NO, source="all.csv", first_row=2)
 
@@ -50,7 +46,7 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
         tmp_path / "all.parquet",
     )
     assert read_rounds(tmp_path / "all.parquet", Columns()) == ("1", "2")
-    assert read_table(tmp_path / "all.parquet")["round"].tolist() == ["2", "1"]
+    assert frame_of(tmp_path / "all.parquet")["round"].tolist() == ["2", "1"]
 
 
 @pytest.mark.parametrize(
@@ -58,11 +54,11 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
     [
         (
             GOOD,
-            r"all.csv: no column 'week' among \['item', 'rater', 'label'\]; the round of every row is required",
+            r"all.csv: found no column 'week' among \['item', 'rater', 'label'\]; expected the round of every row",
         ),
         (
             "week,item,rater,label\nw1,i,a,l\n,i,b,l\n",
-            r"all.csv: rows \[3\], column 'week': no round found; one is required in every row",
+            r"all.csv: rows \[3\], column 'week': found no round; expected one in every row",
         ),
     ],
 )
@@ -78,10 +74,10 @@ def test_several_rounds_are_not_read_as_one(saved, tmp_path):
     )
     with pytest.raises(
         RatingsError,
-        match=r"all.csv: column 'week': 2 rounds found, \['w2', 'w1'\]; one is required of ratings that are read as one",
+        match=r"all.csv: column 'week': found 2 rounds, \['w2', 'w1'\]; expected one for ratings that are read as one",
     ):
-        read_ratings(path, columns)
-    assert read_ratings(path, columns, round_name="w1").table["item"].tolist() == [
+        read(path, columns)
+    assert read(path, columns, round_name="w1").table["item"].tolist() == [
         "i1",
         "i1",
         "i2",
@@ -89,22 +85,22 @@ def test_several_rounds_are_not_read_as_one(saved, tmp_path):
     ]
     with pytest.raises(
         RatingsError,
-        match=r"column 'week': no round 'w3' among \['w2', 'w1'\]; one that is there is required",
+        match=r"column 'week': found no round 'w3' among \['w2', 'w1'\]; expected one of these",
     ):
-        read_ratings(path, columns, round_name="w3")
-    with pytest.raises(RatingsError, match=r"column 'round': no round 'w1' among \[\]"):
-        read_ratings(saved(tmp_path, "none.csv", GOOD), round_name="w1")
+        read(path, columns, round_name="w3")
+    with pytest.raises(RatingsError, match=r"column 'round': found no round 'w1' among \[\]"):
+        read(saved(tmp_path, "none.csv", GOOD), round_name="w1")
 
 
 def test_rows_without_a_round_are_not_read_with_those_of_one(saved, tmp_path):
     path = saved(tmp_path, "all.csv", "round,item,rater,label\nw1,i,a,l\n,i,b,m\n")
-    with pytest.raises(RatingsError, match="2 rounds found"):
-        read_ratings(path)
+    with pytest.raises(RatingsError, match="found 2 rounds"):
+        read(path)
 
 
 def test_a_column_of_one_round_needs_no_name(saved, tmp_path):
     path = saved(tmp_path, "one.csv", "round,item,rater,label\nw1,i,a,l\nw1,i,b,m\n")
-    assert len(read_ratings(path).table) == 2
+    assert len(read(path).table) == 2
 
 
 def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refusal, tmp_path):
@@ -113,7 +109,7 @@ def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refu
     )
     words = refusal(path, Columns(item="post", label="answer"), scale=YES_NO)
     assert words.startswith(
-        "round.csv: rows [3, 4], column 'answer': label ['maybe', 'perhaps'] found; one of ['no', 'yes'] is required. Correct the label"
+        "round.csv: rows [3, 4], column 'answer': found label ['maybe', 'perhaps']; expected one of ['no', 'yes']. Correct the label"
     )
 
 
@@ -122,16 +118,16 @@ def test_two_labels_for_one_item_rater_and_occurrence_are_named_with_their_rows(
 ):
     words = refusal(saved(tmp_path, "round.csv", GOOD + "i1,ana,no\n"))
     assert words.startswith(
-        "round.csv: rows [2, 5], columns ['item', 'rater']: rater 'ana' labelled item 'i1' 2 times as occurrence 1 (['yes', 'no'];"
+        "round.csv: rows [2, 5], columns ['item', 'rater']: found 2 labels of rater 'ana' for item 'i1' as occurrence 1 (['yes', 'no'],"
     )
 
 
 @pytest.mark.parametrize(
     ("row", "words"),
-    [(",ana,yes", "column 'item': no item found"), ("i3,,yes", "column 'rater': no rater found")],
+    [(",ana,yes", "column 'item': found no item"), ("i3,,yes", "column 'rater': found no rater")],
 )
 def test_a_rating_without_item_or_rater_is_refused(saved, refusal, tmp_path, row, words):
-    assert f"round.csv: row 5, {words}; one is required in every row" in refusal(
+    assert f"round.csv: row 5, {words}; expected one in every row" in refusal(
         saved(tmp_path, "round.csv", f"{GOOD}{row}\n")
     )
 
@@ -143,24 +139,23 @@ def test_an_occurrence_that_is_no_whole_number_is_named_under_the_files_own_colu
         tmp_path, "round.csv", "item,rater,label,replicate\ni1,ana,yes,first\ni1,ben,no,1\n"
     )
     assert (
-        "round.csv: row 2, column 'replicate': ['first'] found; a whole number from 1 is required"
+        "round.csv: row 2, column 'replicate': found ['first']; expected a whole number from 1"
         in refusal(path)
     )
 
 
 def test_one_rater_is_refused_with_her_name_unless_that_is_wanted(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\n")
-    assert (
-        "round.csv: ratings by 1 rater found, ['ana']; two raters or more are required"
-        in refusal(path)
+    assert "round.csv: found ratings by 1 rater, ['ana']; expected two raters or more" in refusal(
+        path
     )
-    assert read_ratings(path, usable=False).raters == ("ana",)
+    assert read(path, usable=False).raters == ("ana",)
 
 
 def test_a_classifier_does_not_count_as_a_rater(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", GOOD)
     assert (
-        "ratings by 1 rater found, ['ana'], and the classifiers ['ben']; two raters or more are required"
+        "found ratings by 1 rater, ['ana'], and the classifiers ['ben']; expected two raters or more"
         in refusal(path, classifiers=("ben",))
     )
 
@@ -168,7 +163,7 @@ def test_a_classifier_does_not_count_as_a_rater(saved, refusal, tmp_path):
 def test_raters_who_never_meet_are_refused_with_the_numbers(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\ni3,ben,no\n")
     assert (
-        "round.csv: no item with ratings by two raters found (3 ratings of 3 items by 2 raters); at least one is required"
+        "round.csv: found no item with ratings by two raters (3 ratings of 3 items by 2 raters); expected at least one"
         in refusal(path)
     )
 
@@ -179,7 +174,7 @@ def test_a_raters_second_look_is_no_second_rater(saved, refusal, tmp_path):
         "round.csv",
         "item,rater,label,occurrence\ni1,ana,yes,1\ni1,ana,no,2\ni2,ben,no,1\n",
     )
-    assert "no item with ratings by two raters found (2 ratings of 2 items by 2 raters)" in refusal(
+    assert "found no item with ratings by two raters (2 ratings of 2 items by 2 raters)" in refusal(
         path
     )
 
@@ -192,7 +187,7 @@ def test_a_classifier_beside_one_rater_makes_no_pair():
             "label": ["yes", "yes", "no"],
         }
     )
-    with pytest.raises(RatingsError, match="no item with ratings by two raters found"):
+    with pytest.raises(RatingsError, match="found no item with ratings by two raters"):
         refuse_unusable(Ratings.from_frame(frame, YES_NO, classifiers=("model",)), "round")
 
 
@@ -204,7 +199,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
         "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required"
         in refusal(path)
     )
-    assert read_ratings(path, scale=YES_NO).scale == YES_NO
+    assert read(path, scale=YES_NO).scale == YES_NO
 
 
 def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refusal, tmp_path):
@@ -229,17 +224,17 @@ def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
 ):
     path = saved(tmp_path, "round.tsv", f"item\trater\tlabel\ni1\tana\t1.5\ni1\tben\t{label}\n")
     words = refusal(path, level=level)
-    assert f"round.tsv: row 3, column 'label': label ['{label}'] found; a finite" in words
-    assert f"is required on the {level} level" in words
+    assert f"round.tsv: row 3, column 'label': found label ['{label}']; expected a finite" in words
+    assert f" on the {level} level" in words
 
 
 def test_a_negative_number_is_refused_on_the_ratio_level_only(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1\ni1,ben,-1\n")
     assert (
-        "row 3, column 'label': label ['-1'] found; a finite non-negative number is required on the ratio level"
+        "row 3, column 'label': found label ['-1']; expected a finite non-negative number on the ratio level"
         in refusal(path, level="ratio")
     )
-    assert read_ratings(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
+    assert read(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
 
 
 @pytest.mark.parametrize("column", ["label", "item"])
@@ -254,7 +249,7 @@ def test_a_number_that_went_wrong_in_parquet_is_not_taken_for_a_missing_one(
     cells[column] = pa.array([1.0, np.nan, None])
     pq.write_table(pa.table(cells), tmp_path / "round.parquet")
     assert (
-        f"round.parquet: row 2, column '{column}': nan found; one value, or null, is required"
+        f"round.parquet: row 2, column '{column}': found nan; expected one value, or null"
         in refusal(tmp_path / "round.parquet", level="interval")
     )
 
@@ -266,13 +261,13 @@ def test_json_has_no_infinite_or_undefined_labels(saved, refusal, tmp_path):
         '{"item":"i1","rater":"ana","label":1}\n{"item":"i1","rater":"ben","label":NaN}\n{"item":"i2","rater":"ben","label":-Infinity}\n',
     )
     assert (
-        "round.jsonl: rows [2, 3], column 'label': label ['NaN', '-Infinity'] found; a finite number is required"
+        "round.jsonl: rows [2, 3], column 'label': found label ['NaN', '-Infinity']; expected a finite number"
         in refusal(path, level="interval")
     )
 
 
 def test_numbers_make_an_interval_scale_of_their_distinct_values(saved, tmp_path):
-    ratings = read_ratings(
+    ratings = read(
         saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1e1\ni1,ben,2.5\ni2,ana,10\n"),
         level="interval",
     )
@@ -287,7 +282,7 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
     )
     with pytest.raises(
         RatingsError,
-        match=r"ratings: rows \[1, 2\], column 'text': item 'i' has two different contents",
+        match=r"ratings: rows \[1, 2\], column 'text': found two different contents of item 'i'; expected one",
     ):
         Ratings.from_frame(frame, YES_NO)
 
@@ -329,7 +324,7 @@ def test_the_lines_of_the_guide_make_a_table_of_a_nested_export(rows_of, tmp_pat
             "annotations": [annotation(11, ["bad"]), annotation(12, ["good"], question="topic")],
         },
     ]
-    ratings = read_ratings(table_of_nested(tmp_path, tasks))
+    ratings = read(table_of_nested(tmp_path, tasks))
     assert rows_of(ratings.table, "item", "rater", "label") == [
         ("101", "11", "good"),
         ("101", "12", "bad"),
@@ -340,8 +335,8 @@ def test_the_lines_of_the_guide_make_a_table_of_a_nested_export(rows_of, tmp_pat
 @pytest.mark.parametrize(
     ("who", "choices", "words"),
     [
-        (11, ["good", "bad"], "rater '11' labelled item '101' 2 times"),
-        ({"id": 11}, ["good"], "column 'rater': {'id': '11'} found; one value"),
+        (11, ["good", "bad"], "found 2 labels of rater '11' for item '101'"),
+        ({"id": 11}, ["good"], "column 'rater': found {'id': '11'}; expected one value"),
     ],
 )
 def test_what_the_lines_of_the_guide_do_not_take_apart_is_refused(

@@ -41,7 +41,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     ratings_table,
 )
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.statistics import (
@@ -113,15 +113,15 @@ def test_any_column_may_be_named_as_the_clusters(tmp_path):
     documents(n=3).rename(columns={"cluster": "document_id"}).to_csv(
         tmp_path / "export.csv", index=False
     )
-    found = read_ratings(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
+    found = read(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
     assert found.contents["cluster"].loc["002-5"] == "document 2"
     assert found.cluster_of.loc[["000-0", "000-7", "001-0", "002-3"]].tolist() == [0, 0, 1, 2]
-    assert read_ratings(tmp_path / "export.csv", scale=TWO).cluster_of is None
+    assert read(tmp_path / "export.csv", scale=TWO).cluster_of is None
 
 
 def test_a_wide_table_has_clusters_too(tmp_path):
     (tmp_path / "wide.csv").write_text("item,doc,ana,ben\ni1,1,yes,no\ni2,1,no,\ni3,2,yes,yes\n")
-    found = read_ratings(
+    found = read(
         tmp_path / "wide.csv",
         Columns(cluster="doc", raters=("ana", "ben")),
         layout="wide",
@@ -151,7 +151,7 @@ def test_an_item_in_two_clusters_or_beside_others_in_none_is_refused(tmp_path, r
         f"item,rater,label,doc\ni1,ana,yes,d1\ni1,ben,yes,d1\ni2,ana,no,d2\n{row}\n"
     )
     with pytest.raises(RatingsError, match=message):
-        read_ratings(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
+        read(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
 
 
 @pytest.mark.parametrize("alike", ["Document 1", "document 1 ", "d\u043ecument 1"])
@@ -161,9 +161,9 @@ def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
     frame.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(
         RatingsError,
-        match=r"labels\.csv: .*column 'cluster'.*: clusters .* found, which print alike; names that do not are required",
+        match=r"labels\.csv: .*column 'cluster'.*: found clusters .*, which print alike; expected names that do not",
     ):
-        read_ratings(tmp_path / "labels.csv", Columns(), scale=TWO)
+        read(tmp_path / "labels.csv", Columns(), scale=TWO)
 
 
 def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
@@ -172,9 +172,9 @@ def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
     )
     with pytest.raises(
         RatingsError,
-        match=r"columns \['text_id'\] not found .* Did you mean cluster: 'document_id'\?",
+        match=r"found no columns \['text_id'\] .* Did you mean cluster: 'document_id'\?",
     ):
-        read_ratings(tmp_path / "export.csv", Columns(cluster="text_id"), scale=TWO)
+        read(tmp_path / "export.csv", Columns(cluster="text_id"), scale=TWO)
 
 
 def test_numbers_and_their_text_name_the_same_cluster():
@@ -238,7 +238,7 @@ def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
 
 def test_the_store_gives_them_back(tmp_path):
     documents(n=3).to_csv(tmp_path / "export.csv", index=False)
-    found = read_ratings(tmp_path / "export.csv", scale=TWO)
+    found = read(tmp_path / "export.csv", scale=TWO)
     store = Store(tmp_path / "store", salt=b"a salt for tests")
     store.ingest("r1", found, tmp_path / "export.csv")
     assert store.ratings("r1").cluster_of.equals(found.cluster_of)

@@ -1,0 +1,104 @@
+"""One way in: a path or a DataFrame, read by a registered reader."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import READERS, Columns, Limits, Reader, read
+from agreement_pipeline.readers.registry import register
+
+ROWS = [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "no"), ("i2", "ben", None)]
+FRAME = pd.DataFrame(ROWS, columns=["item", "rater", "label"])
+
+
+def test_a_frame_gives_the_ratings_of_the_file_that_it_is_written_to(tmp_path):
+    FRAME.to_csv(tmp_path / "r.csv", index=False)
+    of_file = read(tmp_path / "r.csv")
+    assert read(str(tmp_path / "r.csv")).digest == of_file.digest == read(FRAME).digest
+
+
+@pytest.mark.parametrize(
+    "missing", [None, float("nan"), pd.NA, pd.NaT], ids=["None", "NaN", "NA", "NaT"]
+)
+def test_what_pandas_calls_missing_is_no_rating(missing):
+    labels = pd.Series(["yes", "no", "no", missing], dtype=object)
+    assert len(read(FRAME.assign(label=labels)).table) == 3
+
+
+@pytest.mark.parametrize("kind", ["category", "string", "object"])
+def test_a_frame_is_read_whatever_its_columns_are_kept_as(kind):
+    assert read(FRAME.astype(kind)).digest == read(FRAME).digest
+
+
+def test_numbers_of_a_frame_stay_numbers_and_an_index_does_not_matter():
+    frame = FRAME.assign(label=[1.5, 2.0, 3.0, float("nan")]).set_index(pd.Index(list("wxyz")))
+    assert read(frame, level="interval").table["label"].tolist() == [1.5, 2.0, 3.0]
+
+
+def test_a_frame_is_not_changed():
+    frame = FRAME.copy()
+    read(frame)
+    pd.testing.assert_frame_equal(frame, FRAME)
+
+
+def test_a_wide_frame_and_the_columns_of_a_frame_are_named_like_those_of_a_file():
+    wide = pd.DataFrame({"post": ["p1", "p2"], 1: ["yes", "no"], 2: ["yes", "yes"]})
+    found = read(wide, Columns(item="post", raters=("1", "2")), layout="wide")
+    assert found.raters == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (FRAME.iloc[:0], "DataFrame: found no row of data; expected at least one rating. Check"),
+        (
+            pd.concat([FRAME, FRAME["label"]], axis=1),
+            "DataFrame: found columns ['label'] twice; expected each once. Rename or remove one.",
+        ),
+        (FRAME.assign(label=["yes", "no", "eh", None]), "DataFrame: row 3, column 'label': found"),
+        (FRAME.assign(label=[["yes"], "no", "no", None]), "column 'label': found ['yes']; expect"),
+        (FRAME.drop(columns="rater"), "DataFrame: found no columns ['rater'] among ['item', 'la"),
+    ],
+)
+def test_a_frame_is_refused_with_its_place(frame, words, refusal):
+    assert words in refusal(frame, scale=Scale(("no", "yes")))
+
+
+def test_the_limits_hold_for_a_frame(refusal):
+    assert "DataFrame: found 4 rows; expected at most 3. " in refusal(FRAME, limits=Limits(rows=3))
+    assert "DataFrame: found 3 columns; expected at most 2. " in refusal(
+        FRAME, limits=Limits(columns=2)
+    )
+
+
+def test_classifiers_may_be_chosen_among_the_raters_as_they_are_written():
+    asked = []
+
+    def last(raters, source):
+        asked.append((sorted(raters), source))
+        return [str(max(raters))]
+
+    frame = FRAME.assign(rater=["ana", "ben", "ana", "cat"], label=["yes", "no", "no", "no"])
+    assert read(frame, classifiers=last).classifiers == ("cat",)
+    assert asked == [(["ana", "ben", "cat"], "DataFrame")]
+
+
+def test_a_reader_is_found_by_the_ending_of_the_name(tmp_path):
+    (table,) = READERS.values()
+    assert table.recognises(tmp_path / "ROUND.CSV")
+    assert not table.recognises(tmp_path / "round.json")
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("table", ".json"), ("other", ".csv")])
+def test_two_readers_of_one_name_or_ending_are_refused(name, suffix):
+    table = READERS["table"]
+    with pytest.raises(ValueError, match="in reader table too; expected names and endings of its"):
+        register(Reader(name, (suffix,), table.rows, table.rounds))
+    assert list(READERS) == ["table"]
+
+
+def test_a_file_that_no_reader_recognises_is_refused_with_the_endings_that_are(tmp_path):
+    (tmp_path / "r.xlsx").touch()
+    with pytest.raises(RatingsError, match=r"r\.xlsx: found a name ending in '\.xlsx'; expected "):
+        read(tmp_path / "r.xlsx")

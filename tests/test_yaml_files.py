@@ -1,0 +1,152 @@
+"""Every mistake of a file is named once, with its line."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.yaml_files import Place, read_yaml, validated
+
+
+@dataclass(frozen=True)
+class Size:
+    rows: Annotated[int, Strict(), Field(ge=1)] = 1
+    named: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.rows == 7:
+            raise ValueError("found rows 7; expected another number. Correct it.")
+
+
+class Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    share: Annotated[float, Strict(), Field(gt=0, lt=1)] = 0.5
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    kind: Literal["one", "two"] = "one"
+    size: Size = Size()
+    entries: list[Entry] = []
+    values: list[str | float] = []
+    exact: bool = False
+
+    @field_validator("name")
+    @classmethod
+    def _short(cls, value):
+        if len(value) > 3:
+            raise ValueError(f"found {value!r}; expected three letters. Shorten it.")
+        return value
+
+
+def checked(folder, text):
+    path = folder / "s.yaml"
+    path.write_text(text)
+    return validated(Settings, *read_yaml(path, PolicyError), PolicyError)
+
+
+def mistakes(folder, text):
+    with pytest.raises(PolicyError) as caught:
+        checked(folder, text)
+    return [part for part in re.split(rf" ?{re.escape(str(folder))}/", str(caught.value)) if part]
+
+
+def test_a_file_without_a_mistake_gives_the_settings(tmp_path):
+    found = checked(tmp_path, "name: abc\nsize: {rows: 2, named: [a]}\nvalues: [x, 1.5]\n")
+    assert found == Settings(name="abc", size=Size(2, ("a",)), values=["x", 1.5])
+    assert hash(found.size) == hash(Size(2, ("a",)))
+
+
+def test_all_mistakes_are_named_with_their_lines_in_the_order_of_the_file(tmp_path):
+    text = """
+kind: three
+nmae: abcd
+size:
+  rows: true
+  named: ana
+  cols: 3
+entries:
+  - name: 5
+  - share: 1
+    name: x
+values: [null]
+exact: 7
+"""
+    assert mistakes(tmp_path, text) == [
+        "s.yaml:2: name: found nothing; expected a value. Add the key name.",
+        "s.yaml:2: kind: found 'three'; expected 'one' or 'two'. Correct the value.",
+        "s.yaml:3: nmae: found an unknown key; expected one of ['name', 'kind', 'size', 'entries', "
+        "'values', 'exact']. Did you mean 'name'?",
+        "s.yaml:5: rows: found True; expected a whole number. Correct the value.",
+        "s.yaml:6: named: found 'ana'; expected a list. Correct the value.",
+        "s.yaml:7: cols: found an unknown key; expected one of ['rows', 'named']. "
+        "Correct the spelling, or remove the key.",
+        "s.yaml:9: name: found 5; expected text. Correct the value.",
+        "s.yaml:10: share: found 1; expected a number under 1.0. Correct the value.",
+        "s.yaml:12: values[0]: found None; expected text or a number. Correct the value.",
+        "s.yaml:13: exact: found 7; expected true or false. Correct the value.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name: abcd\n", "s.yaml:1: name: found 'abcd'; expected three letters. Shorten it."),
+        (
+            "name: abc\nsize:\n  rows: 7\n",
+            "s.yaml:2: size: found rows 7; expected another number. Correct it.",
+        ),
+        (
+            "name: yes\n",
+            "s.yaml:1: name: found True; expected text. Put yes, no, true and false in quotes.",
+        ),
+        (
+            "name: abc\nentries: [{name: a, shares: 1}]\n",
+            "s.yaml:2: shares: found an unknown key; expected one of ['name', 'share']. "
+            "Did you mean 'share'?",
+        ),
+        (
+            "- name\n",
+            "s.yaml:1: found ['name']; expected a mapping of keys and values. Correct the value.",
+        ),
+        ("", "s.yaml: found None; expected a mapping of keys and values. Correct the value."),
+        (
+            f"name: abc\nkind: [{'x' * 90}]\n",
+            f"s.yaml:2: kind: found ['{'x' * 58}…; expected 'one' or 'two'. Correct the value.",
+        ),
+    ],
+)
+def test_one_mistake_reads_like_every_other_error(tmp_path, text, words):
+    assert mistakes(tmp_path, text) == [words]
+
+
+def test_data_without_lines_are_named_by_their_source():
+    with pytest.raises(PolicyError, match=r"^here: name: found 3; expected text\. Correct the va"):
+        validated(Settings, {"name": 3}, Place("here"), PolicyError)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [1\n", "s.yaml:2: found text that is not readable as YAML ("),
+        ("a: 1\nb: 2\na: 3\n", "s.yaml:3: found key 'a' twice; expected each key once. Remove"),
+        ("a: &x 1\n", "s.yaml:1: found an anchor or alias; expected values written out. Write"),
+        ("\na: !!str 1\n", "s.yaml:2: found tag 'tag:yaml.org,2002:str'; expected values without"),
+        (f"{'[' * 51}{']' * 51}", "s.yaml:1: found values nested 51 deep; expected at most 50."),
+        ("a: \ud800", "s.yaml: found a file that cannot be read ("),
+        ("a: " + "x" * 1_000_000, "s.yaml: found 1000003 bytes; expected at most 1000000. Keep"),
+    ],
+)
+def test_yaml_that_hides_something_is_refused_with_its_line(tmp_path, text, words):
+    path = tmp_path / "s.yaml"
+    path.write_bytes(text.encode(errors="surrogatepass"))
+    with pytest.raises(PolicyError) as caught:
+        read_yaml(path, PolicyError)
+    assert str(caught.value).startswith(f"{tmp_path}/{words}")
