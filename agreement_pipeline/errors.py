@@ -18,9 +18,18 @@ Every message reads `<where>: <what was found>; <what is required>. <next step>`
 
 
 class AgreementError(Exception):
-    """Everything this package raises on purpose."""
+    """Everything this package raises on purpose.
+
+    Attributes
+    ----------
+    code
+        The stable name of the error.
+    mistakes
+        The path to each wrong value of some settings, and what is wrong with it.
+    """
 
     code: str = "refused"
+    mistakes: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
 class RatingsError(AgreementError, ValueError):

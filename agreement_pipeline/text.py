@@ -1,8 +1,74 @@
-"""Numbers and lists in words."""
+"""Numbers and lists in words. How many digits a reader sees is decided here."""
+
+import math
+
+DIGITS = 9
+"""Machines differ in the digits of a number after these decimals."""
+
+SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
+"""The forms of a number.
+
+- `SENTENCE`: in a reason, in the history and on the card of a release.
+- `TABLE`: in a table of estimates.
+- `PROBABILITY`: a probability or a rate.
+- `SIGNIFICANT`: a probability that can be very small.
+- `PERCENT`: a share.
+"""
+
+NO_LIMIT = "no limit"
+
+
+def in_words(value: float, form: str = SENTENCE) -> str:
+    """A number as text, without the last digits, in which machines differ.
+
+    >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
+    ('0.938', '0.938', '0.937')
+    >>> in_words(-1e-17), f"{-1e-17:.3f}"
+    ('0.000', '-0.000')
+    """
+    return format(round(value, DIGITS) + 0.0, form)
+
+
+def number(value: float | None, form: str = TABLE) -> str:
+    """A value in a table; empty if there is none.
+
+    >>> number(2 / 3), number(None)
+    ('0.66667', '')
+    """
+    return "" if value is None else in_words(value, form)
+
+
+def limit(value: float | None, form: str = SENTENCE) -> str:
+    """A limit of an interval. None, NaN and infinity are written as no limit.
+
+    >>> limit(0.8), limit(-math.inf), limit(None)
+    ('0.800', 'no limit', 'no limit')
+    """
+    return in_words(value, form) if value is not None and math.isfinite(value) else NO_LIMIT
+
+
+def interval(
+    low: float | None, high: float | None, form: str = SENTENCE, between: str = " to "
+) -> str:
+    """An interval, with a word or a sign between its limits.
+
+    >>> interval(0.75, None), interval(0.75, 0.8, TABLE, " … ")
+    ('0.750 to no limit', '0.75000 … 0.80000')
+    """
+    return f"{limit(low, form)}{between}{limit(high, form)}"
+
+
+def tenths(value: float) -> str:
+    """A count to one decimal, or to none if it is whole.
+
+    >>> tenths(2.94), tenths(3.0)
+    ('2.9', '3')
+    """
+    return f"{round(value, 1):g}"
 
 
 def listed(values: object, limit: int = 5) -> str:
-    """The first few of `values` in quotes, and how many more there are.
+    """The first values in quotes, and how many more there are.
 
     >>> listed(["a", "b"])
     "['a', 'b']"

@@ -16,8 +16,7 @@ from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, read_ratings
+from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.report.themselves_and_others import READINGS
 
@@ -85,11 +84,11 @@ def root(tmp_path_factory):
 
 def _release(project, name):
     settings = project.settings
-    ratings = read_ratings(
+    ratings = read(
         project.inbox / f"{name}.csv",
-        Columns(**settings.columns.model_dump()),
-        scale=Scale(tuple(settings.scale.categories), settings.scale.level),
-        classifiers=tuple(settings.classifiers),
+        settings.columns,
+        scale=settings.scale,
+        classifiers=settings.classifiers,
     )
     project.store.ingest(name, ratings, project.inbox / f"{name}.csv")
     release_round(project.store, name, project.policy, project.contract, project=project.name)

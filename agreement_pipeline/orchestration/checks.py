@@ -14,7 +14,7 @@ from agreement_pipeline.orchestration.metadata import (
     number,
     verdict_table,
 )
-from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
+from agreement_pipeline.policy import Decision, Policy, Verdict
 
 ADMITTED = "admitted"
 
@@ -91,7 +91,7 @@ def policy_specs(
     """A check for each rule, and the one that blocks: is the round admitted?"""
     rules = [
         partitioned_check(
-            rule_name(rule), asset=asset, description=_demand(rule), partitions=partitions
+            rule.name, asset=asset, description=rule.description, partitions=partitions
         )
         for rule in policy.rules
     ]
@@ -121,7 +121,7 @@ def policy_results(
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
         yield dg.AssetCheckResult(
             asset_key=asset,
-            check_name=rule_name(rule),
+            check_name=rule.name,
             passed=all(
                 verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts
             ),
@@ -129,11 +129,6 @@ def policy_results(
             description="; ".join(verdict.reason for verdict in verdicts),
             metadata={"verdicts": verdict_table(verdicts), **_numbers(verdicts)},
         )
-
-
-def rule_name(rule: Rule) -> str:
-    """The check name of a rule."""
-    return f"{rule.measure}_of_{rule.scope}"
 
 
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
@@ -146,8 +141,3 @@ def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
         for name in ("value", "low", "high", "q_reliable", "q_tentative")
         if said[name] is not None
     }
-
-
-def _demand(rule: Rule) -> str:
-    holds = "holds the release" if rule.effect == "hold" else "warns only"
-    return f"The lower limit of {MEASURES[rule.measure].title} of the {rule.scope} reaches {rule.reliable:g} (tentative from {rule.tentative:g}); {holds}."

@@ -4,7 +4,7 @@ from agreement_pipeline.policy.decision import Assessment, Decision, assess, dec
 from agreement_pipeline.policy.planning import N_ROUNDS, Plan, plan, plans_for
 from agreement_pipeline.policy.policy import Policy, load_policy
 from agreement_pipeline.policy.populations import assumed, population_of
-from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict, in_words
+from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
 from agreement_pipeline.policy.waivers import DIGEST, NONE, Waiver, Waivers, for_round, load_waiver
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "assumed",
     "decide",
     "for_round",
-    "in_words",
     "load_policy",
     "load_waiver",
     "plan",

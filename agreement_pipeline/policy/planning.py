@@ -23,7 +23,7 @@ from agreement_pipeline.estimates import Estimate, estimate
 from agreement_pipeline.intervals import NORMAL, Inference, drawn_masses
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import labels_an_item, true_value
-from agreement_pipeline.policy.rules import Rule
+from agreement_pipeline.policy.rules import AnyRule, Rule
 from agreement_pipeline.statistics import Clusters, Statistic
 from agreement_pipeline.text import listed
 
@@ -118,7 +118,7 @@ def plans_for(
         No rule of the round can hold a release, or the policy's limits are of raters at large. Or
         verdicts hold together, and their number is unknown before the round.
     """
-    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
+    rules = [rule for rule in _holding(policy) if isinstance(rule, Rule) and rule.scope == "round"]
     asked = [(rule, population) for rule in rules for population in populations(rule)]
     _refuse_unplannable(policy)
     if not rules:
@@ -141,7 +141,7 @@ def plans_for(
     ]
 
 
-def _holding(policy: Policy) -> list[Rule]:
+def _holding(policy: Policy) -> list[AnyRule]:
     return [rule for rule in policy.rules if rule.effect == "hold"]
 
 

@@ -20,7 +20,9 @@ Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agreement_pipeline.policy.rules import Kind, Verdict, in_words
+from agreement_pipeline.policy.reasons import Kind
+from agreement_pipeline.policy.rules import Verdict
+from agreement_pipeline.text import SIGNIFICANT, in_words
 
 
 def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
@@ -117,7 +119,7 @@ def _standing(
 def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
     said = (
         f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet "
-        f"{level:.2g}, and at {verdict.kind} its q is {in_words(q, '.2g')}"
+        f"{level:.2g}, and at {verdict.kind} its q is {in_words(q, SIGNIFICANT)}"
     )
     return replace(
         verdict,

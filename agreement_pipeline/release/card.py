@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
-from agreement_pipeline.policy import Policy, in_words
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.text import in_words
 
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -77,7 +78,7 @@ def _admission(policy: Policy) -> str:
     return (
         f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, which admits the verdicts {', '.join(policy.admit)}. "
         "A verdict reads the interval of an estimate, not its value: it is *reliable* when the lower limit reaches the upper cut-off, "
-        f"*tentative* when it reaches the lower one. The rounds were {policy.manner}.{said}"
+        f"*tentative* when it reaches the lower one. {policy.manner}{said}"
     )
 
 
