@@ -1,24 +1,25 @@
-"""What may be raised.
+"""The errors of the package.
 
 AgreementError
-├── RatingsError(ValueError)         the ratings, or a file of them, are not what they must be
-├── ContractError(ValueError)        a data contract cannot be read, or asks what cannot be checked
-├── PolicyError(ValueError)          a policy asks what cannot be judged
-├── WaiverError(ValueError)          a waiver is not what it must be
-├── ProjectError(ValueError)         a project file is not what it must be
-├── StoreError(RuntimeError)         the store does not hold what was asked for, or was edited
-├── ReleaseHeldError(RuntimeError)   training data was asked of a round that is not admitted
-├── ReleaseInvalidError(RuntimeError) a release does not prove that it deserves to exist
-└── MissingExtraError(ImportError)   an optional library is not installed
+├── RatingsError(ValueError)          the ratings, or their file, are not valid
+├── ContractError(ValueError)         a data contract cannot be read or checked
+├── PolicyError(ValueError)           a policy cannot be read or judged by
+├── WaiverError(ValueError)           a waiver is not valid
+├── ProjectError(ValueError)          a project file is not valid
+├── StoreError(RuntimeError)          the store lacks what was asked for, or was edited
+├── ReleaseHeldError(RuntimeError)    a round is not admitted for training
+├── ReleaseInvalidError(RuntimeError) a release does not prove itself
+└── MissingExtraError(ImportError)    an optional library is not installed
 
-Each has a `code`, its stable name for machines; docs/reasons.md lists them all.
-Undefined is not among them: it is a value with a reason (`Estimate.undefined`) and a verdict (*not_evaluated*).
-Every message reads `<where>: <what was found>; <what is required>. <next step>`.
+Each error has a `code`: a stable name for machines. `docs/reasons.md` lists all codes.
+An undefined value is no error. It is a value with a reason (`Estimate.undefined`).
+Its verdict is *not_evaluated*.
+Every message reads `<where>: found X; expected Y. <next step>.`
 """
 
 
 class AgreementError(Exception):
-    """Everything this package raises on purpose.
+    """The parent of every error that this package raises on purpose.
 
     Attributes
     ----------
@@ -33,49 +34,49 @@ class AgreementError(Exception):
 
 
 class RatingsError(AgreementError, ValueError):
-    """The ratings, or a file of them, are not what they must be."""
+    """The ratings, or the file that holds them, are not valid."""
 
     code = "ratings_refused"
 
 
 class ContractError(AgreementError, ValueError):
-    """A data contract cannot be read, or asks what cannot be checked."""
+    """A data contract cannot be read, or it asks for an impossible check."""
 
     code = "contract_unreadable"
 
 
 class PolicyError(AgreementError, ValueError):
-    """A policy asks what cannot be judged."""
+    """A policy cannot be read, or it asks for an impossible judgement."""
 
     code = "policy_unreadable"
 
 
 class WaiverError(AgreementError, ValueError):
-    """A waiver is not what it must be."""
+    """A waiver is not valid."""
 
     code = "waiver_unreadable"
 
 
 class ProjectError(AgreementError, ValueError):
-    """A project file is not what it must be."""
+    """A project file is not valid."""
 
     code = "project_unreadable"
 
 
 class StoreError(AgreementError, RuntimeError):
-    """The store does not hold what was asked for, or what it holds was edited."""
+    """The store lacks what was asked for, or its contents were edited."""
 
     code = "store_refused"
 
 
 class ReleaseHeldError(AgreementError, RuntimeError):
-    """Training data was asked of a round that is not admitted."""
+    """Training data was asked for, but a round is not admitted."""
 
     code = "held"
 
 
 class ReleaseInvalidError(AgreementError, RuntimeError):
-    """A release does not prove, from its own bytes, that it deserves to exist."""
+    """The bytes of a release do not prove that it may be used."""
 
     code = "release_invalid"
 
@@ -91,7 +92,8 @@ class MissingExtraError(AgreementError, ImportError):
 
     @classmethod
     def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
-        """Word the error for `what`, which needs `library` from the extra named `extra`."""
+        """Make the error for `what`, which needs `library` from the extra named `extra`."""
         return cls(
-            f"{what}: {library} is not installed; it is required here. Install agreement-pipeline[{extra}]."
+            f"{what}: found no {library}; expected it to be installed. "
+            f"Install agreement-pipeline[{extra}]."
         )

@@ -1,4 +1,4 @@
-"""Numbers and lists in words. How many digits a reader sees is decided here."""
+"""Numbers and lists in words. This module decides how many digits a reader sees."""
 
 import math
 
@@ -8,7 +8,7 @@ DIGITS = 9
 SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
 """The forms of a number.
 
-- `SENTENCE`: in a reason, in the history and on the card of a release.
+- `SENTENCE`: in a reason, the history or the card of a release.
 - `TABLE`: in a table of estimates.
 - `PROBABILITY`: a probability or a rate.
 - `SIGNIFICANT`: a probability that can be very small.
@@ -19,7 +19,7 @@ NO_LIMIT = "no limit"
 
 
 def in_words(value: float, form: str = SENTENCE) -> str:
-    """A number as text, without the last digits, in which machines differ.
+    """A number as text. Machines differ in the last digits, so these are dropped.
 
     >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
     ('0.938', '0.938', '0.937')
@@ -39,7 +39,7 @@ def number(value: float | None, form: str = TABLE) -> str:
 
 
 def limit(value: float | None, form: str = SENTENCE) -> str:
-    """A limit of an interval. None, NaN and infinity are written as no limit.
+    """A limit of an interval. None, NaN and infinity are no limit.
 
     >>> limit(0.8), limit(-math.inf), limit(None)
     ('0.800', 'no limit', 'no limit')
@@ -50,7 +50,7 @@ def limit(value: float | None, form: str = SENTENCE) -> str:
 def interval(
     low: float | None, high: float | None, form: str = SENTENCE, between: str = " to "
 ) -> str:
-    """An interval, with a word or a sign between its limits.
+    """An interval with a word or a sign between its limits.
 
     >>> interval(0.75, None), interval(0.75, 0.8, TABLE, " … ")
     ('0.750 to no limit', '0.75000 … 0.80000')
@@ -59,7 +59,7 @@ def interval(
 
 
 def tenths(value: float) -> str:
-    """A count to one decimal, or to none if it is whole.
+    """A count to one decimal. A whole count has no decimal.
 
     >>> tenths(2.94), tenths(3.0)
     ('2.9', '3')
@@ -68,7 +68,7 @@ def tenths(value: float) -> str:
 
 
 def listed(values: object, limit: int = 5) -> str:
-    """The first values in quotes, and how many more there are.
+    """The first values in quotes and the number of the others.
 
     >>> listed(["a", "b"])
     "['a', 'b']"

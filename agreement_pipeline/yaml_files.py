@@ -1,9 +1,9 @@
-"""Reading the YAML files that people write: policies, waivers, contracts and projects.
+"""Reading the YAML files that people write.
 
 Every value keeps its line, so that an error can name the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -53,7 +53,7 @@ Settings = TypeVar("Settings")
 
 @dataclass(frozen=True)
 class Place:
-    """Where plain data were read: a file, a path of keys in the file, and the line of each path.
+    """Where plain data were read: a file and a path of keys in it.
 
     >>> place = Place("standard.yaml", {("rules",): 4, ("rules", 0): 5})
     >>> str(place / "rules" / 0), str(place / "rules" / 0 / "measure")
@@ -225,8 +225,8 @@ def _keys_at(kind: type, path: KeyPath) -> list[str]:
     """The keys that settings, or what stands at a path in them, can have."""
     around: object = _with_keys(kind)
     for step in path:
-        if isinstance(step, str):
-            around = _with_keys(get_type_hints(around).get(step))
+        if isinstance(step, str) and step in _fields(around):
+            around = _with_keys(get_type_hints(around)[step])
     return list(_fields(around))
 
 
@@ -238,7 +238,7 @@ def _with_keys(annotation: object) -> object:
     return next((each for each in inner if each is not None), None)
 
 
-def _fields(kind: object) -> Iterable[str]:
+def _fields(kind: object) -> Collection[str]:
     known = getattr(kind, "model_fields", None)
     return known or (
         [each.name for each in fields(kind) if each.init] if is_dataclass(kind) else ()

@@ -1,6 +1,9 @@
-"""Entries of a log that say all they must, for tests that look at some of it."""
+"""Complete log entries, for tests that look at some of their facts."""
 
-from agreement_pipeline.store import Store
+import json
+from collections.abc import Callable
+
+from agreement_pipeline.store import Store, files
 
 FACTS = {
     "ingested": {
@@ -27,3 +30,13 @@ FACTS = {
 
 def record(store: Store, event: str, round_name: str, **facts: object) -> None:
     store.record(event, round_name, **{**FACTS[event], **facts})
+
+
+def sealed(store: Store, spoil: Callable[[dict], object]) -> None:
+    """Change the last entry and its seal, as a person can who may write to the store."""
+    path = max((store.root / "log").iterdir())
+    seal = max((store.root / "seals").iterdir())
+    entry = json.loads(path.read_text())
+    spoil(entry)
+    path.write_text(json.dumps(entry))
+    seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))

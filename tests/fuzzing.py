@@ -1,9 +1,10 @@
-"""Hostile bytes for whatever reads files: refused with the package's own errors, and nothing that was changed is opened.
+"""Hostile bytes for everything that reads files.
 
-`python tests/fuzzing.py MINUTES` looks for as long as that and prints what came out that should not have; the tests run it for seconds.
+They are refused with the package's own errors, and nothing that was changed is opened.
+`python -m tests.fuzzing MINUTES` looks for that long and prints every fault. The tests run
+it for seconds.
 """
 
-import hashlib
 import io
 import json
 import sys
@@ -18,198 +19,45 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release
+from agreement_pipeline import Policy, Ratings, Rule, Scale, open_release, readers
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline import readers
 from agreement_pipeline.readers import Columns, read_rounds
 from agreement_pipeline.readers.table import table_rows
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
-
-DIGITS = "9" * 5000
-NASTY = (
-    "\0", '"', "'", ",", "\t", "\n", "\r", "\\", "|", "{", "}", "[", "]", ":", "- ", "&a ", "*a", "<<: ", "? ", "!!python/object/apply:os.system [id]",
-    "!!binary ", "!!set ", "!!timestamp ", "2001-99-99", "2001-12-14t21:59:43.10-05:00", ".inf", ".nan", "1e999", "NaN", "-Infinity", "null", "true", "~",
-    DIGITS, f"0x{DIGITS}", "-1", "0", "1e400", "1e5", "190:20:30", "\ufeff", "\u202e", "\ud7ff", "\\ud800", "\\u0000", "а", "a\u0301", "../../etc/passwd",
-    "{{ 1 // 0 }}", "{{ env.NONE }}", "{{ none.such }}", "{% for %}", "{{",
-    "=cmd|' /C calc'!A0", "<script>alert(1)</script>", "[" * 3000, '{"a":' * 2000, "\x85", "\u2028", "x" * 200_000,
-)  # fmt: skip
-"""What readers stumble over: marks, numbers too large to print, times that are none, halves of characters, and markup."""
-
-CELLS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.integers(-(10**40), 10**40), st.floats(), st.text(max_size=5), st.sampled_from(NASTY[:-4]),
-    st.sampled_from(["yes", "no", "1", "2", "ana", "ben", "i1", "i2"]),
-)  # fmt: skip
-NESTED = st.recursive(
-    CELLS,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["a", "item", "label"]), inner, max_size=3)
-    ),
-    max_leaves=4,
+from tests.hostile import (
+    CSV,
+    ITEMS_EXPECTED,
+    JSON_LINES,
+    LAYOUTS,
+    LEVELS,
+    POLICY,
+    PROJECT,
+    ROWS_EXPECTED,
+    WAIVER,
+    contracts,
+    frames,
+    mutated,
+    parquet,
+    values_of,
 )
-NAMES = st.lists(
-    st.sampled_from(
-        [
-            "item",
-            "rater",
-            "label",
-            "round",
-            "occurrence",
-            "confidence",
-            "timestamp",
-            "text",
-            "gold",
-            "cluster",
-            "ana",
-            "",
-            "=x",
-        ]
-    ),
-    min_size=1,
-    max_size=7,
-)
-LEVELS = st.sampled_from(["nominal", "ordinal", "interval", "ratio", "multivariate interval"])
-LAYOUTS = st.sampled_from(["long", "wide"])
+from tests.tampering import tampered
 
-CSV = "item,rater,label,occurrence,confidence,timestamp,text,gold\ni1,ana,1,1,0.5,2024-01-01,a,yes\ni1,ben,2,1,1,2024-01-02,a,yes\ni2,ana,2,1,,,b,\n"
-ROWS = [
-    {"item": "i1", "rater": "ana", "label": 1, "gold": True},
-    {"item": "i1", "rater": "ben", "label": 2.5},
-    {"item": 7, "rater": "ana", "label": "1|2"},
-]
-JSON_LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
-POLICY = """policy: standard
-version: 1
-admit: [reliable]
-confidence_level: 0.95
-n_resamples: 2000
-rules:
-  - measure: krippendorff_alpha
-    scope: round
-    reliable: 0.800
-    tentative: 0.667
-    min_items: 30
-    min_raters: 2
-    effect: hold
-  - {measure: percent_agreement, effect: warn}
-"""
-WAIVER = f"""project: demo
-round: r1
-ratings_digest: {"a" * 64}
-measure: krippendorff_alpha
-scope: round
-who: Ana
-why: read by hand
-until: 2027-01-31
-"""
-PROJECT = """project: demo
-description: posts
-inbox: inbox
-scale: {level: nominal, categories: ["no", "yes"]}
-columns: {item: item, rater: rater, label: label, round: null, raters: []}
-layout: long
-classifiers: [model]
-replicates: within
-policy: standard
-contract: strict
-store: kept
-schedule: "0 6 * * 1"
-overdue_after_days: 8
-settle_seconds: 2.0
-owners: [team:data]
-limits: {file_bytes: 100000, rows: 1000, columns: 10, name_length: 100}
-"""
-ROWS_EXPECTED = """- type: expect_column_values_to_be_in_set
-  kwargs: {column: label, value_set: {"$PARAMETER": vocabulary}}
-  severity: critical
-  description: every label is a category of the scale
-  meta: {check: known_labels}
-- type: expect_column_values_to_not_match_regex
-  kwargs: {column: rater, regex: "@"}
-  description: no address among the names
-  meta: {check: no_address, redact: true}
-- type: expect_column_values_to_be_between
-  kwargs: {column: confidence, min_value: 0, max_value: 1.0, mostly: 0.95}
-  severity: warning
-  description: a share
-  meta: {check: confidence_range, when: confidence}
-"""
-ITEMS_EXPECTED = """- type: expect_table_row_count_to_be_between
-  kwargs: {min_value: 1}
-  severity: critical
-  description: at least one item
-  meta: {check: items_present}
-"""
+PARQUET = {
+    "item": ["i1", "i1", "i2"],
+    "rater": ["ana", "ben", "ana"],
+    "label": [1, 2, None],
+    "confidence": [0.5, None, 1.0],
+}
 RULES = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
-
-
-@st.composite
-def mutated(draw: st.DrawFn, data: bytes, most: int = 6) -> bytes:
-    """Bytes with a few places changed, cut out, repeated, moved, or replaced by what readers stumble over."""
-    for _ in range(draw(st.integers(1, most))):
-        at, to = sorted((draw(st.integers(0, len(data))), draw(st.integers(0, len(data)))))
-        put = draw(
-            st.sampled_from(NASTY).map(str.encode)
-            | st.binary(max_size=4)
-            | st.sampled_from([data[at:to], data[at : at + 40] * 3])
-        )
-        end = draw(st.sampled_from([at, min(at + 1, len(data)), to]))
-        data = data[:at] + put + data[end:]
-    return data
-
-
-@st.composite
-def frames(draw: st.DrawFn) -> list[dict[str, object]]:
-    """Records with any value in any column."""
-    names = draw(NAMES)
-    return draw(
-        st.lists(st.fixed_dictionaries(dict.fromkeys(names, NESTED)), min_size=1, max_size=5)
-    )
-
-
-@st.composite
-def parquet(draw: st.DrawFn) -> bytes:
-    """A Parquet file with columns of any type that takes the values."""
-    types = [
-        pa.string(), pa.large_string(), pa.binary(), pa.int8(), pa.uint64(), pa.float16(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("ns", "UTC"),
-        pa.timestamp("s"), pa.time64("us"), pa.duration("s"), pa.decimal128(38, 5), pa.decimal256(70, 2), pa.list_(pa.float64()), pa.list_(pa.string()),
-        pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64()), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int8(), pa.int64()),
-        pa.null(), pa.large_binary(), pa.list_(pa.float64(), 2),
-    ]  # fmt: skip
-    rows, columns = draw(st.integers(0, 4)), {}
-    for name in draw(NAMES):
-        columns[name] = _column(draw, draw(st.sampled_from(types)), rows)
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink)
-    return draw(st.just(sink.getvalue()) | mutated(sink.getvalue()))
-
-
-def _column(draw: st.DrawFn, kind: pa.DataType, rows: int) -> pa.Array:
-    small = {"i1": 1, "i2": 2, "yes": 3}
-    values = [draw(st.sampled_from([None, *small])) for _ in range(rows)]
-    for made in (
-        values,
-        [small.get(value) for value in values],
-        [value and value.encode() for value in values],
-        [value and [1.0, 2.0] for value in values],
-        [value and {"a": 1} for value in values],
-        [value and [("a", 1)] for value in values],
-    ):
-        try:
-            return pa.array(made, kind)
-        except (pa.ArrowException, TypeError, ValueError):
-            continue
-    return pa.nulls(rows, kind)
 
 
 def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
@@ -253,7 +101,7 @@ def refused(attempt: Callable[[], object]) -> str | None:
 
 
 def scattered() -> pd.DataFrame:
-    """Ratings of forty items by three raters that no rule admits: each of them goes her own way."""
+    """Ratings of forty items by three raters that no rule admits: the raters do not agree."""
     rows = [
         (f"i{item}", rater, ("no", "yes")[item >> bit & 1])
         for item in range(40)
@@ -281,7 +129,7 @@ def judging(folder: Path) -> Callable[[tuple[bytes, bytes]], None]:
 
 
 def running(folder: Path) -> Callable[[bytes], None]:
-    """Take a round that is held through a project: whatever its file says, no training data come out."""
+    """Take a held round through a project: no project file lets training data out."""
     root = folder / "deep/er/than/any/path/goes/up"
     for name, text in (
         ("policies/standard.yaml", POLICY),
@@ -341,179 +189,19 @@ def released(folder: Path) -> Path:
 def substance(path: Path) -> tuple[object, ...]:
     """What a trainer gets from a release."""
     found = open_release(path)
-    kept = (
-        found.policy.digest,
-        found.contract.digest,
-        {name: ratings.digest for name, ratings in found.ratings.items()},
-    )
-    return (
-        found.project,
-        found.rounds,
-        *kept,
-        found.train.to_json(),
-        found.annotations.to_json(),
-        found.tentative,
-    )
-
-
-@st.composite
-def tampered(draw: st.DrawFn, files: dict[str, bytes]) -> tuple[dict[str, bytes], bool]:
-    """The files of a release, one or two of them changed; and whether its manifest was made to agree."""
-    files = dict(files)
-    for _ in range(draw(st.integers(1, 2))):
-        name = draw(st.sampled_from(sorted(files)))
-        change = draw(
-            st.sampled_from(
-                [
-                    "bytes",
-                    "bytes",
-                    "gone",
-                    "extra",
-                    "empty",
-                    "other",
-                    "values",
-                    "values",
-                    "values",
-                    "rows",
-                    "rows",
-                ]
-            )
-        )
-        if change == "gone":
-            del files[name]
-        elif change == "extra":
-            files[
-                draw(
-                    st.sampled_from(
-                        ["more.txt", "data/x.parquet", "WITHDRAWN.json", "withdrawn.json"]
-                    )
-                )
-            ] = files[name]
-        elif change == "empty":
-            files[name] = b""
-        elif change == "other":
-            files[name] = files[draw(st.sampled_from(sorted(files)))]
-        elif change == "values" and name.endswith(".json"):
-            files[name] = _as_released(_elsewhere(draw, _loaded(files[name])))
-        elif change == "rows" and name.endswith(".parquet"):
-            files[name] = _other_rows(draw, files[name])
-        else:
-            files[name] = draw(mutated(files[name], 2))
-    agree = draw(st.booleans() | st.just(True))
-    return (_agreeing(files) if agree else files), agree
-
-
-def _loaded(data: bytes) -> object:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-
-
-@st.composite
-def values_of(draw: st.DrawFn, text: str) -> bytes:
-    """YAML with one or two values in it replaced, most of them by one of the same kind; or one key gone or one more."""
-    data = yaml.safe_load(text)
-    for _ in range(draw(st.integers(1, 2))):
-        data = draw(st.sampled_from([_otherwise, _otherwise, _otherwise, _elsewhere]))(draw, data)
-    return yaml.safe_dump(data, allow_unicode=True).encode("utf-8", "surrogatepass")
-
-
-def _otherwise(draw: st.DrawFn, data: object) -> object:
-    """Plain data with one value in them replaced by one of its kind."""
-    if isinstance(data, (dict, list)) and data:
-        key = draw(st.sampled_from(sorted(data) if isinstance(data, dict) else range(len(data))))
-        copy = dict(data) if isinstance(data, dict) else list(data)
-        copy[key] = _otherwise(draw, data[key])
-        return copy
-    if isinstance(data, (bool, int, float)):
-        return draw(
-            st.integers(-2, 3) | st.integers() | st.integers(-(10**40), 10**40) | st.floats()
-        )
-    return draw(
-        st.text(max_size=12)
-        | st.sampled_from(NASTY[:-5])
-        | st.sampled_from(["", "..", "0 0 30 2 *", "a b", "[", "(", "(a+)+$", "@", "long", "wide"])
-    )
-
-
-def contracts(text: str) -> st.SearchStrategy:
-    """Expectations as they are, or changed by bytes or by values."""
-    return st.just(text.encode()) | mutated(text.encode(), 2) | values_of(text)
-
-
-def _elsewhere(draw: st.DrawFn, data: object) -> object:
-    """Plain data with one value in them replaced, one key gone or one more."""
-    if isinstance(data, (dict, list)) and data and draw(st.integers(0, 4)):
-        key = draw(st.sampled_from(sorted(data) if isinstance(data, dict) else range(len(data))))
-        copy = dict(data) if isinstance(data, dict) else list(data)
-        if draw(st.integers(0, 9)):
-            copy[key] = _elsewhere(draw, data[key])
-        else:
-            del copy[key]
-        return copy
-    return draw(NESTED.filter(lambda value: "\ud800" not in repr(value)))
-
-
-def _other_rows(draw: st.DrawFn, data: bytes) -> bytes:  # noqa: C901
-    """A table with a column gone, of another type or with another value, or with rows gone or twice."""
-    try:
-        table = pq.table_rows(io.BytesIO(data))
-    except (pa.ArrowException, OSError):
-        return data[: draw(st.integers(0, len(data)))]
-    name = draw(st.sampled_from(table.column_names))
-    at, values = table.column_names.index(name), table[name].to_pylist()
-    kind = draw(
-        st.sampled_from(["drop", "null", "text", "rows", "twice", "value", "value", "metadata"])
-    )
-    if kind == "drop":
-        table = table.drop_columns([name])
-    elif kind == "null":
-        table = table.set_column(at, name, pa.nulls(len(table)))
-    elif kind == "text":
-        table = table.set_column(at, name, pa.array(list(map(str, values))))
-    elif kind == "rows":
-        table = table.slice(draw(st.integers(0, len(table))))
-    elif kind == "twice":
-        table = pa.concat_tables([table, table.slice(0, 1)])
-    elif kind == "metadata":
-        table = table.replace_schema_metadata({"pandas": draw(st.text(max_size=20))})
-    elif values:
-        values[draw(st.integers(0, len(values) - 1))] = draw(
-            st.sampled_from(values) | st.just(None)
-        )
-        table = table.set_column(
-            at, table.schema.field(name), pa.array(values, table.schema.field(name).type)
-        )
-    sink = io.BytesIO()
-    pq.write_table(table, sink)
-    return sink.getvalue()
-
-
-def _agreeing(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files with a manifest that lists them as they are."""
-    manifest = _loaded(files.get("manifest.json", b"{}"))
-    if not isinstance(manifest, dict):
-        return files
-    listed = {
-        name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-        for name, data in files.items()
-        if name != "manifest.json"
-    }
-    return {**files, "manifest.json": _as_released({**manifest, "files": listed})}
-
-
-def _as_released(data: object) -> bytes:
-    """Plain data written as a release writes its own, whatever they are."""
-    return (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode(
-        errors="surrogatepass"
-    )
+    digests = {name: ratings.digest for name, ratings in found.ratings.items()}
+    said = (found.project, found.rounds, found.policy.digest, found.contract.digest, digests)
+    return (*said, found.train.to_json(), found.annotations.to_json(), found.tentative)
 
 
 def opening(
     folder: Path, original: Path
 ) -> tuple[dict[str, bytes], Callable[[tuple[dict[str, bytes], bool]], None]]:
-    """The files of a release, and how to open it changed: refused, or to a trainer the same; and refused if its manifest does not agree."""
+    """The files of a release, and a check that opens it with changes.
+
+    The release is refused, or it is the same to a trainer. If the manifest does not agree, it
+    is refused.
+    """
     files = {
         path.relative_to(original).as_posix(): path.read_bytes()
         for path in original.rglob("*")
@@ -540,7 +228,8 @@ def opening(
                 if pair[0] != pair[1]
             ]
             assert not other, (
-                f"opened with other substance: {[(str(found[n])[:150], str(expected[n])[:150]) for n in other]}"
+                "opened with other substance: "
+                f"{[(str(found[n])[:150], str(expected[n])[:150]) for n in other]}"
             )
 
     return files, opened
@@ -548,24 +237,7 @@ def opening(
 
 def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
     """What is fuzzed: hostile input for each reader, and what must hold of it."""
-    read, original = reading(folder), released(folder)
-    files, opened = opening(folder, original)
-    sink = io.BytesIO()
-    pq.write_table(
-        pa.table(
-            {
-                "item": ["i1", "i1", "i2"],
-                "rater": ["ana", "ben", "ana"],
-                "label": [1, 2, None],
-                "confidence": [0.5, None, 1.0],
-            }
-        ),
-        sink,
-    )
-    how = st.tuples(LEVELS, LAYOUTS)
-
-    def table(name: str, data: st.SearchStrategy) -> tuple[st.SearchStrategy, Callable]:
-        return st.tuples(data, how), lambda drawn: read(name, drawn[0], *drawn[1])
+    files, opened = opening(folder, released(folder))
 
     def text(
         name: str, load: Callable[[Path], object], original: str
@@ -579,6 +251,27 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
     def place(name: str) -> Path:
         (folder / name).mkdir()
         return folder / name
+
+    return {
+        **tables(folder),
+        "policy": text("policy.yaml", load_policy, POLICY),
+        "waiver": text("waiver.yaml", load_waiver, WAIVER),
+        "contract": (
+            st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)),
+            judging(place("contract")),
+        ),
+        "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
+        "release": (tampered(files), opened),
+    }
+
+
+def tables(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
+    """Hostile tables in each format, and what must hold of them."""
+    read, how, sink = reading(folder), st.tuples(LEVELS, LAYOUTS), io.BytesIO()
+    pq.write_table(pa.table(PARQUET), sink)
+
+    def table(name: str, data: st.SearchStrategy) -> tuple[st.SearchStrategy, Callable]:
+        return st.tuples(data, how), lambda drawn: read(name, drawn[0], *drawn[1])
 
     return {
         "csv": table("a.csv", mutated(CSV.encode())),
@@ -596,27 +289,15 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         ),
         "parquet": table("a.parquet", mutated(sink.getvalue())),
         "parquet types": table("b.parquet", parquet()),
-        "policy": text("policy.yaml", load_policy, POLICY),
-        "waiver": text("waiver.yaml", load_waiver, WAIVER),
-        "contract": (
-            st.tuples(contracts(ROWS_EXPECTED), contracts(ITEMS_EXPECTED)),
-            judging(place("contract")),
-        ),
-        "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
-        "release": (tampered(files), opened),
     }
 
 
 def fuzz(minutes: float) -> int:
-    """Look for so long, and print each fault once, by the place it comes from; how many were found."""
+    """Look for that long, print each fault once by its place, and count the faults."""
     faults: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        every, until, start, tried = (
-            checks(Path(folder)),
-            time.monotonic() + 60 * minutes,
-            time.time_ns(),
-            0,
-        )
+        every, until = checks(Path(folder)), time.monotonic() + 60 * minutes
+        start, tried = time.time_ns(), 0
         while time.monotonic() < until:
             for name, (strategy, check) in every.items():
                 start += 1

@@ -1,4 +1,4 @@
-"""Killing a process at the n-th point of what it writes."""
+"""Kill a process at the n-th point of its writing."""
 
 import os
 import signal
@@ -10,9 +10,10 @@ HALF = "half of the bytes are written"
 
 
 def killed(work, n, patched):
-    """Do `work` in a process that dies at point `n` of its writing: before a primitive, or half through the bytes of one. Did it die?
+    """Do `work` in a process that dies at point `n` of its writing. True if it died.
 
-    `patched` gives the primitives as (owner, name). What stands after one of them is what stands before the next.
+    A point is before a primitive, or halfway through its bytes. `patched` gives the
+    primitives as (owner, name). The state after one primitive is the state before the next.
     """
     child = os.fork()
     if child:

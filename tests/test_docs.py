@@ -9,8 +9,8 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.readers import Columns
 from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns
 from agreement_pipeline.statistics import RatingPatterns
 from tools.pages import degenerate_page, measures_page, reproduction_page
 

@@ -1,4 +1,4 @@
-"""Hostile bytes for seconds; `python tests/fuzzing.py MINUTES` goes on for longer."""
+"""Hostile bytes for seconds; `python -m tests.fuzzing MINUTES` goes on for longer."""
 
 import warnings
 
@@ -8,15 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from agreement_pipeline import ReleaseHeldError
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.projects.files import load_project
-from tests.fuzzing import (
-    ITEMS_EXPECTED,
-    PROJECT,
-    ROWS_EXPECTED,
-    checks,
-    judging,
-    running,
-    taken_through,
-)
+from tests.fuzzing import checks, judging, running, taken_through
+from tests.hostile import ITEMS_EXPECTED, PROJECT, ROWS_EXPECTED
 
 NAMES = (
     "csv",

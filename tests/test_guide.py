@@ -74,7 +74,9 @@ def root(tmp_path_factory):
     """A folder as `make run` leaves it, with one round in the store."""
     folder = tmp_path_factory.mktemp("root")
     shutil.copytree(ROOT / "configs", folder / "configs")
-    shutil.copytree(ROOT / "agreement_pipeline/contracts", folder / "configs/contracts/careful")
+    shutil.copytree(
+        ROOT / "agreement_pipeline/contract/default", folder / "configs/contracts/careful"
+    )
     (folder / "agreement_pipeline").symlink_to(ROOT / "agreement_pipeline")
     project = Project(load_project(folder / "configs/projects/moderation.yaml"))
     write_moderation_rounds(project.inbox, 1)
@@ -160,5 +162,6 @@ def test_the_readings_in_the_guide_are_those_of_the_code():
         reading
         for kind, reading in shown
         if reading not in READINGS[kind].values()
-        and reading != "cannot tell: her agreement with herself may lie on either side of 0.667"
+        and reading
+        != "cannot tell: their agreement with themselves may lie on either side of 0.667"
     ] == []

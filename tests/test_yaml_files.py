@@ -36,6 +36,7 @@ class Settings(BaseModel):
     size: Size = Size()
     entries: list[Entry] = []
     values: list[str | float] = []
+    by_name: dict[str, Entry | None] = {}
     exact: bool = False
 
     @field_validator("name")
@@ -83,7 +84,7 @@ exact: 7
         "s.yaml:2: name: found nothing; expected a value. Add the key name.",
         "s.yaml:2: kind: found 'three'; expected 'one' or 'two'. Correct the value.",
         "s.yaml:3: nmae: found an unknown key; expected one of ['name', 'kind', 'size', 'entries', "
-        "'values', 'exact']. Did you mean 'name'?",
+        "'values', 'by_name', 'exact']. Did you mean 'name'?",
         "s.yaml:5: rows: found True; expected a whole number. Correct the value.",
         "s.yaml:6: named: found 'ana'; expected a list. Correct the value.",
         "s.yaml:7: cols: found an unknown key; expected one of ['rows', 'named']. "
@@ -111,6 +112,11 @@ exact: 7
             "name: abc\nentries: [{name: a, shares: 1}]\n",
             "s.yaml:2: shares: found an unknown key; expected one of ['name', 'share']. "
             "Did you mean 'share'?",
+        ),
+        (
+            "name: abc\nby_name: {x: {nam: a, name: b}}\n",
+            "s.yaml:2: nam: found an unknown key; expected one of ['name', 'share']. "
+            "Did you mean 'name'?",
         ),
         (
             "- name\n",

@@ -1,6 +1,6 @@
-"""Rounds of ratings whose truth is known: for the bundled moderation project, and for tests.
+"""Rounds of ratings whose truth is known, for the bundled moderation project and for tests.
 
-Nothing but uniform draws is used, so that a seed gives the same bytes everywhere.
+All random numbers are uniform draws, so a seed gives the same bytes on every machine.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -51,9 +51,17 @@ MODERATION: dict[str, dict[str, Any]] = {
     "2026-W05": {"replicated": 0.0},
     "2026-W06": {},
 }
-"""The weekly rounds: clean; a careless rater; a new guideline that two raters read differently; hard posts with little overlap; no replicates; clean."""
+"""The settings of the weekly rounds.
+
+1. Clean.
+2. A careless rater.
+3. A new guideline that two raters read differently.
+4. Hard posts that few raters share.
+5. No replicates.
+6. Clean.
+"""
 WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
-"""What the second delivery brings instead."""
+"""The rounds that are worse in the second delivery."""
 
 
 def simulate_round(
@@ -73,32 +81,37 @@ def simulate_round(
 ) -> pd.DataFrame:
     """A round of ratings of items whose true categories are known (`true_labels`).
 
-    A rater names the true category with probability `accuracy`, else one of the others, each as likely, and anew at every occurrence.
-    Every rater draws from a stream of her own: a change to one leaves the others' ratings as they are.
+    A rater names the true category with probability `accuracy`. A slip is equally likely to be any
+    other category. The rater decides anew at every occurrence.
+
+    Every rater has their own stream of random numbers. A change to one rater leaves the ratings of
+    the others as they are.
 
     Parameters
     ----------
     name, seed
-        The round's name, which its items carry. Both seed the draws.
+        The round's name, which is in the names of its items. Both seed the draws.
     n_items, raters
-        How many items there are, and who rates them.
+        The number of items, and the names of the raters.
     careless
         The raters who name the true category with probability 0.73.
     split
-        The raters who read the guideline differently: what is offensive, they take for safe.
+        The raters who read the guideline differently. They take offensive items for safe.
     missing
-        The probability that a rater leaves out an item; one rater of each item, each in turn, never does.
+        The probability that a rater leaves out an item. Each item has one rater who never does.
+        The raters take turns in this.
     replicated, occurrences
-        The share of items that come back, and how often each of their raters meets them in all.
+        The share of items that come back, and how often in all a rater meets each of them.
     classifiers
-        Models and their accuracies; two when omitted. Each labels every item once.
+        Models and their accuracies; two models by default. Each labels every item once.
     accuracy, prevalence
-        As above; the probabilities of the categories safe, offensive and hateful.
+        The probability that a rater names the true category, and the probability of each
+        category: safe, offensive and hateful.
 
     Returns
     -------
     DataFrame
-        Columns item, rater, label, occurrence and text; one row a rating, sorted by item.
+        Columns item, rater, label, occurrence and text. A rating is a row; sorted by item.
     """
     truth = _truth(name, seed, n_items, prevalence)
     times = np.where(
@@ -139,22 +152,24 @@ def true_labels(
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
-    """Write the six weekly rounds of the moderation project as CSV files, each of them whole or not at all.
+    """Write the six weekly rounds of the moderation project as CSV files.
+
+    Each file is written completely or not at all.
 
     Parameters
     ----------
     folder
-        Where to, made if need be.
+        The folder of the files. It is made if it does not exist.
     delivery
-        1, or 2: the same rounds, of which the last, 2026-W06, is delivered again and worse.
+        1 or 2. The second delivery has the same rounds, but 2026-W06 is worse.
 
     Raises
     ------
     ValueError
-        There is no such delivery.
+        The delivery is not 1 or 2.
     """
     if delivery not in (1, 2):
-        raise ValueError(f"delivery: {delivery!r} found; 1 or 2 is required.")
+        raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
     return tuple(
         _written(folder / f"{name}.csv", simulate_round(name, seed=SEED, **settings))
@@ -172,7 +187,7 @@ def _truth(name: str, seed: int, n_items: int, prevalence: Sequence[float]) -> C
 
 
 def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
-    """What is given for what is meant at each occurrence, shape (items, occurrences)."""
+    """The label given for the label meant at each occurrence, shape (items, occurrences)."""
     shape = (len(meant), occurrences)
     slip = 1 + (draws.random(shape) * (len(CATEGORIES) - 1)).astype(np.int64)
     wrong = draws.random(shape) >= accuracy

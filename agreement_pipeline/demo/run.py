@@ -1,4 +1,4 @@
-"""The projects of a folder, the bundled ones where they are there, run as their sensor would run them, with the main job of each."""
+"""Run the projects of a folder with the jobs that their sensors would start."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def run_demo(root: Path) -> str:
-    """Run every project of the folder and say what became of every round.
+    """Run every project of the folder and return the result of every round as text.
 
-    The bundled moderation rounds are delivered twice: the last of them is admitted first, and then comes again, worse.
-    A round whose bytes were run before is not run again.
+    The bundled moderation rounds are delivered twice. The last round is admitted at first, and its
+    second delivery is worse. A round is not run again on the same bytes.
     """
     projects = {
         settings.project: Project(settings)
@@ -35,7 +35,10 @@ def run_demo(root: Path) -> str:
 
 
 def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], ...]:
-    """What is to be delivered before each look at the inboxes: both moderation deliveries, once the second has been run that one alone."""
+    """The deliveries of moderation rounds, each before a look at the inboxes.
+
+    There are two of them. If the second has been run before, only that one is made again.
+    """
     moderation = projects.get("moderation")
     if moderation is None:
         return (lambda: None,)
@@ -61,7 +64,10 @@ def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
 
 
 class _Runner(NamedTuple):
-    """Runs a project's jobs on an instance; a run that fails has said why in the store and the event log."""
+    """Runs a project's jobs on an instance.
+
+    A failed run is no error here. The store and the event log say why it failed.
+    """
 
     project: str
     definitions: dg.Definitions
@@ -80,7 +86,9 @@ def _instance(root: Path) -> dg.DagsterInstance:
     settings = home / "dagster.yaml"
     if not settings.exists():
         settings.write_text(
-            "telemetry:\n  enabled: false\nnux:\n  enabled: false\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
+            "telemetry:\n  enabled: false\n"
+            "nux:\n  enabled: false\n"
+            "concurrency:\n  runs:\n    max_concurrent_runs: 1\n"
         )
     os.environ["DAGSTER_HOME"] = str(home)
     return dg.DagsterInstance.get()
@@ -88,7 +96,8 @@ def _instance(root: Path) -> dg.DagsterInstance:
 
 def _said(project: Project) -> str:
     rounds = round_table(project.store, [delivery.round for delivery in project.due()])
-    return f"{project.name}: {project.settings.description}\n\n{text_table(round_text(rounds), wrapped='reason')}"
+    table = text_table(round_text(rounds), wrapped="reason")
+    return f"{project.name}: {project.settings.description}\n\n{table}"
 
 
 def _where(root: Path, projects: dict[str, Project]) -> str:

@@ -41,8 +41,8 @@ def between_rounds(
     """How much greater a measure is on one round than on another.
 
     The rounds are paired by the items and the clusters that both hold. A measure of every category
-    is compared on the `category` named, or on the lowest category of each round. If no categories
-    are declared, both rounds are read with the categories of either.
+    is compared on the `category` named. If none is named, the lowest category of each round is
+    taken. If no categories are declared, both rounds are read with the categories of either.
 
     Raises
     ------
@@ -144,8 +144,8 @@ def between_raters(
 ) -> Difference:
     """How much more one rater agrees with the rest of the panel, or with themselves, than another.
 
-    A measure of every category is compared on the `category` named, or on the lowest category of
-    each rater.
+    A measure of every category is compared on the `category` named. If none is named, the lowest
+    category of each rater is taken.
 
     Raises
     ------

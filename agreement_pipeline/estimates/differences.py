@@ -2,8 +2,8 @@
 
 If both sides use the same items, both get the same resampled weights. An item that is hard for one
 side is often hard for the other too, and this does not blur the difference. If items come in
-clusters, whole clusters are drawn. Whether two intervals overlap is not a test of a difference, so
-it is never asked.
+clusters, whole clusters are drawn. An overlap of two intervals is no test of a difference and is
+never used.
 """
 
 import math
@@ -79,8 +79,8 @@ class Difference:
         """The probability that one is truly greater than other.
 
         This is the share of resamples in which it is greater. Undefined resamples do not count as
-        greater. On few items the interval is wider than that of the resamples alone, so it may hold
-        0 although this probability is beyond its level.
+        greater. On few items the interval is wider than that of the resamples alone. Then it may
+        hold 0 although this probability is beyond its level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
@@ -110,8 +110,8 @@ def difference(
       the greatest for the upper limit.
     - If an expensive measure has too few resamples for the level, the limits are the smallest and
       the greatest possible difference.
-    - Unseen items are drawn for each side, so sides that never differed may still differ. On one and
-      the same statistic, read on as many items, everything is drawn once.
+    - Unseen items are drawn for each side, so sides that never differed may still differ. On one
+      and the same statistic, read on as many items, everything is drawn once.
     - Unseen items have the same share on both sides: the share in the interval of the smaller side.
 
     Parameters

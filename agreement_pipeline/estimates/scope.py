@@ -10,8 +10,11 @@ SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 class Scope(NamedTuple):
     """What an estimate speaks of.
 
-    It is the whole round, one category, one rater, a pair of raters, one classifier, or the round
-    without one rater.
+    - the whole round
+    - one category
+    - one rater, or a pair of raters
+    - the round without one rater
+    - one classifier
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')

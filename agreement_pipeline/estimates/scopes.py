@@ -1,6 +1,6 @@
 """Estimates of a round's ratings, on every scope.
 
-Assets, the command line, the lock and the trainer's check all measure ratings here.
+The assets and the command line measure ratings here. The lock and the trainer's check do too.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -110,9 +110,9 @@ def survey(
 ) -> Iterator[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
-    Details are raters, pairs, and the round without a rater. There are many of them, so they use
-    fewer resamples, and limits of a round that is judged once. Details of a kind that a policy has
-    `judged` are exactly what `assess` finds.
+    Details are single raters, pairs and the round without a rater. There are many of them. So they
+    use fewer resamples and the limits of a round that is judged once. Details of a kind that a
+    policy has `judged` are exactly what `assess` finds.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]

@@ -42,12 +42,11 @@ def shrunken_self_agreement(
 
     Here :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
     :math:`p_r` is their quotient, and N is the sum of :math:`c_r`. :math:`\mu` is the pool's
-    agreement, with half an item of either kind added. M says how many items the pool counts for:
-    one item if raters differ most, and all N if they differ no more than by chance.
+    agreement, with half an item of either kind added. M says how many items the pool counts for.
+    It is one item if raters differ most, and N items if they differ no more than by chance.
 
-    The value is the mean of the rater's beta distribution, and the interval is its central part.
-    The interval leaves out the uncertainty of :math:`\mu` and M. So it is for people to read, and
-    not for a gate.
+    The value is the mean of the rater's beta distribution. The interval is its central part. The
+    interval leaves out the uncertainty of :math:`\mu` and M, so no gate may use it.
 
     Parameters
     ----------

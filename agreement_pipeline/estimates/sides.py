@@ -22,10 +22,9 @@ from agreement_pipeline.statistics import Clusters, RatingPatterns
 
 
 class Side(NamedTuple):
-    """One side of a comparison: a measure on a statistic, and a name for it.
+    """One side of a comparison: a measure on a statistic with a name.
 
-    A measure of every category is compared on `category`, or on the lowest category if none is
-    named.
+    A measure of every category is compared on `category`. If none is named, the lowest is taken.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The jackknife: weights without each item or cluster, and how far the value moves.
 
-If a value is undefined without some item, the variance is nan, and the interval must be the
+If a value is undefined without some item, the variance is nan. Then the interval must be the
 measure's bounds.
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
 from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, measure
-from agreement_pipeline.ratings import MISSING, Array, Codes
+from agreement_pipeline.ratings import MISSING, Codes
 from agreement_pipeline.statistics import PanelPatterns, RatingPatterns
 
 
@@ -18,16 +18,6 @@ def strict_majority(panel: PanelPatterns) -> Codes:
     """The category that more than half of an item's raters give; shape (P,); -1 without one."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
-
-
-def items_without_majority(panel: PanelPatterns) -> Array:
-    """How many items have no strict majority; shape (...).
-
-    Only items that the classifier labelled and the panel rated are counted. `consensus_kappa`
-    leaves them out.
-    """
-    rated = (panel.labels >= 0) & (panel.panel.codes >= 0).any(1)
-    return np.asarray(panel.weights @ (rated & (strict_majority(panel) == MISSING)))
 
 
 def _with_majority(panel: PanelPatterns) -> RatingPatterns:
@@ -73,7 +63,6 @@ def consensus_kappa(panel: PanelPatterns) -> Coefficient:
 
     The majority is treated as one rater, as in Cohen's kappa. Items without a strict majority are
     left out. These are the hard items, so the value holds for the others only.
-    `items_without_majority` counts them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The Dagster layer: assets, checks, sensors and schedules."""
+"""The Dagster layer."""
 
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.component import AnnotationProject, project_definitions

@@ -1,8 +1,12 @@
-"""Asset checks: the display of what was found, and the early stop. The lock is elsewhere, in `release_round`."""
+"""Asset checks: they show what was found and stop a run early.
+
+The lock on a release is not here. It is in `release_round`.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 import dagster as dg
+import pandas as pd
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import Estimate
@@ -11,12 +15,13 @@ from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     finding_metadata,
+    frame_table,
     number,
-    verdict_table,
 )
 from agreement_pipeline.policy import Decision, Policy, Verdict
+from agreement_pipeline.report import headlines, not_admitted, verdict_rows, why_undefined
 
-ADMITTED = "admitted"
+ADMITTED, NO_ROUND_HELD = "admitted", "no_round_held"
 
 
 def contract_specs(
@@ -34,7 +39,7 @@ def contract_specs(
 def contract_results(
     asset: dg.AssetKey, findings: Iterable[Finding]
 ) -> Iterator[dg.AssetCheckResult]:
-    """A result for each finding; a failure is an error or a warning as the contract says."""
+    """A result for each finding. The contract says if a failure is an error or a warning."""
     for finding in findings:
         yield dg.AssetCheckResult(
             asset_key=asset,
@@ -51,7 +56,7 @@ def contract_results(
 def defined_specs(
     asset: dg.AssetKey, measures: Iterable[str], partitions: dg.PartitionsDefinition
 ) -> list[dg.AssetCheckSpec]:
-    """A check for each measure: has it a value for this round?"""
+    """A check for each measure: does this round have a value?"""
     return [
         partitioned_check(
             f"{name}_defined",
@@ -66,29 +71,26 @@ def defined_specs(
 def defined_results(
     asset: dg.AssetKey, measures: Iterable[str], estimates: Sequence[Estimate]
 ) -> Iterator[dg.AssetCheckResult]:
-    """A warning for each measure without a value, with the reason."""
+    """A result for each measure: a warning with the reason if it has no value."""
     for name in measures:
-        mine = [
-            e for e in estimates if e.measure == name and e.scope.kind in ("round", "classifier")
-        ]
-        reasons = [f"{e.scope}: {e.undefined}" for e in mine if e.undefined] or (
-            [] if mine else ["nothing in this round that it could be computed from"]
-        )
-        values = {str(e.scope): number(e.value) for e in mine if e.value is not None}
+        mine = [found for found in headlines(estimates) if found.measure == name]
+        reasons = why_undefined(mine)
         yield dg.AssetCheckResult(
             asset_key=asset,
             check_name=f"{name}_defined",
             passed=not reasons,
             severity=dg.AssetCheckSeverity.WARN,
             description="; ".join(reasons) or "defined",
-            metadata=values,
+            metadata={
+                str(found.scope): number(found.value) for found in mine if found.value is not None
+            },
         )
 
 
 def policy_specs(
     asset: dg.AssetKey, policy: Policy, partitions: dg.PartitionsDefinition
 ) -> list[dg.AssetCheckSpec]:
-    """A check for each rule, and the one that blocks: is the round admitted?"""
+    """A check for each rule, and a blocking one for the decision."""
     rules = [
         partitioned_check(
             rule.name, asset=asset, description=rule.description, partitions=partitions
@@ -108,7 +110,7 @@ def policy_specs(
 def policy_results(
     asset: dg.AssetKey, policy: Policy, decision: Decision
 ) -> Iterator[dg.AssetCheckResult]:
-    """The decision, and a result for each rule."""
+    """A result for the decision and for each rule."""
     yield dg.AssetCheckResult(
         asset_key=asset,
         check_name=ADMITTED,
@@ -127,12 +129,29 @@ def policy_results(
             ),
             severity=dg.AssetCheckSeverity.WARN,
             description="; ".join(verdict.reason for verdict in verdicts),
-            metadata={"verdicts": verdict_table(verdicts), **_numbers(verdicts)},
+            metadata={"verdicts": frame_table(verdict_rows(verdicts)), **_numbers(verdicts)},
         )
 
 
+def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
+    """A check over all rounds: is every round admitted?"""
+    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Every round is admitted.")
+
+
+def history_result(asset: dg.AssetKey, rounds: pd.DataFrame) -> dg.AssetCheckResult:
+    """A warning that names the rounds that are held or were not judged."""
+    found = not_admitted(rounds)
+    return dg.AssetCheckResult(
+        asset_key=asset,
+        check_name=NO_ROUND_HELD,
+        passed=not found,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(found) or "every round is admitted",
+    )
+
+
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """The value, limits and q of a rule on one single estimate, which the UI plots."""
+    """What the UI plots of a rule with one verdict: its value, limits and q."""
     if len(verdicts) != 1:
         return {}
     said = verdicts[0].to_mapping()

@@ -1,4 +1,4 @@
-"""A project as a Dagster component, and the definitions that every way of writing it shares."""
+"""A project as a Dagster component."""
 
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     limits: Annotated[Limits, MAPPING] = Limits()
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The project's assets, checks, jobs, sensor and schedule."""
+        """The definitions of the project."""
         settings = (
             self
             if "root" in self.model_fields_set
@@ -36,7 +36,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
 
 def project_definitions(settings: ProjectSettings) -> dg.Definitions:
-    """The definitions of one project, from a component, a YAML file or Python."""
+    """The definitions of one project, however its settings were written."""
     project = Project(settings).checked()
     jobs = build_jobs(project)
     return dg.Definitions(

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from agreement_pipeline.orchestration.assets import partitions_of
 from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.steps import partitions_of
 from agreement_pipeline.projects import Project
 
 BY_ROUND = (

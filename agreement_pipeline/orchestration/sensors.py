@@ -9,8 +9,8 @@ from pathlib import Path
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.assets import partitions_of
 from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.steps import partitions_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name
@@ -63,9 +63,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     return new_rounds
 
 
-def _runs(
-    project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]
-) -> dg.SensorResult:
+def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) -> dg.SensorResult:
     requests = [
         dg.RunRequest(
             run_key=_run_key(project, each),

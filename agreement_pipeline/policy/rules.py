@@ -157,8 +157,8 @@ class Rule:
         title = registered(self.measure).title
         return (
             f"The lower limit of {title} of the {self.scope} reaches {self.reliable:g} "
-            f"(tentative from {self.tentative:g}); "
-            f"{'holds the release' if self.effect == 'hold' else 'warns only'}."
+            f"(tentative: {self.tentative:g}). "
+            f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
         )
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:

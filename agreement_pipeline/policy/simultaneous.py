@@ -119,7 +119,7 @@ def _standing(
 def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
     said = (
         f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet "
-        f"{level:.2g}, and at {verdict.kind} its q is {in_words(q, SIGNIFICANT)}"
+        f"{in_words(level, SIGNIFICANT)}, and at {verdict.kind} its q is {in_words(q, SIGNIFICANT)}"
     )
     return replace(
         verdict,

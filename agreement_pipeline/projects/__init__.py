@@ -1,4 +1,4 @@
-"""What a team says about one annotation project, and its steps from the inbox to the store."""
+"""One annotation project: its settings and its steps from the inbox to the store."""
 
 from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.files import load_projects

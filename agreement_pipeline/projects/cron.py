@@ -1,4 +1,4 @@
-"""Cron expressions of five fields: minute, hour, day of the month, month and day of the week."""
+"""Cron expressions of five fields."""
 
 import re
 
@@ -20,7 +20,10 @@ PART = re.compile(
 
 
 def is_cron_expression(text: str) -> bool:
-    """True for five fields of numbers, names, ranges, steps and lists whose day exists.
+    """True for five cron fields whose day exists.
+
+    A field holds numbers, names, ranges, steps or a list of these. The fields are minute, hour, day
+    of the month, month and day of the week.
 
     >>> is_cron_expression("0 6 * * 1"), is_cron_expression("*/15 8-18 * jan,jul mon-fri")
     (True, True)

@@ -42,7 +42,7 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
         there = sorted(path.name for path in folder.glob("*"))
         raise ProjectError(
             f"{folder}: found {listed(there)}; expected a project's YAML file. "
-            "Write one, see docs/guide.md."
+            "Write one, see docs/guide/project.md."
         )
     return tuple(load_project(path) for path in files)
 

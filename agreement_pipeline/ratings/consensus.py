@@ -1,6 +1,7 @@
-"""Training labels from ratings: one row an item, however often it was rated."""
+"""Training labels from ratings: one row for each item."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,55 +9,79 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.ratings import Ratings
-from agreement_pipeline.ratings.scale import Array, Codes, Scale
+from agreement_pipeline.ratings.scale import Array, Category, Codes, Scale
 
 UNRESOLVED = ("tie", "single")
 
 
 def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
-    """What the panel says of each item.
+    """The label of the panel for each item.
 
-    The first rating of each rater counts, earlier rounds' ratings, replicates and classifiers do not. Items that nobody of the panel rated,
-    and gold items, whose label was known before, have no row.
+    The first rating of each rater counts. These do not count: ratings of earlier rounds,
+    replicates, and classifiers. An item without a rating of the panel has no row. A gold item
+    has no row either, because its label was known before.
 
     Parameters
     ----------
     ratings
         The ratings of a round.
     round_name
-        What to write in the column `round`.
+        The value of the column `round`.
 
     Returns
     -------
     pandas.DataFrame
-        Sorted by `id`, with the columns
+        Sorted by `id`, with these columns:
 
-        - `id`, `round` and, where the items have one, `text`;
-        - `label`: the category that more raters gave than any other; on an interval or ratio scale the mean; None where unresolved;
-        - `soft_label`: the share of the ratings in each category, in the scale's order, summing to 1;
-        - `votes`: the ratings in each category;
-        - `n_raters`: how many raters rated it;
-        - `entropy_bits`: -Σ p log2 p of the soft label, 0 to log2 K;
-        - `resolution`: *unanimous* (two ratings or more, all equal), *plurality* (one category leads), *mean* (interval and ratio scales),
-          *tie* (several lead; none is chosen) or *single* (one rating only). The last two are unresolved.
+        - `id` and `round`
+        - `text`, if the items have texts
+        - `label`: the category that more raters gave than any other. On an interval or ratio
+          scale: the mean. None for an unresolved item.
+        - `soft_label`: the share of the ratings in each category, in the order of the scale.
+          The shares sum to 1.
+        - `votes`: the number of ratings in each category
+        - `n_raters`: the number of raters
+        - `entropy_bits`: -Σ p log2 p of the soft label, from 0 to log2 K
+        - `resolution`: how the label was found, as in the table below
 
-        A continuous scale has no categories, and then there is no `soft_label`, `votes` or `entropy_bits`.
+        ============ ===============================================  ========
+        resolution   ratings of the item                              resolved
+        ============ ===============================================  ========
+        *unanimous*  two or more, all equal                           yes
+        *plurality*  one category leads                               yes
+        *mean*       not all equal, on an interval or ratio scale     yes
+        *tie*        several categories lead, and none is chosen      no
+        *single*     only one                                         no
+        ============ ===============================================  ========
+
+        A continuous scale has no categories. Then `soft_label`, `votes` and `entropy_bits`
+        are left out.
 
     Raises
     ------
     RatingsError
-        A label is a vector of numbers, of which no mean is taken.
+        The labels are vectors of numbers, which have no consensus.
 
     Examples
     --------
     >>> from agreement_pipeline import Ratings, Scale
-    >>> frame = pd.DataFrame({"item": ["i1", "i1", "i1", "i2", "i2"], "rater": list("abcab"), "label": ["yes", "yes", "no", "no", "yes"]})
-    >>> consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))[["id", "label", "votes", "resolution"]].to_dict("list")
-    {'id': ['i1', 'i2'], 'label': ['yes', None], 'votes': [[1, 2], [1, 1]], 'resolution': ['plurality', 'tie']}
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "item": ["i1", "i1", "i1", "i2", "i2"],
+    ...         "rater": ["a", "b", "c", "a", "b"],
+    ...         "label": ["yes", "yes", "no", "no", "yes"],
+    ...     }
+    ... )
+    >>> labels = consensus(Ratings.from_frame(frame, Scale(("no", "yes"))))
+    >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[0]
+    {'id': 'i1', 'label': 'yes', 'votes': [1, 2], 'resolution': 'plurality'}
+    >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[1]
+    {'id': 'i2', 'label': None, 'votes': [1, 1], 'resolution': 'tie'}
     """
     if ratings.scale.dimensions > 1:
         raise RatingsError(
-            f"round {round_name or 'of vectors'}: labels of {ratings.scale.dimensions} dimensions found; one a label is required for training labels. "
+            f"round {round_name or 'of vectors'}: found labels of {ratings.scale.dimensions} "
+            "dimensions; expected one dimension for training labels. "
             "Release each dimension as a round of its own."
         )
     rated = _panel_ratings(ratings)
@@ -72,18 +97,8 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
         "id": list(items),
         "round": round_name,
         **_texts(ratings, items),
-        "label": pd.Series(
-            [
-                None if how in UNRESOLVED else label
-                for label, how in zip(labels, resolution, strict=True)
-            ],
-            dtype=object,
-        ),
-        **(
-            {}
-            if ratings.scale.continuous
-            else {"soft_label": _soft(votes).tolist(), "votes": votes.tolist()}
-        ),
+        "label": _unless_unresolved(labels, resolution),
+        **({} if ratings.scale.continuous else _by_category(votes)),
         "n_raters": n_raters,
         **({} if ratings.scale.continuous else {"entropy_bits": _entropy(_soft(votes))}),
         "resolution": resolution,
@@ -97,7 +112,7 @@ def resolved(labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def unresolved(labels: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `consensus` that have none."""
+    """The rows of `consensus` that have no label."""
     return labels[labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
 
 
@@ -119,8 +134,16 @@ def _texts(ratings: Ratings, items: Any) -> dict[str, list[object]]:
     )
 
 
+def _unless_unresolved(labels: Sequence[Category], resolution: Sequence[str]) -> pd.Series:
+    """The labels, with None for an unresolved item."""
+    kept = [
+        None if how in UNRESOLVED else label for label, how in zip(labels, resolution, strict=True)
+    ]
+    return pd.Series(kept, dtype=object)
+
+
 def _votes(labels: pd.Series, item: Codes, n_items: int, scale: Scale) -> Codes:
-    """Ratings of each item in each category, shape (N, K)."""
+    """The number of ratings of each item in each category, shape (N, K)."""
     votes = np.zeros((n_items, len(scale.names)), dtype=np.int64)
     for k, category in enumerate(scale.categories or ()):
         votes[:, k] = np.bincount(item[labels == category], minlength=n_items)
@@ -128,7 +151,7 @@ def _votes(labels: pd.Series, item: Codes, n_items: int, scale: Scale) -> Codes:
 
 
 def _leaders(votes: Codes, scale: Scale) -> tuple[list[str], list[str]]:
-    """The first category with most votes, and how it came by them."""
+    """For each item: the first category with the most votes, and the resolution."""
     most, total = votes.max(1), votes.sum(1)
     leading = (votes == most[:, None]).sum(1)
     resolution = np.select(
@@ -138,7 +161,10 @@ def _leaders(votes: Codes, scale: Scale) -> tuple[list[str], list[str]]:
 
 
 def _means(labels: pd.Series, item: Codes, n_raters: Codes) -> tuple[list[float], list[str]]:
-    """The mean label of each item, exact to the last digit in whatever order the raters stand, and how it came about."""
+    """For each item: the mean label and the resolution.
+
+    The mean is exact to the last digit in every order of the raters.
+    """
     given = (
         np.split(
             labels.to_numpy(dtype=float)[np.argsort(item, kind="stable")], np.cumsum(n_raters)[:-1]
@@ -151,6 +177,10 @@ def _means(labels: pd.Series, item: Codes, n_raters: Codes) -> tuple[list[float]
         "single" if len(values) == 1 else "unanimous" if np.ptp(values) == 0 else "mean"
         for values in given
     ]
+
+
+def _by_category(votes: Codes) -> dict[str, list[Any]]:
+    return {"soft_label": _soft(votes).tolist(), "votes": votes.tolist()}
 
 
 def _soft(votes: Codes) -> Array:

@@ -17,8 +17,11 @@ LATIN = str.maketrans(
 def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """Groups of different names that print alike.
 
-    Such names differ only in letters of other scripts, normal forms, capitals, invisible characters
-    or blanks.
+    Such names differ only in these:
+
+    - letters of other scripts
+    - normal forms and capitals
+    - invisible characters and blanks
 
     >>> lookalikes(["ana", "ben", "\u0430na"]) == (("ana", "\u0430na"),)
     True

@@ -1,4 +1,4 @@
-"""Ratings as a table of bytes, and back."""
+"""Ratings as a Parquet table, and back."""
 
 import io
 from typing import Any
@@ -17,10 +17,26 @@ EXTRAS = ("confidence", "timestamp")
 
 
 def ratings_table(ratings: Ratings) -> pa.Table:
-    """One row a rating, with what is known of its item; then one row, without rater and label, for each item that nobody rated.
+    """The ratings as a table.
 
-    Columns `item`, `rater`, `kind` (panel or classifier), `label`, `occurrence`, `earlier` and, where the ratings have them, `confidence`,
-    `timestamp`, `text`, `gold`, `cluster`.
+    Each rating has a row, with the contents of its item. Each item without a rating has a
+    row without rater and label. These rows come last.
+
+    ============== ======================= =================================
+    column         value                   when it is there
+    ============== ======================= =================================
+    `item`         text                    always
+    `rater`        text                    always
+    `kind`         panel or classifier     always
+    `label`        as on the scale         always
+    `occurrence`   whole number from 1     always
+    `earlier`      true or false           always
+    `confidence`   as given                if the ratings have it
+    `timestamp`    as given                if the ratings have it
+    `text`         text                    if the items have it
+    `gold`         true or false           if the items have it
+    `cluster`      text                    if the items have it
+    ============== ======================= =================================
     """
     table = ratings.table
     rated = {
@@ -44,7 +60,7 @@ def ratings_table(ratings: Ratings) -> pa.Table:
 
 
 def ratings_of(table: pa.Table, scale: Scale, *, source: str) -> Ratings:
-    """The ratings that `ratings_table` made a table of, checked again.
+    """The ratings in a table of `ratings_table`, checked again.
 
     Raises
     ------
@@ -55,14 +71,15 @@ def ratings_of(table: pa.Table, scale: Scale, *, source: str) -> Ratings:
     missing = [name for name in (*KEY, "label", "kind", "earlier") if name not in frame]
     if missing:
         raise RatingsError(
-            f"{source}: no columns {missing} found; they are required of stored ratings. Store the round again."
+            f"{source}: found no columns {missing}; expected them in stored ratings. "
+            "Store the round again."
         )
     classifiers = sorted(frame.loc[frame["kind"] == "classifier", "rater"].unique())
     return Ratings.from_frame(frame, scale, classifiers=classifiers, source=source)
 
 
 def kinds_in(values: "pd.Series[Any]") -> str:
-    """The kinds of values in a column; times of two time zones are two.
+    """The kinds of values in a column. Times of two time zones are two kinds.
 
     >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
     "['float', 'int']"
@@ -79,7 +96,10 @@ def kinds_in(values: "pd.Series[Any]") -> str:
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
-    """A table, with the metadata of its schema, as a Parquet file; equal tables give equal bytes."""
+    """A table as a Parquet file, with the metadata of its schema.
+
+    Equal tables give equal bytes.
+    """
     sink = io.BytesIO()
     pq.write_table(
         table,
@@ -105,7 +125,8 @@ def parquet_table(data: bytes) -> pa.Table:
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
-            f"Parquet file: {cause}; a readable one is required. Restore the file."
+            f"Parquet file: found one that cannot be read ({cause}); "
+            "expected a readable file. Restore the file."
         ) from None
     return table
 
@@ -137,6 +158,7 @@ def _extra(values: "pd.Series[str]") -> pa.Array:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, OverflowError):
         raise RatingsError(
-            f"ratings: column {values.name!r} with {kinds_in(values)} found; numbers, texts or times throughout are required to keep them. "
+            f"ratings: found column {values.name!r} with {kinds_in(values)}; "
+            "expected only numbers, only texts or only times. "
             "Write the column as text, which is kept as it stands."
         ) from None

@@ -1,4 +1,4 @@
-"""What a label may be, and its level of measurement."""
+"""Scales: the possible labels, and their level of measurement."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interva
 LEVELS: tuple[Level, ...] = get_args(Level)
 UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MOST_CATEGORIES = 64
-LARGEST = 1e150  # the squares of such numbers, and the sums of many of them, are finite still
+LARGEST = 1e150  # squares of such numbers are finite, and so are sums of many squares
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Category = str | int | float
@@ -26,27 +26,38 @@ MISSING = -1  # the code of a missing rating, where codes are positions among th
 
 @dataclass(frozen=True)
 class Scale:
-    """The categories a label may take, in order, and their level of measurement.
+    """The possible categories of a label, in order, and their level of measurement.
 
     Parameters
     ----------
     categories
-        At least two, all different. Text on a nominal or ordinal scale, where an ordinal scale reads them from the
-        lowest to the highest; finite numbers up to 1e150 in size on an interval or ratio scale. `None` on any level but the nominal:
-        any such number may occur (any vector of them on a multivariate interval scale), and no list of categories exists.
+        At least two, all different. They depend on the level:
+
+        - nominal: texts
+        - ordinal: texts from the lowest to the highest
+        - interval and ratio: finite numbers of at most 1e150 in size
+
+        `None` means that there is no list of categories. Then any such number can be a label.
+        On a multivariate interval scale, any vector of such numbers can be a label. A nominal
+        scale needs a list.
     level
         nominal, ordinal, interval, ratio or multivariate interval.
     dimensions
-        How many numbers make a label: two or more on a multivariate interval scale, else one.
+        The numbers in a label: two or more on a multivariate interval scale, else one.
     declared
-        Did the team name the categories? Where they were read off the ratings, nobody knows which others there could have been, nor how far
-        apart the scale's ends are.
+        True if the team named the categories. False if they were read off the ratings. Then
+        other categories are possible, and the ends of the scale are unknown.
 
     Raises
     ------
     RatingsError
-        Fewer than two categories, one twice, a missing one, text or a number beyond 1e150 on an interval or ratio scale, a negative number on a
-        ratio scale, a number of dimensions that the level does not have.
+        One of these:
+
+        - There are fewer than two categories.
+        - A category is missing, or it is there twice.
+        - On an interval or ratio scale, a category is a text or beyond 1e150 in size.
+        - On a ratio scale, a category is negative.
+        - The level does not have this number of dimensions.
 
     Examples
     --------
@@ -66,45 +77,47 @@ class Scale:
     def __post_init__(self) -> None:
         if self.level not in LEVELS:
             raise RatingsError(
-                f"scale: level {self.level!r} found; one of {listed(LEVELS)} is required. Correct the level."
+                f"scale: found level {self.level!r}; expected one of {listed(LEVELS)}. "
+                "Correct the level."
             )
         self._check_dimensions()
         if self.categories is None:
             if self.level == "nominal":
                 raise RatingsError(
-                    f"scale: no categories found; the {self.level} level requires a list of them. Name the categories."
+                    f"scale: found no categories; expected a list of them on the {self.level} "
+                    "level. Name the categories."
                 )
             return
-        object.__setattr__(
-            self, "categories", tuple(self._category(value) for value in self.categories)
-        )
-        if len(set(self.categories)) != len(self.categories):
-            twice = [c for i, c in enumerate(self.categories) if c in self.categories[:i]]
+        categories = tuple(self._category(value) for value in self.categories)
+        object.__setattr__(self, "categories", categories)
+        _refuse_repeated(categories)
+        if len(categories) < 2:
             raise RatingsError(
-                f"scale: categories {listed(twice)} found twice; each is required once. Remove the repetition."
-            )
-        if len(self.categories) < 2:
-            raise RatingsError(
-                f"scale: {len(self.categories)} category found, {listed(self.categories)}; at least two are required, since agreement on "
-                "the only possible label says nothing. Name as categories every label that raters could have chosen (--categories yes,no)."
+                f"scale: found {len(categories)} category, {listed(categories)}; "
+                "expected at least two, since agreement on the only possible label says nothing. "
+                "Name as categories every label that raters could have chosen "
+                "(--categories yes,no)."
             )
 
     def _check_dimensions(self) -> None:
         multivariate = self.level == "multivariate interval"
         if self.dimensions < 1 or (self.dimensions > 1) != multivariate:
-            need = "two or more are" if multivariate else "one is"
             raise RatingsError(
-                f"scale: {self.dimensions} dimensions found on the {self.level} level; {need} required there. Correct the level or the dimensions."
+                f"scale: found {self.dimensions} dimensions on the {self.level} level; "
+                f"expected {'two or more' if multivariate else 'one'} there. "
+                "Correct the level or the dimensions."
             )
         if multivariate and self.categories is not None:
             raise RatingsError(
-                f"scale: categories {listed(self.categories)} found on the {self.level} level; none are possible there. Leave them out."
+                f"scale: found categories {listed(self.categories)} on the {self.level} level; "
+                "expected none there. Leave them out."
             )
 
     def _category(self, value: object) -> Category:
         if not present(value):
             raise RatingsError(
-                f"scale: category {value!r} found; a name or a number is required. Leave missing ratings out of the categories."
+                f"scale: found category {value!r}; expected a name or a number. "
+                "Leave missing ratings out of the categories."
             )
         if not self.numeric:
             return category_text(value)
@@ -112,22 +125,32 @@ class Scale:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise RatingsError(
-                f"scale: category {value!r} found on the {self.level} level; numbers are required there. Use level nominal or ordinal for names."
+                f"scale: found category {value!r} on the {self.level} level; "
+                "expected numbers there. Use level nominal or ordinal for names."
             ) from None
         if not abs(number) <= LARGEST or (self.level == "ratio" and number < 0):
             sign = "non-negative " if self.level == "ratio" else ""
             raise RatingsError(
-                f"scale: category {value!r} found; the {self.level} level requires finite {sign}numbers up to {LARGEST:g} in size. Correct it."
+                f"scale: found category {value!r}; expected finite {sign}numbers of at most "
+                f"{LARGEST:g} in size on the {self.level} level. Correct it."
             )
         return number
 
     @classmethod
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
-        """The scale that the labels themselves suggest, its categories not declared.
+        """The scale that fits the labels. Its categories are not declared.
 
-        Nominal: the labels in text order. Ordinal: numbers in numeric order; words have no order that could be read off
-        them, so they must be named. Interval and ratio: the distinct numbers, or any number where there are more than
-        64 of them. Multivariate interval: as many dimensions as the longest label has.
+        ======================= ======================================================
+        level                   categories
+        ======================= ======================================================
+        nominal                 the labels in text order
+        ordinal                 the labels in numeric order
+        interval, ratio         the distinct numbers. No list, if there are more than 64.
+        multivariate interval   no list. The longest label gives the dimensions.
+        ======================= ======================================================
+
+        Words have no numeric order, so the categories of an ordinal scale of words must be
+        named.
         """
         if level == "multivariate interval":
             return cls(
@@ -153,29 +176,37 @@ class Scale:
             ordered = sorted({category_text(label) for label in distinct}, key=_rank)
         except ValueError:
             raise RatingsError(
-                f"scale: labels {listed(sorted(map(str, distinct)))} found on the ordinal level; words have no order of their own. "
-                "Name the categories from the lowest to the highest (--categories low,middle,high)."
+                f"scale: found labels {listed(sorted(map(str, distinct)))} on the ordinal level; "
+                "expected numbers, since words have no order of their own. "
+                "Name the categories from the lowest to the highest "
+                "(--categories low,middle,high)."
             ) from None
         return cls(tuple(ordered), level, declared=False)
 
     @property
     def numeric(self) -> bool:
-        """Are labels numbers (interval, ratio, and any level without categories) rather than names (nominal, ordinal)?"""
+        """True if labels are numbers, False if they are names.
+
+        Labels are numbers on interval and ratio scales, and on every scale without categories.
+        """
         return self.level in ("interval", "ratio") or self.continuous
 
     @property
     def continuous(self) -> bool:
-        """May any number occur, so that no list of categories exists?"""
+        """True if any number can be a label, so there is no list of categories."""
         return self.categories is None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The categories as text, in order; empty on a continuous scale."""
+        """The categories as text, in order. Empty on a continuous scale."""
         return tuple(category_text(category) for category in self.categories or ())
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """A number for each category, shape (K,): its value on an interval or ratio scale, else its rank 1 … K."""
+        """A number for each category, shape (K,).
+
+        On an interval or ratio scale: its value. Else: its rank from 1 to K.
+        """
         categories = self.categories or ()
         return np.array(categories if self.numeric else range(1, len(categories) + 1), dtype=float)
 
@@ -185,7 +216,7 @@ class Scale:
         Raises
         ------
         RatingsError
-            The scale does not hold the label.
+            The scale does not have the label.
         """
         try:
             return (self.categories or ()).index(
@@ -193,11 +224,12 @@ class Scale:
             )
         except ValueError:
             raise RatingsError(
-                f"scale: label {label!r} found; one of {listed(self.names)} is required. Correct the label or add it to the scale."
+                f"scale: found label {label!r}; expected one of {listed(self.names)}. "
+                "Correct the label or add it to the scale."
             ) from None
 
     def number(self, label: object) -> float:
-        """`label` as the finite number that an interval or ratio scale requires."""
+        """`label` as a finite number, as interval and ratio scales need it."""
         return float(self._category(label))
 
     def to_mapping(self) -> dict[str, object]:
@@ -221,6 +253,15 @@ class Scale:
         )
 
 
+def _refuse_repeated(categories: tuple[Category, ...]) -> None:
+    if len(set(categories)) != len(categories):
+        twice = [c for i, c in enumerate(categories) if c in categories[:i]]
+        raise RatingsError(
+            f"scale: found categories {listed(twice)} twice; expected each once. "
+            "Remove the repetition."
+        )
+
+
 def _rank(text: str) -> tuple[float, str]:
     number = float(text)
     if not math.isfinite(number):
@@ -229,7 +270,7 @@ def _rank(text: str) -> tuple[float, str]:
 
 
 def present(label: object) -> bool:
-    """Is there a label, rather than one of the marks for a missing one?
+    """True for a label, False for a mark of a missing one.
 
     >>> present("no"), present(0), present(None), present(float("nan"))
     (True, True, False, False)
@@ -239,7 +280,9 @@ def present(label: object) -> bool:
 
 
 def category_text(value: object) -> str:
-    """A category as it is written: whole numbers without a decimal point, the members of a set in order with `|` between them.
+    """A category as text.
+
+    A whole number has no decimal point. The members of a set are sorted and joined with `|`.
 
     >>> category_text(3.0), category_text("yes"), category_text(True)
     ('3', 'yes', 'True')
@@ -256,7 +299,10 @@ def category_text(value: object) -> str:
 
 
 def numbers_of(label: object) -> tuple[float, ...]:
-    """The numbers of a vector, each finite and up to 1e150 in size: a tuple, a list, an array, or text with `|` between them; none where it is anything else.
+    """The numbers of a vector, each finite and at most 1e150 in size.
+
+    A vector is a tuple, a list, an array, or a text of numbers joined with `|`. Anything else
+    gives no numbers.
 
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())

@@ -1,4 +1,4 @@
-"""Readers: one export format a file, each from an export to rows under canonical names."""
+"""Readers: each reads one export format as rows under canonical names."""
 
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.files import UNFINISHED

@@ -41,7 +41,7 @@ def whole_bytes(path: Path) -> bytes:
     Raises
     ------
     RatingsError
-        The file changed, cannot be read, or is empty.
+        The file changed or is empty, or it cannot be read.
     """
     try:
         before = path.stat()
@@ -71,7 +71,7 @@ def whole_text(path: Path) -> str:
     Raises
     ------
     RatingsError
-        The file changed, cannot be read, is empty or blank, is not UTF-8, or holds a NUL byte.
+        The file cannot be read whole as UTF-8 text, or it is blank.
     """
     data = whole_bytes(path)
     if b"\0" in data:

@@ -1,4 +1,4 @@
-"""Checked ratings from a file or a DataFrame: the one way in, for projects and the command line."""
+"""Checked ratings from a file or a DataFrame, for projects and the command line alike."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -42,8 +42,8 @@ def read(
     scale
         What the labels may be. None: the scale is read off the labels, on `level`.
     classifiers
-        Names of raters that are models, each with at least one rating. Or a function from all
-        raters as they are written, and the name of the source, to those names.
+        Names of raters that are models, each with at least one rating. Or a function that returns
+        these names. Its arguments are all raters as they are written and the source's name.
     usable
         Refuse ratings in which no two raters meet.
     round_name
@@ -54,7 +54,7 @@ def read(
     Raises
     ------
     RatingsError
-        The source or its ratings are not what they must be, or are of several rounds.
+        A check of the source or of its ratings fails.
     ProjectError
         The columns belong to the other layout.
 
@@ -89,7 +89,7 @@ def read_rounds(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS)
     Raises
     ------
     RatingsError
-        The file is not what it must be, has no such column, or has a row without a round.
+        The file is broken. Or it has no such column, or a row without a round.
     """
     return reader_of(path).rounds(path, columns, limits)
 

@@ -23,7 +23,7 @@ class Rows:
     ----------
     frame
         One row a rating, in the order of the source. The index level `row` is the row of the
-        source; a level `column` is its column, if every rater has one.
+        source. A wide table has a level `column` too.
     columns
         The name in the source of each canonical column, for errors.
     source

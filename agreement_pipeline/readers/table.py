@@ -1,4 +1,4 @@
-"""Tables, long or wide: delimited text, JSON Lines, Parquet and DataFrames."""
+"""Long and wide tables in delimited text, JSON Lines, Parquet or a DataFrame."""
 
 import math
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ def table_rows(
 ) -> Rows:
     """The ratings in a table under their canonical names, one row a rating.
 
-    Cells of text are kept as they are written, `NA`, `001` and `1e5` too. Only an empty cell is
+    Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
     missing. Columns that nothing names are left out.
 
     Parameters
@@ -47,7 +47,7 @@ def table_rows(
     Raises
     ------
     RatingsError
-        The table is not what it must be, or does not have the columns.
+        The table is broken or lacks a column.
     ProjectError
         The columns belong to the other layout.
     """
@@ -73,7 +73,7 @@ def table_rounds(
     Raises
     ------
     RatingsError
-        The file is not what it must be, has no such column, or has a row without a round.
+        The file is broken. Or it has no such column, or a row without a round.
     """
     cells = file_cells(path, limits)
     column = columns.round or "round"

@@ -9,7 +9,7 @@ import yaml
 
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.text import in_words
+from agreement_pipeline.text import in_words, interval
 
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -18,8 +18,9 @@ CONFIGS = {
 }
 
 TENTATIVE = (
-    "> **Tentative.** A rule that can hold a release was met at its lower cut-off only. The policy admits this, "
-    "and conclusions from models trained on these labels are tentative too."
+    "> **Tentative.** A rule that can hold a release was met at its lower cut-off only. "
+    "The policy admits this, and conclusions from models trained on these labels "
+    "are tentative too."
 )
 
 
@@ -31,12 +32,13 @@ def card(
     scale: Scale,
 ) -> str:
     """The text of the card."""
-    rounds = ", ".join(_safe(name) for name in decisions)
+    rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
     tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
     parts = [
-        f"---\n{_front_matter(project, has_unresolved=report['rows']['unresolved'] > 0)}---",
+        f"---\n{_front_matter(project, has_unresolved=rows['unresolved'] > 0)}---",
         f"# {_safe(project)}",
-        f"Rounds: {rounds}. {report['rows']['train']} items have a training label; {report['rows']['unresolved']} are unresolved.",
+        f"Rounds: {rounds}. {rows['train']} items have a training label; "
+        f"{rows['unresolved']} are unresolved.",
         *tentative,
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
@@ -46,19 +48,24 @@ def card(
         "## Data",
         _columns(scale),
         "## How this release proves itself",
-        "`manifest.json` holds the digest of every file. `agreement-pipeline verify <this folder>` checks them, computes the agreement again "
-        "from the annotations in here, judges it by the policy in here, and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
+        "`manifest.json` holds the digest of every file. "
+        "`agreement-pipeline verify <this folder>` checks them, computes the agreement again "
+        "from the annotations in here, judges it by the policy in here, "
+        "and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _waived(waiver: Mapping[str, str]) -> str:
     verdict = f"{waiver['measure']} of {waiver['scope']} in round {waiver['round']}"
-    return f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} until {waiver['until']}: {_safe(waiver['why'])}"
+    return (
+        f"> **Under a waiver.** {_safe(waiver['who'])} answers for {_safe(verdict)} "
+        f"until {waiver['until']}: {_safe(waiver['why'])}"
+    )
 
 
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
-    """What Hugging Face `datasets` loads; it refuses a configuration without rows."""
+    """The configurations for Hugging Face `datasets`, which refuses one without rows."""
     configs = [
         {
             "config_name": name,
@@ -76,8 +83,10 @@ def _front_matter(project: str, *, has_unresolved: bool) -> str:
 def _admission(policy: Policy) -> str:
     said = f" {_safe(policy.description)}" if policy.description else ""
     return (
-        f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, which admits the verdicts {', '.join(policy.admit)}. "
-        "A verdict reads the interval of an estimate, not its value: it is *reliable* when the lower limit reaches the upper cut-off, "
+        f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, "
+        f"which admits the verdicts {', '.join(policy.admit)}. "
+        "A verdict reads the interval of an estimate, not its value: "
+        "it is *reliable* when the lower limit reaches the upper cut-off, "
         f"*tentative* when it reaches the lower one. {policy.manner}{said}"
     )
 
@@ -96,11 +105,7 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
     value, low, high = (verdict[name] for name in ("value", "low", "high"))
-    found = (
-        ("undefined", "undefined")
-        if value is None
-        else (in_words(value), f"{_limit(low)} to {_limit(high)}")
-    )
+    found = ("undefined", "undefined") if value is None else (in_words(value), interval(low, high))
     items = "0" if verdict["n_items"] is None else str(verdict["n_items"])
     effect = "" if verdict["effect"] == "hold" else " (holds nothing)"
     return (
@@ -111,10 +116,6 @@ def _verdict(verdict: Mapping[str, Any]) -> tuple[str, ...]:
         f"{verdict['verdict']}{effect}",
         verdict["reason"],
     )
-
-
-def _limit(limit: float | None) -> str:
-    return "no limit" if limit is None else in_words(limit)
 
 
 def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
@@ -136,9 +137,12 @@ def _columns(scale: Scale) -> str:
     )
     return "\n".join(
         [
-            f"- `default`: one row an item. `label`: {label}; `soft_label` and `votes` follow the same order.",
-            "- `annotations`: one row a rating, the raters under pseudonyms. Items that nobody rated have a row without rater and label.",
-            "- `unresolved`: the items that have no label, because the raters tied or only one rated them.",
+            f"- `default`: one row an item. `label`: {label}; "
+            "`soft_label` and `votes` follow the same order.",
+            "- `annotations`: one row a rating, the raters under pseudonyms. "
+            "Items that nobody rated have a row without rater and label.",
+            "- `unresolved`: the items that have no label, "
+            "because the raters tied or only one rated them.",
         ]
     )
 
@@ -153,6 +157,6 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text in which neither HTML nor Markdown means anything."""
+    """Text without active HTML or Markdown."""
     one_line = re.sub(r"\s+", " ", text)
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line))

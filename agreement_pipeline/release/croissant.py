@@ -1,7 +1,11 @@
-"""The description of a release in Croissant 1.0, with its properties for responsible AI.
+"""The description of a release in Croissant 1.0, with the properties for responsible AI.
 
-The vocabulary is that of the Croissant format specification 1.0 (http://mlcommons.org/croissant/1.0) and of Croissant RAI 1.0
-(http://mlcommons.org/croissant/RAI/1.0). It has no property for a coefficient of agreement, so that these are given in words.
+The vocabulary comes from two specifications:
+
+- Croissant format 1.0 (http://mlcommons.org/croissant/1.0)
+- Croissant RAI 1.0 (http://mlcommons.org/croissant/RAI/1.0)
+
+No property takes a coefficient of agreement. So the coefficients are given in words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +15,11 @@ import pyarrow as pa
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 PARQUET = "application/x-parquet"
+
+PROTOCOL = (
+    "The label of an item is the one that more raters gave than any other, "
+    "or the mean on an interval or ratio scale; ties are not broken."
+)
 
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -60,18 +69,18 @@ def croissant(
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
 ) -> dict[str, Any]:
-    """The description, as plain data.
+    """The description as plain data.
 
     Parameters
     ----------
     project
-        The project's name.
+        The name of the project.
     tables
         The schema and the digest of each Parquet file, by name.
     decisions
         The decision on each round.
     raters_per_item
-        The least and the most raters that an item has.
+        The smallest and the largest number of raters of an item.
     classifiers
         The models that were compared with the raters.
     """
@@ -79,12 +88,12 @@ def croissant(
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": project,
-        "description": f"Training labels and the annotations they come from; rounds {', '.join(decisions)}.",
+        "description": "Training labels and the annotations they come from; "
+        f"rounds {', '.join(decisions)}.",
         "conformsTo": CONFORMS_TO,
         "isLiveDataset": False,
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
-        "rai:dataAnnotationProtocol": "The label of an item is the one that more raters gave than any other, or the mean on an interval or ratio scale; "
-        "ties are not broken.",
+        "rai:dataAnnotationProtocol": PROTOCOL,
         "rai:dataAnnotationAnalysis": [
             f"{name}: {verdict['reason']}"
             for name, decision in decisions.items()

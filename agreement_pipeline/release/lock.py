@@ -1,38 +1,22 @@
-"""The lock: training data come out of this module, and only when the policy admits the ratings they are made from.
+"""The lock: the only module that lets training data out.
 
-Nothing here asks anybody else whether it may. A round is read again from its content-addressed bytes, judged again, and released or held.
+A round is read again from its stored bytes and judged again. The release is let out only
+if the policy admits every round in it. No other module is asked for permission.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers, assess, for_round
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release.contents import MANIFEST, Member, contents, gold_in
-from agreement_pipeline.release.places import places, stands, version_of
-from agreement_pipeline.release.proof import Release, prove, read_folder
-from agreement_pipeline.release.withdrawal import reconcile, withdraw_versions
-from agreement_pipeline.store import (
-    DECIDING,
-    Folder,
-    RoundVersion,
-    Store,
-    check_round_name,
-    folder_at,
-)
-
-__all__ = [
-    "Release",
-    "current_release",
-    "judge_round",
-    "open_release",
-    "release_dataset",
-    "release_round",
-    "verify_release",
-]
+from agreement_pipeline.policy import Decision, Policy, Waiver
+from agreement_pipeline.release.contents import MANIFEST, contents
+from agreement_pipeline.release.deciding import Judged, Terms, decide, refuse_replaced, today
+from agreement_pipeline.release.members import Member, gold_in
+from agreement_pipeline.release.opening import verify_release
+from agreement_pipeline.release.places import places, version_of
+from agreement_pipeline.release.proof import Release, prove
+from agreement_pipeline.store import DECIDING, Store, check_round_name
 
 
 def release_round(
@@ -44,28 +28,32 @@ def release_round(
     project: str,
     waivers: Sequence[Waiver] = (),
 ) -> Release:
-    """The training data of a round, if the policy admits it, or waivers of it turn the verdicts that hold it.
+    """Release the training data of a round, if the policy admits it.
 
-    The decision is recorded either way. When it holds the round, every release that contains the round is withdrawn.
+    A waiver can turn a verdict that holds the round. The decision is always recorded.
+    If the round is held, every release that contains it is withdrawn.
 
     Returns
     -------
     Release
-        In the folder `releases/<round>/<ratings digest>-<policy digest>` of the store. One that is there already, with the same ratings, policy
-        and contract, is verified and returned; one that was withdrawn is never revived, and one in other words is left as it is: the next gets the
-        suffix -2, -3, ….
+        In the folder `releases/<round>/<ratings digest>-<policy digest>` of the store.
+
+        If a release with the same ratings, policy and contract is there, it is verified
+        and returned. Two kinds of release are left as they are: a withdrawn one, and one
+        in the words of another version. The next release gets the suffix -2, -3, ….
 
     Raises
     ------
     ReleaseHeldError
-        The round is not admitted; the message gives every reason.
+        The round is not admitted. The message gives every reason.
     ReleaseInvalidError
-        What stands in its place is no release, or none that the log let out as it stands.
+        The folder holds something else than a release that the log let out.
     StoreError
-        The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
+        The store does not hold the round, its bytes were edited, or it was ingested again
+        meanwhile.
     """
     return _release(
-        store, round_name, [round_name], _Terms(policy, contract, tuple(waivers), _today()), project
+        store, round_name, [round_name], Terms(policy, contract, tuple(waivers), today()), project
     )
 
 
@@ -78,21 +66,24 @@ def release_dataset(
     project: str,
     waivers: Sequence[Waiver] = (),
 ) -> Release:
-    """The training data of several rounds together, each judged again.
+    """Release the training data of several rounds together. Each round is judged again.
 
-    An item met in several rounds keeps the row of the first of them, in the order given. One that is gold in any of them is gold in all: agreement
-    is not read on it, and it is not released. The release is called `<project>.dataset`.
+    If an item is in several rounds, its row comes from the first of these, in the order
+    given. If an item is gold in one round, it is gold in all: agreement is not read on it,
+    and it is not released. The release is called `<project>.dataset`.
 
     Raises
     ------
     ReleaseHeldError
-        A round is not admitted, none was given, or they do not go together; errors of the store as for `release_round`.
+        No round was given, a round is not admitted, or the rounds do not fit together.
+    ReleaseInvalidError, StoreError
+        As for `release_round`.
     """
     return _release(
         store,
         f"{project}.dataset",
         list(dict.fromkeys(rounds)),
-        _Terms(policy, contract, tuple(waivers), _today()),
+        Terms(policy, contract, tuple(waivers), today()),
         project,
     )
 
@@ -105,134 +96,40 @@ def judge_round(
     *,
     waivers: Sequence[Waiver] = (),
 ) -> tuple[Decision, bool]:
-    """Judge a round anew, record the decision, and withdraw what is no longer admitted.
+    """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
-    When the round is held, that is every release that contains it. When it is admitted, it is those of its former versions which the policy
-    would hold today.
+    If the round is held, every release that contains it is withdrawn. If it is admitted,
+    releases of its former versions are withdrawn, if the policy holds these versions today.
 
     Returns
     -------
     (Decision, bool)
-        The decision, and whether anything was withdrawn.
+        The decision. True if a release was withdrawn.
 
     Raises
     ------
     StoreError
-        The store does not hold the round, its bytes were edited, or it was ingested anew meanwhile.
+        The store does not hold the round, its bytes were edited, or it was ingested again
+        meanwhile.
     """
-    judged, withdrawn = _decide(
-        store, [round_name], _Terms(policy, contract, tuple(waivers), _today())
+    judged, withdrawn = decide(
+        store, [round_name], Terms(policy, contract, tuple(waivers), today())
     )
     return judged[0].decision, withdrawn
 
 
-def current_release(store: Store, round_name: str) -> Folder | None:
-    """The folder of the round's latest release that is in force."""
-    check_round_name(round_name)
-    found = (
-        entry["release"] for entry in reversed(store.in_force()) if entry["round"] == round_name
-    )
-    return next(
-        (store.root / "releases" / called for called in found if stands(store, called)), None
-    )
+def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
+    """Judge the rounds, make the release, and let it out if nothing changed meanwhile.
 
-
-def open_release(
-    path: Folder | str, *, require: Policy | None = None, store: Store | None = None
-) -> Release:
-    """A release for training, verified first.
-
-    Parameters
-    ----------
-    path
-        Its folder, or the URL of one.
-    require
-        A policy that its annotations must meet too, whatever it was released under; no waiver turns a verdict of it.
-    store
-        Where it was released, if that can be reached: its log must be whole, and say that the release is in force.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        It does not prove that it deserves to exist.
-    ReleaseHeldError
-        It does, but not under the required policy.
+    The slow steps run while other writers may write.
     """
-    release = verify_release(path)
-    if require is not None:
-        _refuse_unmet(release, require)
-    if store is not None:
-        _refuse_unlogged(release, store)
-    return release
-
-
-def verify_release(path: Folder | str) -> Release:
-    """A release, once everything in it has been derived again from its annotations, its policy and its contract.
-
-    This shows that the training rows follow from the annotations and that the policy admits these. It does not show who made the annotations:
-    it is no signature.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        It has no manifest, was withdrawn, a file is missing, extra or changed, something comes out otherwise, or a round is not admitted.
-    """
-    folder = folder_at(path)
-    return prove(read_folder(folder), folder, _today())
-
-
-def _refuse_unmet(release: Release, policy: Policy) -> None:
-    for round_name, ratings in release.ratings.items():
-        decision = assess(ratings, policy, release.contract).decision
-        if not decision.admitted:
-            raise ReleaseHeldError(
-                f"{release.path}: round {round_name} held under policy {policy.policy} version {policy.version} ({'; '.join(decision.reasons)}); "
-                "a release that meets it is required. Use another release, or the policy it was released under."
-            )
-
-
-def _refuse_unlogged(release: Release, store: Store) -> None:
-    if release.manifest_digest not in {entry["manifest_digest"] for entry in store.in_force()}:
-        raise ReleaseInvalidError(
-            f"{release.path}: no such release in force found in the log of {store.root}; one that was let out as it stands and not withdrawn is required. "
-            "Do not train on it; ask for the present release.",
-            "release_not_in_log",
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Terms:
-    """What rounds are judged by: a policy, a contract, the waivers that were written, and the day on which these are read."""
-
-    policy: Policy
-    contract: Contract
-    waivers: tuple[Waiver, ...]
-    on: date
-
-    def of(self, round_name: str) -> Waivers:
-        """The waivers of one round."""
-        return for_round(self.waivers, round_name, self.on)
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """A version of a round, and what the policy says of it."""
-
-    version: RoundVersion
-    ratings: Ratings
-    decision: Decision
-
-
-def _release(
-    store: Store, name: str, rounds: Sequence[str], terms: _Terms, project: str
-) -> Release:
-    """Judge, make the release ready, and let it out if nothing has changed since: what is expensive is done while others may write."""
     check_round_name(project, "project")
     if not rounds:
         raise ReleaseHeldError(
-            f"release {name}: no round found; at least one that is admitted is required. Release it when a round is admitted."
+            f"release {name}: found no round; expected at least one admitted round. "
+            "Release it when a round is admitted."
         )
-    judged, _ = _decide(store, rounds, terms)
+    judged, _ = decide(store, rounds, terms)
     _refuse_held(judged)
     gold = gold_in(each.ratings for each in judged)
     members = [_member(store, each, terms, gold) for each in judged]
@@ -241,71 +138,29 @@ def _release(
         data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on
     )
     with store.locked():
-        _refuse_replaced(store, judged)
+        refuse_replaced(store, judged)
         _refuse_redecided(store, judged)
         return _let_out(store, name, ready, data)
 
 
-def _decide(store: Store, rounds: Sequence[str], terms: _Terms) -> tuple[list[_Judged], bool]:
-    """Judge the rounds as they are now, record the decisions, and withdraw what these and the former versions of the rounds do not bear."""
-    judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
-    former = {
-        version: _held_since(store, version, terms) for version in _released_before(store, judged)
-    }
-    with store.locked():
-        reconcile(store)
-        _refuse_replaced(store, judged)
-        _refuse_released(store, judged, former)
-        for each in judged:
-            store.record("decided", each.version.round, **each.decision.to_mapping())
-        outdated = [
-            withdraw_versions(store, version.round, [version], reasons)
-            for version, reasons in former.items()
-            if reasons
-        ]
-        held = [
-            withdraw_versions(
-                store, each.version.round, store.versions(each.version.round), each.decision.reasons
-            )
-            for each in judged
-            if not each.decision.admitted
-        ]
-    return judged, any(outdated + held)
+def _refuse_held(judged: Iterable[Judged]) -> None:
+    held = [each for each in judged if not each.decision.admitted]
+    if held:
+        said = "; ".join(
+            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
+            for each in held
+        )
+        raise ReleaseHeldError(
+            f"{said}; expected an admitted decision for training data. "
+            "Correct what the reasons name, and ingest the round again."
+        )
 
 
-def _judge(store: Store, version: RoundVersion, terms: _Terms) -> _Judged:
-    ratings = store.ratings_of(version)
-    return _Judged(
-        version,
-        ratings,
-        assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision,
-    )
+def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
+    """The round as it is released, judged once more as a reader of the release judges it.
 
-
-def _released_before(store: Store, judged: Iterable[_Judged]) -> list[RoundVersion]:
-    """The former versions of the rounds that are in a release in force, one for each digest."""
-    released = {found for entry in store.in_force() for found in entry["rounds"].items()} - {
-        (each.version.round, each.version.ratings_digest) for each in judged
-    }
-    former = {
-        (version.round, version.ratings_digest): version
-        for each in judged
-        for version in store.versions(each.version.round)
-    }
-    return [version for known, version in former.items() if known in released]
-
-
-def _held_since(store: Store, version: RoundVersion, terms: _Terms) -> Sequence[str]:
-    """Why a former version is not admitted today; nothing if it is. One that cannot be read is not admitted."""
-    try:
-        decision = _judge(store, version, terms).decision
-    except StoreError as cause:
-        return [str(cause)]
-    return () if decision.admitted else decision.reasons
-
-
-def _member(store: Store, judged: _Judged, terms: _Terms, gold: frozenset[str]) -> Member:
-    """The round as it is released: judged once more, under the raters' pseudonyms and without what is gold in any round of it, as readers can derive it."""
+    Its raters have pseudonyms. Items that are gold in any round of the release are left out.
+    """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     ratings, waivers = (
         replace(judged.ratings.renamed(pseudonyms), also_gold=gold),
@@ -317,36 +172,22 @@ def _member(store: Store, judged: _Judged, terms: _Terms, gold: frozenset[str]) 
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != judged.ratings.gold:
         raise ReleaseHeldError(
-            f"round {version.round}: admitted by itself and held without the items that are gold in another round ({'; '.join(decision.reasons)}); "
-            "rounds that are admitted on what they release together are required. Release them apart, or have more items labelled."
+            f"round {version.round}: found it admitted by itself, and held without the items "
+            f"that are gold in another round ({'; '.join(decision.reasons)}); "
+            "expected rounds that are admitted on what they release together. "
+            "Release them apart, or have more items labelled."
         )
     if not decision.admitted:
         raise ReleaseHeldError(
-            f"round {judged.version.round}: admitted under the raters' names and held under their pseudonyms ({'; '.join(decision.reasons)}); "
-            "a contract that does not depend on names is required, since a release has none. Take the raters' names out of the contract."
+            f"round {version.round}: found it admitted under the raters' names, and held under "
+            f"their pseudonyms ({'; '.join(decision.reasons)}); "
+            "expected a contract that does not depend on names, since a release has none. "
+            "Take the raters' names out of the contract."
         )
     return member
 
 
-def _refuse_replaced(store: Store, judged: Iterable[_Judged]) -> None:
-    for each in judged:
-        if store.present(each.version.round) != each.version:
-            raise StoreError(
-                f"round {each.version.round}: another version than the one judged found, ingested meanwhile; one is required. Judge it again."
-            )
-
-
-def _refuse_released(
-    store: Store, judged: Iterable[_Judged], former: Container[RoundVersion]
-) -> None:
-    for version in _released_before(store, judged):
-        if version not in former:
-            raise StoreError(
-                f"round {version.round}: a release of a former version found, made meanwhile; none is required. Judge the round again."
-            )
-
-
-def _refuse_redecided(store: Store, judged: Iterable[_Judged]) -> None:
+def _refuse_redecided(store: Store, judged: Iterable[Judged]) -> None:
     for each in judged:
         last = [
             entry for entry in store.history(each.version.round) if entry["event"] == "decided"
@@ -354,26 +195,16 @@ def _refuse_redecided(store: Store, judged: Iterable[_Judged]) -> None:
         decision = each.decision.to_mapping()
         if any(last[name] != decision[name] for name in DECIDING):
             raise StoreError(
-                f"round {each.version.round}: another decision found, taken meanwhile; the one it is released on is required. Release it again."
+                f"round {each.version.round}: found another decision, taken meanwhile; "
+                "expected the decision that the release rests on. Release it again."
             )
 
 
-def _refuse_held(judged: Iterable[_Judged]) -> None:
-    held = [each for each in judged if not each.decision.admitted]
-    if held:
-        said = "; ".join(
-            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
-            for each in held
-        )
-        raise ReleaseHeldError(
-            f"{said}; an admitted decision is required for training data. Mend what the reasons name, and ingest the round again."
-        )
-
-
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes]) -> Release:
-    """Enter the release into the log, and then let it be seen: nothing is ever seen that the log does not know.
+    """Write the log entry of the release, and then its files.
 
-    Whoever was killed between the two leaves an entry without a release, and the next run puts it there.
+    The log entry is written first, so every visible release is in the log. A writer that is
+    killed in between leaves an entry without files. The next run writes the files.
     """
     fitting = (
         _at(store, called, ready, data) for called in places(store, name, ready.path.name, data)
@@ -393,13 +224,17 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
         f"releases/{called}", data
     ):
         raise StoreError(
-            f"{release.path}: a part of a release found; the whole or nothing is required. Remove the folder, and release it again."
+            f"{release.path}: found a part of a release; expected the whole release or nothing. "
+            "Remove the folder, and release it again."
         )
     return release
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) -> Release | None:
-    """The release at a place: this one, or the one that was let out there before; None if other words stand there than this version writes."""
+    """The release for a place: this one, or the one that was let out there before.
+
+    None if the release there is in the words of another version.
+    """
     path, standing = store.root / "releases" / called, store.storage.contents(f"releases/{called}")
     if MANIFEST not in standing or standing == data:
         return replace(ready, path=path)
@@ -414,16 +249,16 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) ->
 
 
 def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
-    """Refuse what verifies and is not what was let out: a part of a release follows from nothing in it, and the log alone knows whose words these are."""
+    """Refuse a release that verifies but is not the one that was let out.
+
+    Some words of a release follow from nothing in it. Only the log knows whose words they are.
+    """
     if release.manifest_digest not in {
         entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called
     }:
         raise ReleaseInvalidError(
-            f"{release.path}: a release found that the log of {store.root} did not let out as it stands; that one, or none, is required. "
-            "Do not train on it; find out who wrote it, remove the folder, and release the round again.",
+            f"{release.path}: found a release that the log of {store.root} did not let out; "
+            "expected the one that it let out, or none. Do not train on it; "
+            "find out who wrote it, remove the folder, and release the round again.",
             "release_not_in_log",
         )
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()

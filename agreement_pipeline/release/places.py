@@ -1,4 +1,8 @@
-"""Where releases stand in a store: a folder for each version, and another where one was withdrawn or holds something else."""
+"""The places of releases in a store.
+
+Each version of a release has a folder. If its folder holds a withdrawn or another release,
+the next release of the version gets another folder.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,20 +10,23 @@ from itertools import count
 from typing import Any
 
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, Member, as_json
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json
+from agreement_pipeline.release.members import Member
+from agreement_pipeline.store import Store, digest_of
 
 
 def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
-    """What is in it and what it was judged by, by digest; of several rounds, the digest of their names and digests in order."""
-    together = files.digest_of(
-        as_json([[member.round, member.ratings.digest] for member in members])
-    )
-    return f"{(members[0].ratings.digest if name == members[0].round else together)[:12]}-{policy.digest[:12]}"
+    """The version of a release: the digest of its ratings, and the digest of its policy.
+
+    For several rounds, the first digest is that of their names and digests, in order.
+    """
+    together = digest_of(as_json([[member.round, member.ratings.digest] for member in members]))
+    content = members[0].ratings.digest if name == members[0].round else together
+    return f"{content[:12]}-{policy.digest[:12]}"
 
 
 def places(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> Iterator[str]:
-    """The folders of that version, in order, that are free, or hold this release and are in force."""
+    """The folders of a version that are free, or hold this release in force, in order."""
     names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
     return (
         called
@@ -29,16 +36,12 @@ def places(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> 
     )
 
 
-def stands(store: Store, called: str) -> bool:
-    """Is a release there, and no notice in it?"""
-    names = store.storage.names(f"releases/{called}")
-    return MANIFEST in names and WITHDRAWN not in names
-
-
 def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
-    """Was it withdrawn, is it of other rounds, another project or contract, worded by another version of this package, or a part of something else?
+    """True if the folder holds another release, a withdrawn one, or other files.
 
-    One whose manifest cannot be read is not: verifying it says why.
+    A release is another one if its rounds, project, policy, contract, waivers or version of
+    this package differ. A release whose manifest cannot be read does not count: its
+    verification says what is wrong.
     """
     if WITHDRAWN in standing or MANIFEST not in standing:
         return any(data.get(name) != content for name, content in standing.items())
@@ -59,7 +62,7 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _manifest(data: bytes) -> dict[str, Any]:
-    """The manifest; empty where it cannot be read, and then the release cannot be verified either."""
+    """The manifest, empty if it cannot be read. Then the release does not verify either."""
     try:
         found: dict[str, Any] = json.loads(data)
         _decisive(found)

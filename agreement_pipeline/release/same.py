@@ -1,4 +1,7 @@
-"""Where what a release holds differs from what is derived again: last digits of numbers may, since machines add them up in different orders."""
+"""The comparison of what a release holds with what is derived again.
+
+The last digits of numbers may differ: machines add numbers up in different orders.
+"""
 
 import math
 from reprlib import repr as shortened
@@ -10,7 +13,7 @@ TOLERANCE = 1e-9
 EACH = "*"
 
 Paths = frozenset[tuple[str, ...]]
-"""Where in plain data, key by key; `EACH` stands for every key, and for every entry of a list."""
+"""Places in plain data, key by key. `EACH` stands for every key and every list entry."""
 
 
 class _Nothing:
@@ -22,7 +25,11 @@ NOTHING = _Nothing()
 
 
 def same_rows(found: pa.Table, derived: pa.Table) -> bool:
-    """Are these the same rows under the same schema, but for the last digits of numbers that are no labels? A label is added up exactly."""
+    """True for the same rows under the same schema.
+
+    The last digits of a number may differ, unless the number is a label. Labels are added up
+    exactly.
+    """
     same_columns = (
         found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
     )
@@ -39,9 +46,11 @@ def same_rows(found: pa.Table, derived: pa.Table) -> bool:
 def difference(
     found: object, derived: object, at: str, passed_over: Paths = frozenset()
 ) -> str | None:
-    """The first place where plain data differ, in words; numbers may within the tolerance, and what stands under a path passed over.
+    """The first place where plain data differ, in words. None if they are the same.
 
-    A key that is missing is not a null, a true is not a one, and what is passed over is there and of the same kind.
+    Numbers may differ within the tolerance. Values under the paths in `passed_over` may
+    differ, but both must be there and have the same type. A missing key is not a null, and
+    a true is not a one.
     """
     if () in passed_over and type(found) is type(derived):
         return None
@@ -75,7 +84,7 @@ def difference(
 
 
 def _under(paths: Paths, name: str) -> Paths:
-    """What is left of the paths that lead through a key."""
+    """The rest of each path that leads through a key."""
     return frozenset(path[1:] for path in paths if path and path[0] in (name, EACH))
 
 

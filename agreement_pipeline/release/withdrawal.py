@@ -1,4 +1,4 @@
-"""Taking releases back: a notice in the release for whoever reads it, and an entry in the log."""
+"""The withdrawal of releases: a notice in the release, and an entry in the log."""
 
 import json
 import re
@@ -8,33 +8,23 @@ from typing import Any
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
-from agreement_pipeline.store import RoundVersion, Store, are_texts, check_round_name
+from agreement_pipeline.store import RoundVersion, Store, are_texts
 
 IN_THE_LOG = "the store's log has the reasons"
-
-
-def withdraw(store: Store, round_name: str, reasons: Iterable[str]) -> bool:
-    """Withdraw every release that contains the round, its own and those of several rounds.
-
-    The data stay where they are, so that whoever reads them finds the reasons; in these, raters have their pseudonyms.
-
-    Returns
-    -------
-    bool
-        Was there one?
-    """
-    check_round_name(round_name)
-    with store.locked():
-        reconcile(store)
-        return withdraw_versions(store, round_name, store.versions(round_name), list(reasons))
 
 
 def withdraw_versions(
     store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]
 ) -> bool:
-    """Withdraw every release in force that contains one of these versions of the round. Was there one? Only while the store is locked.
+    """Withdraw every release in force that contains one of these versions of the round.
 
-    Each gets its notice, and then the log its entry: whoever is killed in between leaves notices that the next to judge enters.
+    True if there was one. Call only while the store is locked.
+
+    The data stay in place, with a notice that gives the reasons. In the notice, raters have
+    their pseudonyms.
+
+    The notices are written first, and the log entry last. If a writer is killed in between,
+    the next decision adds the log entry.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -53,7 +43,11 @@ def withdraw_versions(
 
 
 def reconcile(store: Store) -> None:
-    """Enter the notices that the log does not know, and put back those that it knows and somebody removed. Only while the store is locked."""
+    """Make the notices and the log agree. Call only while the store is locked.
+
+    A notice that the log does not have gets its log entry. A removed notice that the log has
+    is written again.
+    """
     there = set(store.storage.names("releases"))
     for entry in store.in_force():
         if f"{entry['release']}/{WITHDRAWN}" in there:
@@ -65,7 +59,10 @@ def reconcile(store: Store) -> None:
 
 
 def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons that the notice in a release gives; where it cannot be read, the first round of the release."""
+    """The round and the reasons in the notice of a release.
+
+    If the notice cannot be read, the round is the first round of the release.
+    """
     try:
         notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
     except (ValueError, RecursionError):
@@ -83,7 +80,7 @@ def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 
 def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
-    """Tell whoever reads a release that it was withdrawn, and why; a notice that stands there already stays."""
+    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
     store.storage.keep(
         f"releases/{called}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
@@ -93,7 +90,7 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 def _without_names(
     store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]
 ) -> list[str]:
-    """The reasons with the raters' pseudonyms in place of their names."""
+    """The reasons, with pseudonyms instead of the names of raters."""
     try:
         pseudonyms = {
             name: called

@@ -1,45 +1,56 @@
-"""What people look at: tables and plots."""
+"""What people look at: tables and plots, as plain data."""
 
-from agreement_pipeline.report.disputed import disputed_rows
+from agreement_pipeline.report.delivery import delivery
+from agreement_pipeline.report.details import details
+from agreement_pipeline.report.disputed import disputed
 from agreement_pipeline.report.figures import history_figure, interval_figure, plan_figure
+from agreement_pipeline.report.headlines import headline_numbers, headlines, why_undefined
 from agreement_pipeline.report.history import (
-    NOT_JUDGED,
     admitted_rounds,
+    decision_word,
     event_table,
+    not_admitted,
+    round_counts,
     round_table,
     round_text,
 )
-from agreement_pipeline.report.standing_in import compared_by, standing_rows
+from agreement_pipeline.report.patterns import patterns
+from agreement_pipeline.report.section import Content, Section
 from agreement_pipeline.report.tables import (
     difference_rows,
     estimate_rows,
     note,
     plan_rows,
     printable,
-    rater_rows,
     text_table,
+    verdict_rows,
 )
-from agreement_pipeline.report.themselves_and_others import comparisons, joint_rows
 
 __all__ = [
-    "NOT_JUDGED",
+    "Content",
+    "Section",
     "admitted_rounds",
-    "compared_by",
-    "comparisons",
+    "decision_word",
+    "delivery",
+    "details",
     "difference_rows",
-    "disputed_rows",
+    "disputed",
     "estimate_rows",
     "event_table",
+    "headline_numbers",
+    "headlines",
     "history_figure",
     "interval_figure",
-    "joint_rows",
+    "not_admitted",
     "note",
+    "patterns",
     "plan_figure",
     "plan_rows",
     "printable",
-    "rater_rows",
+    "round_counts",
     "round_table",
     "round_text",
-    "standing_rows",
     "text_table",
+    "verdict_rows",
+    "why_undefined",
 ]

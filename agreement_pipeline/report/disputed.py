@@ -1,4 +1,4 @@
-"""The items on which the panel agrees least, and how much of all disagreement lies in each."""
+"""The items on which the panel agrees least, and each item's share of all disagreement."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,32 @@ import pandas as pd
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import Ratings, consensus
+from agreement_pipeline.report.section import Section
+from agreement_pipeline.text import number
+
+MOST = 50
+NUMBERS = ("disagreement", "share", "entropy_bits")
+
+
+def disputed(ratings: Ratings) -> Section:
+    """How many items are disputed, how many of them are ties, and the most disputed ones."""
+    rows = disputed_rows(ratings)
+    ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
+    return {
+        "disputed_items": len(rows),
+        "ties": ties,
+        "most_disputed": _in_words(rows.head(MOST)),
+    }
+
+
+def _in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    numbers = {name: rows[name].map(number) for name in NUMBERS if name in rows}
+    text = rows.astype(object).assign(**numbers)
+    return text.where(rows.notna(), "")
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
-    """The items whose raters differ, the most disagreement first; gold items are not among them.
+    """The items whose raters differ, the most disagreement first. Gold items are left out.
 
     Parameters
     ----------
@@ -22,10 +44,11 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         Columns
 
         - `id`;
-        - `disagreement`: what the item adds to the observed disagreement D_o of Krippendorff's α, at the scale's own level;
-        - `share`: the same as a share of D_o; the shares of all items add up to 1;
-        - `resolution` and `entropy_bits`, where the scale has categories: those of `consensus`;
-        - a column for each rater, with what she said.
+        - `disagreement`: the item's part of the observed disagreement D_o of Krippendorff's α, at
+          the level of the scale;
+        - `share`: that part as a share of D_o. The shares of all items add up to 1;
+        - `resolution` and `entropy_bits`, if the scale has categories: those of `consensus`;
+        - a column for each rater, with the rater's label.
     """
     items, table = (
         memory.item_values(ratings) if ratings.scale.continuous else memory.item_counts(ratings)

@@ -1,4 +1,4 @@
-"""Plots, as images that Markdown can hold. One plot a function."""
+"""Plots, as images that Markdown can hold: a plot a function."""
 
 import base64
 import io
@@ -17,12 +17,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+PLOTTED = ("round", "classifier", "rater", "without")
 INK, GOOD, BAD, LINE = "#23395b", "#2a7f62", "#b3392f", "#8d99ae"
 
 
 def interval_figure(estimates: Sequence[Estimate]) -> str | None:
-    """Every estimate's value and interval on one axis, with the two cut-offs; None when nothing is defined."""
-    defined = [found for found in estimates if found.interval is not None]
+    """The value and interval of each estimate on one axis, with the two cut-offs.
+
+    Pairs and categories are not plotted. None if no estimate has an interval.
+    """
+    defined = [
+        found for found in estimates if found.scope.kind in PLOTTED and found.interval is not None
+    ]
     if not defined:
         return None
     figure, axes = _canvas(height=0.9 + 0.26 * len(defined))
@@ -44,7 +50,10 @@ def interval_figure(estimates: Sequence[Estimate]) -> str | None:
 
 
 def history_figure(rounds: pd.DataFrame) -> str | None:
-    """The measure that holds first, by round, with its interval and whether the round was admitted; None when there is none."""
+    """The first measure that can hold a release, by round, with its interval.
+
+    The colour says if the round was admitted. None if no round has a value.
+    """
     shown = rounds.drop_duplicates("round")
     shown = shown[shown["value"].notna()].reset_index(drop=True)
     if shown.empty:
@@ -62,7 +71,10 @@ def history_figure(rounds: pd.DataFrame) -> str | None:
 
 
 def plan_figure(plans: Sequence[Plan]) -> bytes | None:
-    """The share of rounds that decide by the number of items, a curve for each plan; None when nothing was tried. A PNG image."""
+    """The share of rounds that decide by the number of items, a curve for each plan.
+
+    A PNG image. None if no plan tried a number of items.
+    """
     tried = [found for found in plans if found.curve]
     if not tried:
         return None
@@ -83,7 +95,7 @@ def plan_figure(plans: Sequence[Plan]) -> bytes | None:
 
 
 def _drawn(low: float | None, high: float | None, value: float | None) -> tuple[float, float]:
-    """Where an interval is drawn from and to: as far as the axis goes where it is without limit."""
+    """The ends of the line for an interval. Without a limit the line goes to the axis' end."""
     return (-1.0 if low is None else low, max(1.0, value or 0.0) if high is None else high)
 
 

@@ -1,12 +1,13 @@
 """The rounds of a project as its store remembers them."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from agreement_pipeline.report.section import Section
 from agreement_pipeline.store import Store
+from agreement_pipeline.text import in_words, interval, listed
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
 NOT_JUDGED = "not judged"
@@ -16,10 +17,14 @@ WHY_NOT_JUDGED = (
 
 
 def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
-    """One row for each demand that holds, of every round: what was found, the verdict, the decision and its reasons.
+    """A row for each rule that can hold a release, in every round.
 
-    A round stands there with its latest decision. A limit is missing where there is none. A round that was ingested and not yet decided is *pending*.
-    A round that is `due`, delivered and not taken into the store as it came, is *not judged*, beside what was decided on its bytes before.
+    A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
+    missing if there is none.
+
+    - A round that was ingested but not yet decided is *pending*.
+    - A round that is `due` was delivered but is not in the store as it came. It is *not judged*.
+      The decision on its earlier bytes stays in the table.
     """
     history, released = store.history(), {entry["round"] for entry in store.in_force()}
     by_round = {
@@ -47,27 +52,49 @@ def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
-    """The same table in words, for people: a round's name and decision once, the limits as one interval."""
+    """The rounds in words, for people.
+
+    A round's name and decision are written once, and both limits as one interval.
+    """
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
-    interval = [
-        f"{_limit(low)}…{_limit(high)}"
+    intervals = [
+        interval(low, high, between="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
     ]
     return pd.DataFrame(
         {
             **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
             "measure": rounds["measure"],
-            "value": rounds["value"].map("{:.3f}".format).where(known, ""),
-            "interval": pd.Series(interval, index=rounds.index, dtype=object).where(known, ""),
+            "value": rounds["value"].map(in_words).where(known, ""),
+            "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"].map(_without_numbers),
         }
     )
 
 
+def round_counts(rounds: pd.DataFrame) -> Section:
+    """How many rounds there are, how many are held and how many were not judged."""
+    return {
+        "rounds": int(rounds["round"].nunique()),
+        "held_rounds": len(_held(rounds)),
+        "rounds_not_judged": len(_not_judged(rounds)),
+    }
+
+
+def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
+    """Which rounds are held and which were not judged, in words; empty if all are admitted."""
+    held, not_judged = _held(rounds), _not_judged(rounds)
+    said = (
+        (held, f"held: {', '.join(held)}"),
+        (not_judged, f"not judged: {listed(not_judged)}; if the round's run failed, it says why"),
+    )
+    return tuple(words for found, words in said if found)
+
+
 def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The entries of a log as text, one row each: when, what, of which round, and why."""
+    """The entries of a log as text, one row each."""
     return pd.DataFrame(
         {
             "entry": entry["number"],
@@ -82,7 +109,7 @@ def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def admitted_rounds(store: Store) -> tuple[str, ...]:
-    """The rounds whose latest decision admits them. Whoever releases them judges them again."""
+    """The rounds whose latest decision admits them. A release judges each of them again."""
     decisions = {
         entry["round"]: entry["decision"]
         for entry in store.history()
@@ -93,12 +120,32 @@ def admitted_rounds(store: Store) -> tuple[str, ...]:
     )
 
 
+def decision_word(decision: str, tentative: bool) -> str:
+    """The decision in a word or two.
+
+    >>> decision_word("admitted", tentative=True), decision_word("held", tentative=False)
+    ('admitted (tentative)', 'held')
+    """
+    return "admitted (tentative)" if tentative else decision
+
+
+def _not_judged(rounds: pd.DataFrame) -> list[str]:
+    return list(rounds.loc[rounds["decision"] == NOT_JUDGED, "round"].unique())
+
+
+def _held(rounds: pd.DataFrame) -> list[str]:
+    """The rounds with a decision that does not admit them, or with none yet."""
+    decision = rounds["decision"]
+    held = ~decision.str.startswith("admitted") & (decision != NOT_JUDGED)
+    return list(rounds.loc[held, "round"].unique())
+
+
 def _what(entry: Mapping[str, Any]) -> str:
     """What was ingested, decided, released or withdrawn."""
     if entry["event"] == "withdrawn":
         return ", ".join(entry["releases"])
     if entry["event"] == "decided":
-        return "admitted (tentative)" if entry["tentative"] else str(entry["decision"])
+        return decision_word(entry["decision"], entry["tentative"])
     return (
         str(entry["release"])
         if entry["event"] == "released"
@@ -106,12 +153,8 @@ def _what(entry: Mapping[str, Any]) -> str:
     )
 
 
-def _limit(limit: float) -> str:
-    return "no limit" if math.isnan(limit) else f"{limit:.3f}"
-
-
 def _without_numbers(reason: str) -> str:
-    """A reason less its beginning, which says what the other columns say."""
+    """A reason without its beginning, which repeats the other columns."""
     return reason.partition(": ")[2] or reason
 
 
@@ -144,7 +187,7 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "low": verdict["low"],
         "high": verdict["high"],
         "verdict": verdict["verdict"],
-        "decision": "admitted (tentative)" if decision["tentative"] else decision["decision"],
+        "decision": decision_word(decision["decision"], decision["tentative"]),
         "reason": _reason(decision, verdict),
     }
 

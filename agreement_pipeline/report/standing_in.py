@@ -1,13 +1,21 @@
-"""May a classifier stand in for a rater? Its place among the raters, each held against the rest, and the alternative-annotator test."""
+"""May a classifier stand in for a rater? Its place among the raters, and the formal test.
+
+Each classifier and each rater is compared with the rest of the panel. The test is the
+alternative-annotator test.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.measures import AlternativeAnnotatorTest
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.report.tables import interval_text, shown
+from agreement_pipeline.measures import AlternativeAnnotatorTest, alternative_annotator_test
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report.measured import measured
+from agreement_pipeline.report.tables import interval_text
+from agreement_pipeline.text import PROBABILITY, in_words, number
 
 COLUMNS = (
     "classifier",
@@ -21,8 +29,28 @@ COLUMNS = (
 )
 
 
+def standing_in(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
+    """A row for each classifier, as in `standing_rows`.
+
+    None if the round has no classifier, or no measure compares one with raters on this scale.
+    """
+    measure = compared_by(ratings.scale)
+    if measure is None or not ratings.classifiers:
+        return None
+    tests = {
+        name: alternative_annotator_test(memory.panel_patterns(ratings, name))
+        for name in ratings.classifiers
+    }
+    return standing_rows(
+        measured(ratings, [measure], policy, ("rater", "classifier")), measure, tests
+    )
+
+
 def compared_by(scale: Scale) -> str | None:
-    """The measure in which classifiers and raters are held against the rest: weighted where categories have an order; none without categories."""
+    """The measure that compares classifiers and raters with the rest of the panel.
+
+    It is weighted if the categories have an order. None if the scale lists no categories.
+    """
     if scale.continuous:
         return None
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
@@ -31,15 +59,15 @@ def compared_by(scale: Scale) -> str | None:
 def standing_rows(
     estimates: Iterable[Estimate], measure: str, tests: Mapping[str, AlternativeAnnotatorTest]
 ) -> pd.DataFrame:
-    """A row for each classifier: its agreement with the panel beside that of each rater with the others.
+    """A row for each classifier: its agreement with the panel beside that of the raters.
 
-    A classifier is above or below the raters when its whole interval is on that side of all their values; else it is among them, as far as these
-    items can tell.
+    A classifier is above the raters if its whole interval is above all their values. Below is
+    decided in the same way. In all other cases it is among them, as far as these items can tell.
 
     Parameters
     ----------
     estimates
-        Those of the measure by classifier and by rater; others are passed over.
+        Those of the measure by classifier and by rater. Others are ignored.
     measure
         The measure that is compared.
     tests
@@ -63,10 +91,10 @@ def standing_rows(
 
 
 def _against(found: Estimate, band: Sequence[float]) -> tuple[str, ...]:
-    lowest, highest = (shown(band[0]), shown(band[-1])) if band else ("", "")
+    lowest, highest = (number(band[0]), number(band[-1])) if band else ("", "")
     return (
         found.scope.name,
-        shown(found.value),
+        number(found.value),
         interval_text(found),
         lowest,
         highest,
@@ -87,6 +115,6 @@ def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
     if test is None or test.winning_rate is None:
         return "", "" if test is None else f"undefined: {test.undefined}"
     return (
-        f"{test.winning_rate:.2f}",
+        in_words(test.winning_rate, PROBABILITY),
         "may stand in for a rater" if test.passed else "may not stand in for a rater",
     )

@@ -1,13 +1,13 @@
 """Tables as text."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 import pandas as pd
 
 from agreement_pipeline.estimates import Difference, Estimate
-from agreement_pipeline.policy import Plan
+from agreement_pipeline.policy import Plan, Verdict
+from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths
 
 REASON_WIDTH = 78
 
@@ -18,7 +18,7 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
         {
             "measure": found.measure,
             "scope": str(found.scope),
-            "value": shown(found.value),
+            "value": number(found.value),
             "interval": interval_text(found),
             "items": str(found.n_used)
             if not found.n_dropped
@@ -32,7 +32,13 @@ def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
 
 
 def note(found: Estimate) -> str:
-    """What else its reader must know: why it has no value or no limits, the lowest category, the raters it leaves out, the clusters its items stand in."""
+    """What else a reader of the estimate must know.
+
+    - Why it has no value, or no limits.
+    - Which category is the lowest.
+    - Which raters it leaves out.
+    - How many clusters its items come from.
+    """
     clusters = None if found.n_clusters is None else str(found.n_clusters)
     said = {
         "undefined": found.undefined,
@@ -45,11 +51,11 @@ def note(found: Estimate) -> str:
 
 
 def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    """Estimates of raters as a table of text, one row each, with how they were found."""
+    """Estimates of raters as a table of text, one row each, with their method."""
     return pd.DataFrame(
         {
             "rater": found.scope.name,
-            "value": shown(found.value),
+            "value": number(found.value),
             "interval": interval_text(found),
             "items": str(found.n_used),
             "how": found.method,
@@ -64,12 +70,12 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "measure": found.measure,
-            "expected": f"{found.expected:.3f}",
+            "expected": in_words(found.expected),
             "cut-off": f"{found.reliable:g}",
             "labels an item": labels_text(found),
             "items": "none would do" if found.n_items is None else str(found.n_items),
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
-            "decides": "" if found.decided is None else f"{found.decided:.1%}",
+            "decides": number(found.decided, PERCENT),
             "note": found.impossible or "",
         }
         for found in plans
@@ -77,8 +83,8 @@ def plan_rows(plans: Sequence[Plan]) -> pd.DataFrame:
 
 
 def labels_text(found: Plan) -> str:
-    """Labels an item, to a tenth where they are no whole number."""
-    return f"{round(found.labels_an_item, 1):g}"
+    """How many labels each item gets, on average."""
+    return tenths(found.labels_an_item)
 
 
 def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
@@ -87,8 +93,8 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
         {
             "one": found.one,
             "other": found.other,
-            "values": "" if found.values is None else " and ".join(map(shown, found.values)),
-            "difference": shown(found.value),
+            "values": "" if found.values is None else " and ".join(map(number, found.values)),
+            "difference": number(found.value),
             "interval": interval_text(found),
             "shared items": "none" if found.n_shared is None else str(found.n_shared),
             "note": f"undefined: {found.undefined}" if found.undefined else "",
@@ -97,28 +103,27 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
     )
 
 
-def interval_text(found: Estimate | Difference) -> str:
-    """An interval as `low … high`; empty where undefined."""
-    return (
-        ""
-        if found.interval is None
-        else f"{shown(found.interval.low)} … {shown(found.interval.high)}"
+def verdict_rows(verdicts: Iterable[Verdict]) -> pd.DataFrame:
+    """Verdicts as a table of text, one row each."""
+    return pd.DataFrame(
+        {
+            "measure": found.rule.measure,
+            "scope": str(found.scope),
+            "verdict": found.kind,
+            "effect": found.rule.effect,
+            "reason": found.reason,
+        }
+        for found in verdicts
     )
 
 
-def shown(value: float | None) -> str:
-    """A number to five decimals; empty where undefined; an infinite limit is none.
-
-    >>> shown(2 / 3), shown(None), shown(-math.inf)
-    ('0.66667', '', 'no limit')
-    """
-    if value is None:
-        return ""
-    return f"{value:.5f}" if math.isfinite(value) else "no limit"
+def interval_text(found: Estimate | Difference) -> str:
+    """An interval as `low … high`; empty if undefined."""
+    return "" if found.interval is None else interval(*found.interval, TABLE, " … ")
 
 
 def printable(text: str) -> str:
-    r"""One line in which nothing that a file says moves the cursor, or starts another.
+    r"""The text on one line. Characters that move the cursor or start a line are escaped.
 
     >>> print(printable("\x1b[2J caf\u00e9"))
     \x1b[2J café
@@ -130,7 +135,7 @@ def printable(text: str) -> str:
 
 
 def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
-    """A frame of text as aligned columns under a rule.
+    """A frame of text as aligned columns.
 
     Lines of the column `wrapped` are at most `REASON_WIDTH` characters wide.
 

@@ -194,25 +194,6 @@ class CategoryCounts:
             clusters=None,
         )
 
-    def one_vs_rest(self, category: int) -> "CategoryCounts":
-        """The two-category table of one category against all others."""
-        of = self.counts[:, category]
-        names = self.scale.names
-        scale = Scale(
-            ("the rest", names[category])
-            if names[category] != "the rest"
-            else ("other", "the rest")
-        )
-        return merged(
-            CategoryCounts(
-                np.column_stack([self.sizes - of, of]),
-                self.weights,
-                scale=scale,
-                n_raters=self.n_raters,
-                clusters=self.clusters,
-            )
-        )
-
     def __add__(self, other: "CategoryCounts") -> "CategoryCounts":
         if self.scale != other.scale:
             raise RatingsError(

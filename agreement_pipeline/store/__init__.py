@@ -1,6 +1,7 @@
-"""Content-addressed rounds, decisions and releases."""
+"""Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.log import DECIDING, are_texts
+from agreement_pipeline.store.entries import DECIDING, are_texts
+from agreement_pipeline.store.files import digest_of
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.store import RoundVersion, Store, check_round_name
 
@@ -11,6 +12,7 @@ __all__ = [
     "Store",
     "are_texts",
     "check_round_name",
+    "digest_of",
     "folder_at",
     "storage_at",
 ]

@@ -1,4 +1,4 @@
-"""Bytes known by their digest."""
+"""Digests of bytes, and the files of a folder."""
 
 import hashlib
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def digest_of(data: bytes | Mapping[str, bytes]) -> str:
-    """SHA-256 of bytes; of several files, of their names and digests.
+    """SHA-256 of bytes. For several files: the digest of their names and digests.
 
     >>> digest_of(b"")[:12], digest_of({"a.csv": b""})[:12]
     ('e3b0c44298fc', 'ae6bbab2f916')
@@ -20,17 +20,20 @@ def digest_of(data: bytes | Mapping[str, bytes]) -> str:
 
 
 def names_in(folder: Path) -> tuple[str, ...]:
-    """Every file in a folder and in those below it, by its name from there; a link is a file, wherever it leads."""
+    """The paths of all files in a folder and its subfolders, relative to the folder.
+
+    A link counts as a file, wherever it leads.
+    """
     return tuple(sorted(_names(folder))) if folder.is_dir() else ()
 
 
 def contents_of(path: Path) -> bytes | dict[str, bytes]:
-    """The bytes of a file; of a folder, the files in it by name."""
+    """The bytes of a file. For a folder: the bytes of its files, by name."""
     return contents_in(path) if path.is_dir() else path.read_bytes()
 
 
 def contents_in(folder: Path) -> dict[str, bytes]:
-    """The files in a folder and in those below it, by name."""
+    """The bytes of all files in a folder and its subfolders, by name."""
     return {name: Path(folder, name).read_bytes() for name in names_in(folder)}
 
 

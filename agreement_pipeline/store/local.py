@@ -1,4 +1,7 @@
-"""A folder of this machine: written beside its place, flushed, and then given its name in one step."""
+"""Storage in a folder of this machine.
+
+A file is written in a temporary place and flushed. Then it gets its name in one step.
+"""
 
 import os
 import shutil
@@ -20,32 +23,30 @@ LOCK, PARTIAL = ".lock", ".partial"
 class LocalStorage:
     """A folder of this machine.
 
-    Unfinished files stand in its folder `.partial`; what a killed writer left there is removed by the next to take the lock.
+    Unfinished files are in its folder `.partial`. A killed writer may leave files there.
+    The next writer that takes the lock removes them.
     """
 
     root: Path
-    _lock: FileLock = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_lock", FileLock(self.root / LOCK, fallback_to_soft=False))
+    _locks: dict[int, FileLock] = field(init=False, repr=False, default_factory=dict)
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name; None where there are none."""
+        """The bytes kept under a name, or None."""
         try:
             return (self.root / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """Every file under a folder, by its name from there."""
+        """The names of all files under a folder, relative to it."""
         return files.names_in(self.root / folder)
 
     def contents(self, folder: str = "") -> dict[str, bytes]:
-        """Every file under a folder with its bytes."""
+        """The bytes of all files under a folder, by name."""
         return files.contents_in(self.root / folder)
 
     def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
-        """Keep bytes under a name."""
+        """Keep bytes under a name. True if exactly these bytes are there now."""
         path, partial = self.root / name, self._partial()
         if os.path.lexists(path):
             return self.read(name) == data
@@ -56,7 +57,7 @@ class LocalStorage:
             remove(partial)
 
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
-        """Keep files in a folder, which gets its name when all of them are in it."""
+        """Keep files in a folder. The folder gets its name when all files are in it."""
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -70,19 +71,27 @@ class LocalStorage:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every other writer waiting."""
+        """Let every other writer wait."""
         _make(self.root)
-        with self._lock:
-            if self._lock.lock_counter == 1:
+        lock = self._lock_of_this_process()
+        with lock:
+            if lock.lock_counter == 1:
                 remove(self.root / PARTIAL)
             yield
+
+    def _lock_of_this_process(self) -> FileLock:
+        """The lock on this folder. A forked process cannot use the lock of its parent."""
+        process = os.getpid()
+        if process not in self._locks:
+            self._locks.setdefault(process, FileLock(self.root / LOCK, fallback_to_soft=False))
+        return self._locks[process]
 
     def _partial(self) -> Path:
         return self.root / PARTIAL / uuid.uuid4().hex
 
 
 def put(path: Path, data: bytes, mode: int) -> None:
-    """Write bytes and wait until the disk has them."""
+    """Write bytes and wait until they are on the disk."""
     _make(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(data)
@@ -91,7 +100,7 @@ def put(path: Path, data: bytes, mode: int) -> None:
 
 
 def link(partial: Path, path: Path) -> bool:
-    """Give a finished file its name in one step, unless another has it. Was it given?"""
+    """Give a finished file its name in one step. True if the name was free."""
     _make(path.parent)
     try:
         os.link(partial, path)
@@ -99,7 +108,8 @@ def link(partial: Path, path: Path) -> bool:
         return False
     except PermissionError as cause:
         raise StoreError(
-            f"{path}: no second name for a file can be made here ({cause}); a file system with hard links is required. Move the store."
+            f"{path}: found a file system that makes no hard links ({cause}); "
+            "expected one that does. Move the store."
         ) from None
     _sync(path.parent)
     return True
@@ -115,7 +125,7 @@ def rename(partial: Path, path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
+    """Remove a file or a folder, if it exists."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -123,7 +133,7 @@ def remove(path: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder that the disk has when its files come."""
+    """Make a folder and flush its name to the disk."""
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(exist_ok=True)

@@ -1,4 +1,7 @@
-"""Object storage behind an fsspec URL: every object is put on condition that there is none, and a lease stands for a lock."""
+"""Object storage behind an fsspec URL.
+
+An object is written only if its name is free. A lease serves as the lock.
+"""
 
 import inspect
 import json
@@ -26,12 +29,12 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ObjectStorage:
-    """A bucket, or a folder of one.
+    """A bucket, or a folder of a bucket.
 
     Attributes
     ----------
     root
-        Its URL. Credentials and endpoint come from where the library of that protocol looks for them.
+        The URL. The library of the protocol finds the credentials and the endpoint.
     """
 
     root: UPath
@@ -44,7 +47,7 @@ class ObjectStorage:
         object.__setattr__(self, "_lease", Lease(self))
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name; None where there are none."""
+        """The bytes kept under a name, or None."""
         try:
             with _answered(self.root):
                 data: bytes = self._objects.cat_file(self._path(name))
@@ -53,11 +56,14 @@ class ObjectStorage:
         return data
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """Every object under a folder, by its name from there."""
+        """The names of all objects under a folder, relative to it."""
         return tuple(sorted(self._found(folder)))
 
     def contents(self, folder: str = "") -> dict[str, bytes]:
-        """Every object under a folder with its bytes; those whose tag has not changed since the last look are not fetched again."""
+        """The bytes of all objects under a folder, by name.
+
+        An object is fetched again only if its tag has changed since the last call.
+        """
         found = self._found(folder)
         known = {name: self._seen.get(self._path(folder, name), ("", b"")) for name in found}
         fresh = {
@@ -77,27 +83,30 @@ class ObjectStorage:
         return {name: self._seen[self._path(folder, name)][1] for name in sorted(found)}
 
     def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
-        """Keep bytes under a name. Who may read them is the bucket's business, secret or not."""
+        """Keep bytes under a name. True if exactly these bytes are there now.
+
+        The permissions of the bucket decide who can read them, even a secret.
+        """
         return self.put(name, data) or self.read(name) == data
 
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
-        """Keep files under a name, the last of them last."""
+        """Keep files under a name, in the given order."""
         return all(
             self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
         ) and set(self.names(name)) == set(contents)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every other writer waiting."""
+        """Let every other writer wait."""
         with self._lease.held() as anew:
             if anew:
                 self._refuse_unconditional()
             yield
 
     def put(self, name: str, data: bytes) -> bool:
-        """Put an object where there is none. Was it put?
+        """Write an object if its name is free. True if it was written.
 
-        Where two puts of one object meet, S3 takes neither and asks to try again.
+        If two writers collide, S3 may accept neither and ask both to try again.
         """
         while True:
             try:
@@ -114,7 +123,7 @@ class ObjectStorage:
                 return True
 
     def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         try:
             with _answered(self.root):
                 self._objects.rm_file(self._path(name))
@@ -122,16 +131,18 @@ class ObjectStorage:
             return
 
     def _refuse_unconditional(self) -> None:
-        """A server that ignores the condition would let two writers overwrite each other: refuse it before anything is at stake."""
+        """Refuse a server that ignores the condition, before anything can be overwritten."""
         if self.put(PROBE, b"put once\n") and self.put(PROBE, b"put once\n"):
             raise StoreError(
-                f"{self.root}: an object was overwritten that should have stayed; conditional writes are required. Use another server for the store."
+                f"{self.root}: found a server that overwrote an object; "
+                "expected conditional writes. Use another server for the store."
             )
 
     def _found(self, folder: str) -> dict[str, str]:
-        """The tag of every object under a folder, by name from there.
+        """The tag of every object under a folder, by name.
 
-        A folder that gets its first object between two looks of the library is given as if it were an object itself: it was empty.
+        The library may list the folder as an object, if its first object comes meanwhile.
+        Such a folder is left out.
         """
         at = self._path(folder)
         with _answered(self.root):
@@ -147,11 +158,14 @@ class ObjectStorage:
 
 
 class Lease:
-    """A lock that outlives a killed holder by its term and no longer.
+    """A lock that its holder frees, or that becomes free after its term.
 
-    Leases are numbered. Whoever puts the next number holds the lock, and frees it by a mark beside it. A holder that gives no sign for the
-    term it asked for, by the clock of the one who waits, has lost it. One that lost it without noticing is told by the log, which takes an
-    entry only after those that stood there when the lock was taken.
+    Leases are numbered. The writer that writes the next number holds the lock. It frees the
+    lock with a mark beside the lease.
+
+    A holder loses the lock if it does not free it within its term. The waiting writer
+    measures the term with its own clock. A holder may not notice the loss. Then the log
+    refuses its entries, if other entries were added since it took the lock.
     """
 
     def __init__(self, storage: ObjectStorage) -> None:
@@ -161,7 +175,10 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[bool]:
-        """Wait for the lease and hold it. Is it taken anew, and not once more by the thread that holds it?"""
+        """Wait for the lease and hold it.
+
+        Yields True if the lease was acquired, False if this thread already held it.
+        """
         with self._threads:
             if self._depth:
                 yield False
@@ -185,7 +202,7 @@ class Lease:
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
     def _last(self) -> tuple[int, bool]:
-        """The highest number taken, and whether it was freed."""
+        """The highest number taken, and True if it is free."""
         marks = self._storage.names(LEASES)
         last = max((int(mark[:8]) for mark in marks), default=0)
         return last, not last or f"{last:08}.free" in marks
@@ -195,7 +212,7 @@ class Lease:
         return float(json.loads(held)["seconds"]) if held else 0.0
 
     def _take(self, number: int) -> bool:
-        """Put the lease of that number. Those who come late find a higher one, and have not got it."""
+        """Write the lease with this number. False if another writer has it or a later one."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
         if (
@@ -214,17 +231,22 @@ class Lease:
 
 @contextmanager
 def _answered(root: UPath) -> Iterator[None]:
-    """Refuse a store that gives no answer, or whose questions cannot be signed. What the server itself refuses is an `OSError` already."""
+    """Refuse a bucket that does not answer, and missing credentials.
+
+    A refusal by the server itself stays an `OSError`.
+    """
     try:
         yield
     except _without_answer(root.protocol) as cause:
         raise StoreError(
-            f"{root}: {cause}; a bucket that answers, and credentials for it, are required. Set them where the library for {root.protocol}:// looks for them."
+            f"{root}: found no answer ({cause}); expected a bucket that answers, "
+            "and credentials for it. "
+            f"Set them where the library for {root.protocol}:// looks for them."
         ) from cause
 
 
 def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
-    """What the library of a protocol raises then."""
+    """The errors that the library of a protocol raises when the bucket does not answer."""
     if protocol != "s3":
         return ()
     from botocore.exceptions import BotoCoreError
@@ -233,7 +255,13 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def _file_system(root: UPath) -> AbstractFileSystem:
-    """The file system of a URL, listing anew each time, once it is seen to know conditional writes."""
+    """The file system of a URL, without a cache of listings.
+
+    Raises
+    ------
+    StoreError
+        The file system has no conditional writes.
+    """
     try:
         objects = UPath(str(root), **{**root.storage_options, "use_listings_cache": False}).fs
     except ImportError:
@@ -245,6 +273,7 @@ def _file_system(root: UPath) -> AbstractFileSystem:
         "Abstract"
     ):
         raise StoreError(
-            f"{root}: a file system without conditional writes found; one that can refuse to overwrite is required. Use s3:// or a folder."
+            f"{root}: found a file system without conditional writes; "
+            "expected one that can refuse to overwrite. Use s3:// or a folder."
         )
     return objects

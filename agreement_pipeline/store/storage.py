@@ -1,4 +1,7 @@
-"""Where a store's bytes stand: a folder or a bucket, behind one small interface. What was kept is never overwritten."""
+"""One small interface for where the bytes of a store are kept: a folder or a bucket.
+
+Kept bytes are never overwritten.
+"""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -15,38 +18,44 @@ Folder = Path | UPath
 
 
 class Storage(Protocol):
-    """Files under names, each kept once and for all, by one writer at a time.
+    """Named files. Each is kept once and never changed. One writer works at a time.
 
-    A name is a path from the root, its parts parted by slashes.
+    A name is a path relative to the root. Slashes separate its parts.
     """
 
     @property
     def root(self) -> Folder:
-        """Where it stands."""
+        """The folder or URL of the storage."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name; None where there are none."""
+        """The bytes kept under a name, or None."""
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """Every file under a folder, by its name from there."""
+        """The names of all files under a folder, relative to it."""
 
     def contents(self, folder: str = "") -> dict[str, bytes]:
-        """Every file under a folder with its bytes."""
+        """The bytes of all files under a folder, by name."""
 
     def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
-        """Keep bytes under a name: all of them or none. False when others stand there already; they stay.
+        """Keep bytes under a name: all of them or none. Call only while locked.
 
-        Only while the storage is locked. What is secret can be read by its owner alone, where the storage knows owners.
+        True if exactly these bytes are there now. False if other bytes were there before.
+        The earlier bytes stay. Only the owner can read a secret, if the storage knows owners.
         """
 
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
-        """Keep files in a folder, in the order given; whoever sees the last sees all. False when others stand there already; they stay.
+        """Keep files in a folder, in the given order. Call only while locked.
 
-        Only while the storage is locked.
+        A reader that sees the last file sees all files. True if exactly these files are
+        there now. False if other files were there before. The earlier files stay.
         """
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keep every other writer waiting. The thread that holds the lock may take it again; the lock survives its holder for a while at most."""
+        """Let every other writer wait.
+
+        The thread that holds the lock may take it again. The lock of a dead holder becomes
+        free: at once in a folder, after its term in a bucket.
+        """
 
 
 def folder_at(place: Folder | str) -> Folder:
@@ -55,7 +64,7 @@ def folder_at(place: Folder | str) -> Folder:
     Raises
     ------
     StoreError
-        No such protocol is known.
+        No library knows the protocol of the URL.
 
     >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
     True
@@ -68,19 +77,20 @@ def folder_at(place: Folder | str) -> Folder:
         return UPath(place)
     except ValueError as cause:
         raise StoreError(
-            f"{place}: {cause}; a folder, or a URL such as s3://bucket/folder, is required. Correct the URL."
+            f"{place}: found a URL that cannot be used ({cause}); "
+            "expected a folder, or a URL such as s3://bucket/folder. Correct the URL."
         ) from None
 
 
 def storage_at(place: Folder | str) -> Storage:
-    """The storage at a path (a folder of this machine) or at a URL such as `s3://bucket/folder`.
+    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
 
     Raises
     ------
     StoreError
-        What is there cannot refuse to overwrite.
+        The storage at the URL cannot refuse to overwrite.
     MissingExtraError
-        The library that reads such URLs is not installed.
+        The library for the URL is not installed.
     """
     folder = folder_at(place)
     if isinstance(folder, Path):

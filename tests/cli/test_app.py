@@ -48,8 +48,8 @@ def test_a_reader_who_goes_away_is_told_nothing_more():
 def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert "foo://bucket: Unsupported filesystem: 'foo'; " in said
-    assert "a folder, or a URL such as s3://bucket/folder, is required" in said
+    assert "foo://bucket: found a URL that cannot be used (Unsupported filesystem: 'foo'); " in said
+    assert "expected a folder, or a URL such as s3://bucket/folder" in said
 
 
 @pytest.mark.parametrize(

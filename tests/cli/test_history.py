@@ -8,9 +8,9 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.release import release_round
-from agreement_pipeline.release.withdrawal import withdraw
 from agreement_pipeline.store import Store
 from tests.cli.rounds import policy, unanimous
+from tests.releases import withdraw
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_history_of_an_edited_log_is_refused(stored, capsys):
     path.write_text(path.read_text().replace("mistake", "success"))
     assert main(["history"]) == 2
     said = capsys.readouterr()
-    assert "entry 4 is not the one that was written" in said.err
+    assert "found entry 4, which is not the one that was written" in said.err
     assert not said.out
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from agreement_pipeline import readers
 from agreement_pipeline.demo.rounds import (
     CATEGORIES,
     CLASSIFIERS,
@@ -19,7 +20,6 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline import readers
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 WEEKS = [f"2026-W0{week}" for week in range(1, 7)]
@@ -118,9 +118,9 @@ def test_categories_are_as_common_as_their_prevalence():
         ("model_b", 0.80),
     ],
 )
-def test_a_rater_names_the_true_category_as_often_as_her_accuracy_says(large, rater, accuracy):
-    hers = large[large["rater"] == rater]
-    assert_share((hers["label"] == hers["truth"]).sum(), len(hers), accuracy)
+def test_a_rater_names_the_true_category_as_often_as_their_accuracy_says(large, rater, accuracy):
+    own = large[large["rater"] == rater]
+    assert_share((own["label"] == own["truth"]).sum(), len(own), accuracy)
 
 
 def test_a_slip_is_either_of_the_other_categories_as_often(large):
@@ -131,20 +131,20 @@ def test_a_slip_is_either_of_the_other_categories_as_often(large):
 
 
 def test_a_split_rater_takes_offensive_posts_for_safe_and_no_others(large):
-    hers = large[large["rater"] == "chloe"]
-    offensive = hers[hers["truth"] == "offensive"]
+    own = large[large["rater"] == "chloe"]
+    offensive = own[own["truth"] == "offensive"]
     assert_share((offensive["label"] == "safe").sum(), len(offensive), 0.9)
-    others = hers[hers["truth"] != "offensive"]
+    others = own[own["truth"] != "offensive"]
     assert_share((others["label"] == others["truth"]).sum(), len(others), 0.9)
 
 
 def test_labels_of_one_item_are_drawn_anew_at_every_occurrence(large):
-    hers = (
+    own = (
         large[large["rater"] == "ana"]
         .pivot(index="item", columns="occurrence", values="label")
         .dropna()
     )
-    assert_share((hers[1] == hers[2]).sum(), len(hers), 0.9**2 + 2 * 0.05**2)
+    assert_share((own[1] == own[2]).sum(), len(own), 0.9**2 + 2 * 0.05**2)
 
 
 def test_every_item_is_rated_and_ratings_are_missing_as_often_as_asked(large):
@@ -218,7 +218,7 @@ def test_the_second_delivery_changes_the_labels_of_the_last_round_and_nothing_el
 
 
 def test_there_is_no_third_delivery(tmp_path):
-    with pytest.raises(ValueError, match="delivery: 3 found; 1 or 2 is required"):
+    with pytest.raises(ValueError, match="delivery: found 3; expected 1 or 2"):
         write_moderation_rounds(tmp_path, delivery=3)
 
 
@@ -253,7 +253,7 @@ def test_the_bundled_rounds_show_every_kind_of_verdict_on_the_rules_that_hold(ve
     assert kinds == {"reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"}
 
 
-def test_the_careless_rater_is_the_one_who_does_not_agree_with_himself(verdicts):
+def test_the_careless_rater_is_the_one_who_does_not_agree_with_themselves(verdicts):
     kinds = {
         rater: kind(verdicts["2026-W02"], "self_agreement_unbiased", f"rater {rater}")
         for rater in RATERS

@@ -9,7 +9,10 @@ from agreement_pipeline.cli import main
 from tests.orchestration.conftest import ratings_frame
 
 ROOT = Path(__file__).parents[2]
-PROJECT = "project: reviews\ninbox: inbox\nscale: {categories: [safe, offensive, hateful]}\npolicy: strict\n"
+PROJECT = (
+    "project: reviews\ninbox: inbox\npolicy: strict\n"
+    "scale: {categories: [safe, offensive, hateful]}\n"
+)
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
 
 

@@ -1,4 +1,7 @@
-"""A code location as somebody may write it around the package's: the training data of a project are asked for whenever something changed."""
+"""A code location that a user may write around the package's own.
+
+The training data of a project are asked for whenever something changed.
+"""
 
 import os
 from pathlib import Path

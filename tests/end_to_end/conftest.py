@@ -1,4 +1,7 @@
-"""A real webserver and daemon on the project's own workspace.yaml and one location beside it, started once for all that try them."""
+"""A real webserver and daemon, started once for all tests.
+
+They use the project's own workspace.yaml, and one more location.
+"""
 
 import json
 import os
@@ -20,30 +23,67 @@ from tests.orchestration.conftest import ratings_frame
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
-PROJECT = "project: reviews\ninbox: inbox\nscale: {categories: [safe, offensive, hateful]}\npolicy: strict\nsettle_seconds: 0.5\n"
+PROJECT = """project: reviews
+inbox: inbox
+scale: {categories: [safe, offensive, hateful]}
+policy: strict
+settle_seconds: 0.5
+"""
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
 STARTED = "... on LaunchRunSuccess { run { runId } }"
-LAUNCH = f"mutation($params: ExecutionParams!) {{ launchPipelineExecution(executionParams: $params) {{ __typename {STARTED} }} }}"
-REEXECUTE = f"mutation($params: ExecutionParams!) {{ launchPipelineReexecution(executionParams: $params) {{ __typename {STARTED} }} }}"
+LAUNCH = f"""mutation($params: ExecutionParams!) {{
+    launchPipelineExecution(executionParams: $params) {{ __typename {STARTED} }}
+}}"""
+REEXECUTE = f"""mutation($params: ExecutionParams!) {{
+    launchPipelineReexecution(executionParams: $params) {{ __typename {STARTED} }}
+}}"""
 BACKFILL = """mutation($params: LaunchBackfillParams!) {
-    launchPartitionBackfill(backfillParams: $params) { __typename ... on LaunchBackfillSuccess { backfillId } }
+    launchPartitionBackfill(backfillParams: $params) {
+        __typename ... on LaunchBackfillSuccess { backfillId }
+    }
 }"""
 ADD_ROUND = """mutation($round: String!) {
-    addDynamicPartition(partitionKey: $round, partitionsDefName: "reviews_rounds", repositorySelector:
-        {repositoryLocationName: "agreement_pipeline", repositoryName: "__repository__"}) { __typename }
+    addDynamicPartition(
+        partitionKey: $round, partitionsDefName: "reviews_rounds",
+        repositorySelector: {
+            repositoryLocationName: "agreement_pipeline", repositoryName: "__repository__"
+        }
+    ) { __typename }
 }"""
-WHY = """query($id: ID!) { runOrError(runId: $id) { ... on Run { eventConnection { events { __typename ... on ExecutionStepFailureEvent {
-    error { className message } failureMetadata { description metadataEntries { label ... on TextMetadataEntry { text } } }
-} } } } } }"""
-CHECKS = """query($key: AssetKeyInput!, $round: String) { assetCheckExecutions(assetKey: $key, checkName: "admitted", partition: $round, limit: 100) {
-    runId evaluation { success description }
-} }"""
-MATERIALIZATIONS = """query($key: AssetKeyInput!, $rounds: [String!]) { assetOrError(assetKey: $key) { ... on Asset {
-    assetMaterializations(partitions: $rounds, limit: 100) { runId partition }
-} } }"""
-BACKFILLED = "query($id: String!) { partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status runs { runId } } } }"
-REPORT_CHECK = "mutation($params: ReportAssetCheckEvaluationsParams!) { reportAssetCheckEvaluations(eventParams: $params) { __typename } }"
-REPORT_ASSET = "mutation($params: ReportRunlessAssetEventsParams!) { reportRunlessAssetEvents(eventParams: $params) { __typename } }"
+WHY = """query($id: ID!) {
+    runOrError(runId: $id) { ... on Run { eventConnection { events {
+        __typename ... on ExecutionStepFailureEvent {
+            error { className message }
+            failureMetadata {
+                description metadataEntries { label ... on TextMetadataEntry { text } }
+            }
+        }
+    } } } }
+}"""
+CHECKS = """query($key: AssetKeyInput!, $round: String) {
+    assetCheckExecutions(
+        assetKey: $key, checkName: "admitted", partition: $round, limit: 100
+    ) { runId evaluation { success description } }
+}"""
+MATERIALIZATIONS = """query($key: AssetKeyInput!, $rounds: [String!]) {
+    assetOrError(assetKey: $key) { ... on Asset {
+        assetMaterializations(partitions: $rounds, limit: 100) { runId partition }
+    } }
+}"""
+BACKFILLED = """query($id: String!) {
+    partitionBackfillOrError(backfillId: $id) {
+        ... on PartitionBackfill { status runs { runId } }
+    }
+}"""
+REPORT_CHECK = """mutation($params: ReportAssetCheckEvaluationsParams!) {
+    reportAssetCheckEvaluations(eventParams: $params) { __typename }
+}"""
+REPORT_ASSET = """mutation($params: ReportRunlessAssetEventsParams!) {
+    reportRunlessAssetEvents(eventParams: $params) { __typename }
+}"""
+RUNS = """{ runsOrError { ... on Runs { results {
+    runId status tags { key value } assetSelection { path }
+} } } }"""
 
 
 class Live:
@@ -60,7 +100,7 @@ class Live:
             return json.loads(answer.read() or b"{}")
 
     def query(self, query: str, **variables: object) -> dict:
-        """The answer, once it is seen to be one: what the webserver calls an error is never taken for a refusal."""
+        """The answer of the webserver. An error of the query is never taken for a refusal."""
         said = self.post("/graphql", {"query": query, "variables": variables})
         assert "errors" not in said, said["errors"]
         kinds = [
@@ -74,9 +114,7 @@ class Live:
         return said["data"]
 
     def runs(self) -> list[dict]:
-        return self.query(
-            "{ runsOrError { ... on Runs { results { runId status tags { key value } assetSelection { path } } } } }"
-        )["runsOrError"]["results"]
+        return self.query(RUNS)["runsOrError"]["results"]
 
     def finished(self, round_name: str) -> list[str]:
         """The states of the round's runs that have ended, once there is one."""
@@ -183,28 +221,37 @@ class Live:
         ]
 
     def why(self, run_id: str) -> list[str]:
-        """Why the steps of a run failed, each a code and a sentence: the package's own, or the kind of Dagster's error and its message."""
+        """Why the steps of a run failed: a code and a sentence each.
+
+        They are the package's own, or the kind of Dagster's error and its message.
+        """
         events = self.query(WHY, id=run_id)["runOrError"]["eventConnection"]["events"]
         return [
             said_by(event) for event in events if event["__typename"] == "ExecutionStepFailureEvent"
         ]
 
     def checks(self, asset: str, round_name: str) -> list[dict]:
-        """What the check `admitted` of an asset said of a round, the latest first; what was reported by hand has no run."""
+        """What the check `admitted` of an asset said of a round, the latest first.
+
+        A check that was reported by hand has no run.
+        """
         found = self.query(CHECKS, key=asset_key(asset), round=round_name)["assetCheckExecutions"]
         return [
             {"run": each["runId"], **each["evaluation"]} for each in found if each["evaluation"]
         ]
 
     def materializations(self, asset: str, round_name: str) -> list[str]:
-        """The runs that materialized an asset for a round, the latest first; what was reported by hand has none."""
+        """The runs that materialized an asset for a round, the latest first.
+
+        A materialization that was reported by hand has no run.
+        """
         found = self.query(MATERIALIZATIONS, key=asset_key(asset), rounds=[round_name])[
             "assetOrError"
         ]["assetMaterializations"]
         return [each["runId"] for each in found]
 
     def automated(self, round_name: str) -> dict:
-        """The run of a round that an automation condition asked for, with the assets it is of, once there is one."""
+        """The run of a round that an automation condition asked for, with its assets."""
 
         def asked() -> dict | None:
             mine = [
@@ -280,7 +327,7 @@ def tags_of(said: dict[str, str]) -> list[dict[str, str]]:
 
 
 def wait_for(look):
-    """What it gives as soon as it is something; other tests take their share of the machine meanwhile."""
+    """The first value of `look` that is not None. Other tests may slow the machine down."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -316,7 +363,7 @@ def write_project(root: Path, name: str) -> None:
 
 
 def write_workspace(root: Path) -> None:
-    """The project's own workspace, and the location of a project whose training data are automated."""
+    """Write the project's own workspace, with the location of an automated project."""
     workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text())
     workspace["load_from"].append(
         {

@@ -1,7 +1,9 @@
-"""Every way past the gate that was thought of, by name: each is refused for the reason given here, and leaves no release behind.
+"""Every known way past the gate, by name: each is refused for the given reason.
 
-In process each is tried on a store that holds a round `good`, released, and a round `bad`, held; and again those that a webserver offers, on a live one,
-where `worse` is held too. A reason is a code and a sentence: what fails for another reason, as a misspelt query, was not tried.
+No release is left behind. In process, each way is tried on a store with a released round
+`good` and a held round `bad`. The ways that a webserver offers are tried again on a live
+one, where `worse` is held too. A reason is a code and a sentence. A way that fails for
+another reason, such as a misspelt query, does not count as tried.
 """
 
 import json
@@ -27,14 +29,17 @@ from agreement_pipeline.orchestration import build_assets, project_definitions
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.release import judge_round, open_release
 from agreement_pipeline.release.contents import as_json
-from agreement_pipeline.release.lock import current_release
 from agreement_pipeline.store import files
 from tests.end_to_end.conftest import Live, released_rounds, releases_in
 from tests.events import record
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
+from tests.releases import current_release
 
 GOOD, BAD = ratings_frame(0.99), ratings_frame(0.55)
-HELD = r"held: round bad: held, since krippendorff_alpha 0\.\d+, 95% interval 0\.5\d+ to 0\.7\d+ on 120 items: could be under 0\.667 and could be above"
+HELD = (
+    r"held: round bad: held, since krippendorff_alpha 0\.\d+, 95% interval 0\.5\d+ to 0\.7\d+ "
+    r"on 120 items: could be under 0\.667 and could be above"
+)
 GOOD_HELD = HELD.replace("bad", "good")
 REPORTED = {"check_name": "admitted", "passed": True, "metadata": {}, "partition": "bad"}
 KEPT = {"log", "originals", "releases", "rounds", "salt", "seals", ".lock"}
@@ -44,7 +49,7 @@ Attempt = Callable[[Line], object]
 
 @dataclass(frozen=True)
 class Bypass:
-    """What is tried, the code and the sentence it is refused with, and the rounds that can still be opened for training."""
+    """A way, the code and sentence of its refusal, and the rounds that can still be opened."""
 
     attempt: Attempt
     refusal: str
@@ -131,7 +136,8 @@ def gap(line):
 
 @bypass(
     "range backfill in one run",
-    "DagsterInvariantViolationError: Cannot access partition_key for a partitioned run with a range of partitions",
+    "DagsterInvariantViolationError: Cannot access partition_key for a partitioned run "
+    "with a range of partitions",
 )
 def range_backfill(line):
     key = dg.AssetKey(["reviews", "training_data"])
@@ -152,7 +158,10 @@ def fan_in(line):
 
 @bypass("declarative automation", HELD)
 def automation(line):
-    """That Dagster asks for the training data is seen here without a daemon, and by one in `test_automation_asks_for_training_data_by_itself_…`."""
+    """Dagster asks for the training data here without a daemon.
+
+    With a daemon: `test_automation_asks_for_training_data_by_itself_…`.
+    """
     eager = dg.AutomationCondition.eager()
     assets = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(automation_condition=eager), build_assets(line.project)
@@ -190,7 +199,7 @@ def forged_materialization(line):
 
 @bypass("edited statistics", HELD)
 def edited_statistics(line):
-    """None are stored: they are derived from the round each time. What the event log says of them is all there is to edit."""
+    """Estimates are not stored, but derived each time. Only the event log can be edited."""
     assert {path.name for path in store_of(line).iterdir()} <= KEPT
     metadata = {"krippendorff_alpha": 0.99, "krippendorff_alpha low": 0.98}
     line.instance.report_runless_asset_event(
@@ -245,7 +254,7 @@ def edited_decision(line):
 
 @bypass("edited decision, sealed anew", HELD)
 def resealed_decision(line):
-    """The last entry has none after it, so whoever writes its seal too leaves a whole log; the lock never asks it."""
+    """No entry follows the last one, so with its seal the log is whole. The lock never asks it."""
     path = entry_of(line, "bad", "decided")
     edit(path, lambda said: said.update(decision="admitted"))
     (seal,) = (store_of(line) / "seals").glob(f"{path.stem}-*")
@@ -299,7 +308,8 @@ def redelivery(line):
 
 @bypass(
     "stricter policy",
-    r"held: round good: held, since krippendorff_alpha 0\.9\d+, .*: the upper limit is under 0\.998",
+    r"held: round good: held, since krippendorff_alpha 0\.9\d+, .*: "
+    r"the upper limit is under 0\.998",
     remaining="",
 )
 def stricter_policy(line):
@@ -340,7 +350,7 @@ def policy_in_run_config(line):
 
 @bypass(
     "edited release",
-    r"release_file_changed: .*: other bytes in \['data/train-00000-of-00001\.parquet'\] found",
+    r"release_file_changed: .*: found other bytes in \['data/train-00000-of-00001\.parquet'\]",
     remaining="",
 )
 def edited_release(line):
@@ -352,7 +362,7 @@ def edited_release(line):
 
 @bypass(
     "edited policy after release",
-    r"release_not_derived: .*: manifest\.json, policy_digest is .* and comes out as",
+    r"release_not_derived: .*: found that manifest\.json, policy_digest is .* and comes out as",
     remaining="",
 )
 def edited_policy(line):
@@ -365,7 +375,7 @@ def edited_policy(line):
 
 @bypass(
     "reworded release",
-    r"release_reworded: .*: README\.md is another text when worded again",
+    r"release_reworded: .*: found that README\.md is another text when worded again",
     remaining="",
 )
 def reworded_release(line):
@@ -380,7 +390,7 @@ def reworded_release(line):
 
 @bypass(
     "rows put beside the released ones",
-    r"release_file_extra: .*: files \['data/train-00001-of-00001\.parquet'\] found in the manifest",
+    r"release_file_extra: .*: found files \['data/train-00001-of-00001\.parquet'\] in the manifest",
     remaining="",
 )
 def added_rows(line):
@@ -395,7 +405,7 @@ def added_rows(line):
 
 @bypass(
     "removed notice of withdrawal",
-    "release_withdrawn: .*, for round good .*; a release in force is required",
+    "release_withdrawn: .*, for round good .*; expected a release in force",
     remaining="",
 )
 def removed_notice(line):
@@ -408,7 +418,7 @@ def removed_notice(line):
 
 @bypass(
     "copy of a withdrawn release",
-    "release_not_in_log: .*: no such release in force found in the log",
+    "release_not_in_log: .*: found no such release in force in the log",
     remaining="",
 )
 def copied_release(line):
@@ -437,10 +447,11 @@ def forged_waiver(line):
 
 @bypass(
     "gold items on which everybody agrees",
-    r"held: round bad: held, since krippendorff_alpha 0\.\d+, .* on 120 items: could be under 0\.667",
+    r"held: round bad: held, since krippendorff_alpha 0\.\d+, .* on 120 items: "
+    r"could be under 0\.667",
 )
 def gold_that_agrees(line):
-    """Three times as many items whose label was known before; counted with the others, they would lift alpha over 0.8."""
+    """Three times as many gold items. If they counted, alpha would be over 0.8."""
     line.settings = line.settings.model_copy(update={"columns": Columns(gold="gold")})
     gold = pd.concat(
         [
@@ -461,14 +472,14 @@ def renamed_round(line):
 
 @bypass(
     "round named like a path",
-    r"store_refused: round '\.\./good': a name that could be a path found",
+    r"store_refused: round '\.\./good': found a name that could be a path",
 )
 def path_as_round(line):
     return line.run("../good", "training_data")
 
 
 def refusal_of(attempt: Attempt, line: Line) -> str:
-    """What was said against it, by the steps of a failed run or by an error: a code and a sentence each."""
+    """The code and sentence of each refusal, by the steps of a failed run or by an error."""
     try:
         result = attempt(line)
     except AgreementError as error:
@@ -484,7 +495,8 @@ def told(failure: StepFailureData) -> str:
     """The package's own code and sentence, or the kind of Dagster's error and its message."""
     if failure.user_failure_data is None:
         return f"{failure.error.cls_name}: {failure.error.message.partition(': ')[2].strip()}"
-    return f"{failure.user_failure_data.metadata['reason_code'].text}: {failure.user_failure_data.description}"
+    said = failure.user_failure_data
+    return f"{said.metadata['reason_code'].text}: {said.description}"
 
 
 def opened(line: Line) -> set[str]:
@@ -541,7 +553,7 @@ def forged_check_by_rest(live: Live) -> str:
 
 
 def forged_check_by_graphql(live: Live) -> str:
-    """Of another round than by REST: Dagster takes one report of a check and a round, and answers a second with an error of its database."""
+    """Of another round than by REST, since Dagster takes one report of a check and a round."""
     assert live.report_check("worse") == "ReportAssetCheckEvaluationsSuccess"
     assert live.checks("acceptability", "worse")[0] == {
         "run": "",
@@ -563,9 +575,9 @@ def forged_materialization_by_graphql(live: Live) -> str:
     return live.launch("training_data", "bad")
 
 
-PATH_REFUSED = r"store_refused: round '\.\./good': a name that could be a path found"
+PATH_REFUSED = r"store_refused: round '\.\./good': found a name that could be a path"
 NOT_DELIVERED = (
-    r"store_refused: .*/store/reviews: no round 'better' among \['bad', 'good', 'worse'\]"
+    r"store_refused: .*/store/reviews: found no round 'better' among \['bad', 'good', 'worse'\]"
 )
 RANGE = {ASSET_PARTITION_RANGE_START_TAG: "bad", ASSET_PARTITION_RANGE_END_TAG: "good"}
 
@@ -597,7 +609,8 @@ BACKFILLS: dict[str, tuple[Callable[[Live], str], list[str]]] = {
     "fan-in backfill": (
         lambda live: live.backfill(["bad"], "acceptability", "training_data", "release"),
         [
-            "DagsterAssetCheckFailedError: 1 blocking asset check failed with ERROR severity:\nreviews/acceptability: admitted$"
+            "DagsterAssetCheckFailedError: 1 blocking asset check failed with ERROR severity:\n"
+            "reviews/acceptability: admitted$"
         ],
     ),
 }
@@ -605,7 +618,10 @@ BACKFILLS: dict[str, tuple[Callable[[Live], str], list[str]]] = {
 
 @pytest.fixture(scope="module")
 def tried(live: Live) -> dict[str, str]:
-    """The run or backfill of each, all of them started before the first is waited for; a forgery is seen to be taken for true before."""
+    """The run or backfill of each way. All are started before the first is waited for.
+
+    Each forgery is first seen to be taken for true.
+    """
     for name in ("../good", "better"):
         assert live.add_round(name) == "AddDynamicPartitionSuccess"
     return {name: attempt(live) for name, (attempt, _) in {**FROM_OUTSIDE, **BACKFILLS}.items()}
@@ -656,7 +672,7 @@ def test_a_backfill_that_judges_again_takes_the_forged_check_result_back(live, t
 
 @pytest.mark.slow
 def test_automation_asks_for_training_data_by_itself_and_is_refused(live):
-    """An automation condition asks whenever something is there to ask from, and the daemon launches the run, whatever the checks said."""
+    """An automation condition asks, and the daemon launches the run, whatever checks said."""
     run = live.automated("later")
     assert run["assetSelection"] == [{"path": ["automated", "training_data"]}]
     assert live.ended(run["runId"]) == "FAILURE"

@@ -1,4 +1,7 @@
-"""Real annotation rounds through Dagster: 22 people label 95 posts, and the same posts again weeks later (Abercrombie et al. 2023)."""
+"""Real annotation rounds through Dagster (Abercrombie et al. 2023).
+
+22 people label 95 posts, and the same posts again weeks later.
+"""
 
 import json
 import shutil
@@ -15,7 +18,12 @@ from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.files import load_project
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
-POLICY = "policy: strict\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n  - measure: self_agreement_unbiased\n"
+POLICY = """policy: strict
+version: 1
+rules:
+  - measure: krippendorff_alpha
+  - measure: self_agreement_unbiased
+"""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +37,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     shutil.copy(SHARED / "xhate_stability.csv", root / "inbox")
     (root / "configs/policies/strict.yaml").write_text(POLICY)
     (root / "configs/projects/xhate.yaml").write_text(
-        "project: xhate\ninbox: inbox\nscale: {categories: [Hateful, Non hateful]}\ncolumns: {round: round}\nreplicates: across\npolicy: strict\n".replace(
+        "project: xhate\ninbox: inbox\nscale: {categories: [Hateful, Non hateful]}\n"
+        "columns: {round: round}\nreplicates: across\npolicy: strict\n".replace(
             "Non hateful", second_category()
         )
     )

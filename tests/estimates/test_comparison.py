@@ -276,7 +276,9 @@ def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
 def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
     panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
     alone = Ratings.from_frame(panel.assign(item="other " + panel["item"]), clean.scale)
-    with pytest.raises(AgreementError, match="found a measure of groups, and 0 classifiers; expected"):
+    with pytest.raises(
+        AgreementError, match="found a measure of groups, and 0 classifiers; expected"
+    ):
         between_rounds(clean, alone, "cross_kappa")
 
 
@@ -298,7 +300,11 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
             ("shah_s", "model_a", "ana"),
             "expected two different names of model_a, model_b",
         ),
-        (between_raters, ("schouten_kappa", "ana", "nobody"), "expected two different names of ana, ben"),
+        (
+            between_raters,
+            ("schouten_kappa", "ana", "nobody"),
+            "expected two different names of ana, ben",
+        ),
         (between_raters, ("gwet_ac1", "ana", "ben"), "expected one of panel, replicates"),
         (between_measures, ("gwet_ac1", "shah_s"), "found a measure of panel; expected"),
         (between_measures, ("gwet_ac1", "cross_kappa"), "found a measure of groups; expected"),

@@ -69,7 +69,8 @@ def test_an_estimate_says_which_method_it_is_and_of_whom_it_speaks(name):
 
 def test_a_method_that_is_not_registered_is_refused():
     with pytest.raises(
-        PolicyError, match="interval method: found 'bootstrap'; expected one of smoothed_bayesian_bootstrap, "
+        PolicyError,
+        match="interval method: found 'bootstrap'; expected one of smoothed_bayesian_bootstrap, ",
     ):
         interval_method("bootstrap")
 

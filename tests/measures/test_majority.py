@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import MEASURES, PanelPatterns, RatingPatterns, Scale
-from agreement_pipeline.measures.majority import items_without_majority, strict_majority
+from agreement_pipeline.measures.majority import strict_majority
 
 KAPPA = MEASURES["consensus_kappa"]
 SCALE = Scale(tuple("abc"))
@@ -35,14 +35,6 @@ def test_it_is_scikit_learns_kappa_of_the_classifier_and_the_majority(seed):
 def test_the_majority_is_more_than_half():
     panel = panel_of([[0, 0, 1, 0], [0, 1, -1, 0], [0, 1, 2, 0], [1, -1, -1, 0], [-1, -1, -1, 0]])
     assert strict_majority(panel).tolist() == [0, -1, -1, 1, -1]
-
-
-def test_labelled_items_without_a_majority_are_counted():
-    panel = panel_of([[0, 0, 1, 0], [0, 1, -1, 0], [0, 1, 2, -1], [-1, -1, -1, 0]], [5, 3, 2, 1])
-    assert float(items_without_majority(panel)) == 3
-    assert items_without_majority(
-        panel.reweighted(np.array([[1.0, 4, 1, 1], [1, 0, 1, 1]]))
-    ).tolist() == [4, 0]
 
 
 def test_without_a_majority_anywhere_there_is_no_value():

@@ -19,7 +19,10 @@ POLICY = {
 
 
 def ratings_frame(agreement: float, *, n_items: int = 120, seed: int = 1) -> pd.DataFrame:
-    """Three raters who name an item's own category with probability `agreement`, else the next one; a fixed pattern, no generator."""
+    """Three raters who name an item's own category with probability `agreement`, else the next one.
+
+    The pattern is fixed. No random generator is used.
+    """
     rows = []
     for i in range(n_items):
         for r, rater in enumerate(("ana", "ben", "chi")):

@@ -53,7 +53,8 @@ def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_f
     line.deliver("w1", BAD)
     with pytest.raises(
         StoreError,
-        match=r"w1\.csv: other bytes found than when its ratings were read; a file at rest is required",
+        match=r"w1\.csv: found other bytes than when its ratings were read; "
+        "expected a file that does not",
     ):
         line.project.keep(delivery, ratings)
     assert line.project.store.rounds() == ()
@@ -170,18 +171,18 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     assert low < value <= high <= 1
 
 
-def test_each_raters_agreement_with_herself_stands_beside_that_with_the_others(line):
+def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_others(line):
     again = GOOD[GOOD["rater"] == "ana"].assign(occurrence=2)
     line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
     result = line.run("w1", "annotations", "intra_rater_agreement")
 
     records = (
         result.asset_materializations_for_node("reviews__intra_rater_agreement")[0]
-        .metadata["herself_and_others"]
+        .metadata["themselves_and_others"]
         .records
     )
     said = {record.data["scope"]: record.data["reading"] for record in records}
-    assert said["rater ana"] == "agrees with herself and with the others"
+    assert said["rater ana"] == "agrees with themselves and with the others"
     assert said["rater ben"].startswith(
         "cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice"
     )
@@ -224,7 +225,10 @@ def test_disputed_items_come_with_their_share_of_all_disagreement(line):
     metadata = result.asset_materializations_for_node("reviews__disputed_items")[0].metadata
     assert metadata["disputed_items"].value == 2
     records = [record.data for record in metadata["most_disputed"].records]
-    assert [(record["id"], record["share"]) for record in records] == [("a", "0.8"), ("c", "0.2")]
+    assert [(record["id"], record["share"]) for record in records] == [
+        ("a", "0.80000"),
+        ("c", "0.20000"),
+    ]
 
 
 def test_the_history_shows_every_round_with_its_decision(line):
@@ -268,7 +272,7 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
     said, shown = history_of(line)
 
     assert not said.passed
-    assert said.description == "not judged: ['w2']; where the round's run failed, it says why"
+    assert said.description == "not judged: ['w2']; if the round's run failed, it says why"
     assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
         ("w1", "admitted"),
         ("w2", "not judged"),
@@ -412,7 +416,8 @@ def test_a_rater_who_prints_like_a_named_classifier_is_not_taken_for_one_of_the_
     line.deliver("w1", GOOD.assign(rater=GOOD["rater"].replace("chi", written)))
     with pytest.raises(
         RatingsError,
-        match=r"w1\.csv: found rater .* in the panel, who prints like classifier .gpt-4.; expected .* in project reviews",
+        match=r"w1\.csv: found rater .* in the panel, who prints like classifier .gpt-4.; "
+        "expected .* in project reviews",
     ):
         line.project.delivered("w1")
     assert not line.run("w1").success

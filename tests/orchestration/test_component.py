@@ -1,14 +1,19 @@
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import dagster as dg
 import pytest
+import yaml
+from pydantic import ValidationError
 
 from agreement_pipeline import AnnotationProject
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.files import load_project
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns, Limits
 
 PROJECT = """project: reviews
 inbox: inbox
@@ -76,6 +81,57 @@ def test_the_component_loads_from_a_defs_folder(root):
         )
         with sandbox.load_component_and_build_defs(defs_path=path) as (_, definitions):
             assert dg.AssetKey(["reviews", "acceptability"]) in keys(definitions)
+
+
+EVERY_KEY = """
+project: reviews
+description: Reviews
+inbox: "{{ context.project_root }}/inbox"
+scale: {level: ordinal, categories: [1, 2, "{{ 'three' }}"]}
+layout: wide
+columns: {item: post, raters: ["{{ 'ana' }}", ben]}
+classifiers: ["{{ 'gpt' }}"]
+replicates: across
+policy: "{{ 'strict' }}"
+contract: null
+store: store
+schedule: "{{ '0 7 * * 2' }}"
+overdue_after_days: "{{ 3 }}"
+settle_seconds: 1
+owners: [team:nlp]
+limits: {rows: "{{ 9 }}"}
+root: .
+"""
+
+
+def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
+    scope = {"context": SimpleNamespace(project_root="/here")}
+    found = AnnotationProject.resolve_from_yaml(EVERY_KEY, scope=scope)
+
+    assert set(yaml.safe_load(EVERY_KEY)) == set(ProjectSettings.model_fields)
+    assert found.inbox == "/here/inbox"
+    assert found.scale == Scale(("1", "2", "three"), "ordinal")
+    assert found.columns == Columns(item="post", raters=("ana", "ben"))
+    assert found.limits == Limits(rows=9)
+    assert (found.classifiers, found.owners) == (("gpt",), ("team:nlp",))
+    assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (EVERY_KEY.replace("[1, 2,", "[yes, no,"), "Input should be a valid string"),
+        (EVERY_KEY.replace("item: post", "itme: post"), "Unexpected keyword argument"),
+        (EVERY_KEY.replace("inbox:", "inbxo:"), "inbxo"),
+        (EVERY_KEY.replace('"{{ 9 }}"', "0"), "greater than 0"),
+        (EVERY_KEY.replace('"{{ 9 }}"', "true"), "valid integer"),
+        (EVERY_KEY.replace("0 7 * * 2", "weekly"), "expected a cron expression of five fields"),
+    ],
+)
+def test_a_mistake_in_the_yaml_of_a_component_is_refused(wrong, words):
+    scope = {"context": SimpleNamespace(project_root="/here")}
+    with pytest.raises(ValidationError, match=words):
+        AnnotationProject.resolve_from_yaml(wrong, scope=scope)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +210,8 @@ def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line
 
     with pytest.raises(
         ProjectError,
-        match=rf"configs/projects/reviews\.yaml:{line}: {key}: found 'strcit'; expected one of {re.escape(str(there))}, those in ",
+        match=rf"configs/projects/reviews\.yaml:{line}: {key}: found 'strcit'; expected one of "
+        rf"{re.escape(str(there))}, those in ",
     ):
         load_project(path)
     settings = {
@@ -173,7 +230,7 @@ def test_a_policy_or_contract_that_is_not_there_is_named_with_the_project_s_line
 
 
 def test_nothing_in_a_project_file_is_evaluated(root):
-    """Dagster evaluates templates in a component's file, and what they call; a project's file is data."""
+    """Dagster evaluates templates in a component's file. A project's file is only data."""
     path, trace = root / "configs/projects/reviews.yaml", root / "evaluated"
     path.write_text(
         f"{PROJECT}description: \"{{{{ cycler.__init__.__globals__.os.mkdir('{trace}') }}}}\"\n"

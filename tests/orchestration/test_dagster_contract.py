@@ -1,4 +1,7 @@
-"""What Dagster does that the design rests on. When a version does otherwise, the gate must be thought through again before it is upgraded."""
+"""What the design needs Dagster to do.
+
+If a new version behaves otherwise, check the gate before you upgrade.
+"""
 
 import dagster as dg
 import numpy as np
@@ -113,7 +116,7 @@ def test_anybody_with_the_instance_can_report_a_check_as_passed_and_an_asset_as_
 
 
 def test_a_check_is_reported_by_hand_once_a_partition(instance):
-    """A second report of it is refused by the database, so that a bypass that reports twice tries nothing."""
+    """The database refuses a second report, so a bypass that reports twice tests nothing."""
     bad, worse = (
         dg.AssetCheckEvaluation(
             asset_key=NUMBERS, check_name="admitted", passed=True, metadata={}, partition=name

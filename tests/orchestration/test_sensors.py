@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.release.withdrawal import withdraw
 from tests.orchestration.conftest import POLICY, ratings_frame
+from tests.releases import withdraw
 
 
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
@@ -73,7 +73,8 @@ def test_an_inbox_that_is_not_there_is_told_from_one_with_nothing_new(line):
     (line.root / "inbox").rmdir()
     said = tick(line).skip_message
     assert said.startswith(
-        f"{line.root / 'inbox'}: found no such folder or file; expected the inbox of reviews. Correct inbox in the project"
+        f"{line.root / 'inbox'}: found no such folder or file; expected the inbox of reviews. "
+        f"Correct inbox in the project"
     )
 
 

@@ -7,8 +7,7 @@ from typing import get_args
 from agreement_pipeline import errors
 from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.policy import reasons, rules, simultaneous
-from agreement_pipeline.release import lock as release
-from agreement_pipeline.release import proof as release_proof
+from agreement_pipeline.release import lock
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
@@ -24,13 +23,11 @@ def error_codes():
 
 def proof_codes():
     """Those with which a release is refused."""
-    written = (
-        Path(module.__file__).read_text(encoding="utf-8") for module in (release, release_proof)
-    )
+    written = Path(lock.__file__).parent.glob("*.py")
     return {
         code
-        for source in written
-        for code in re.findall(r'"(release_[a-z_]+)"', source)
+        for path in written
+        for code in re.findall(r'"(release_[a-z_]+)"', path.read_text(encoding="utf-8"))
         if code not in ("release_dataset", "release_round")
     }
 

@@ -172,6 +172,6 @@ def test_vectors_have_no_training_label():
     )
     with pytest.raises(
         RatingsError,
-        match="round r1: labels of 2 dimensions found; one a label is required for training labels",
+        match="round r1: found labels of 2 dimensions; expected one dimension for training labels",
     ):
         consensus(ratings, "r1")

@@ -1,4 +1,4 @@
-"""Agreement is read on what may be released: gold items, whose label was known before, are in no measure."""
+"""Agreement is read on what may be released, so gold items are in no measure."""
 
 import pandas as pd
 import pytest
@@ -18,7 +18,10 @@ SCALES = {
 
 
 def frame_of(label, gold_agrees=True):
-    """Three people and a model on 40 items, some again and some in an earlier round; on the last 25, which are gold, all agree, and a fourth joins them."""
+    """Three people and a model on 40 items, some again and some in an earlier round.
+
+    The last 25 items are gold. On these all agree, and a fourth person joins them.
+    """
     rows = []
     for n in range(40):
         gold = n >= 15

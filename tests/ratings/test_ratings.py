@@ -37,51 +37,51 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
     [
         (
             frame_of().drop(columns="rater"),
-            r"round.csv: no column \['worker'\] among \['task', 'verdict'\]; item, rater and label are required",
+            r"round.csv: found no column \['worker'\] among \['task', 'verdict'\]; expected item, rater and label",
         ),
         (
             pd.concat([frame_of(), frame_of()[["label"]]], axis=1),
-            r"column \['label'\] found twice; each is required once",
+            r"found column \['label'\] twice; expected each once",
         ),
         (
             frame_of([("i1", "ana", None)]),
-            "round.csv: no rating found; at least one row with a label is required",
+            "round.csv: found no rating; expected at least one row with a label",
         ),
         (
             frame_of([*ROWS, (None, "ana", "no")]),
-            r"round.csv: row 6, column 'task': no item found; one is required in every row",
+            r"round.csv: row 6, column 'task': found no item; expected one in every row",
         ),
         (
             frame_of([*ROWS, ("i3", "  ", "no"), ("i4", None, "no")]),
-            r"round.csv: rows \[6, 7\], column 'worker': no rater found",
+            r"round.csv: rows \[6, 7\], column 'worker': found no rater",
         ),
         (
             frame_of([*ROWS, ("i3", "ana", "Yes")]),
-            r"row 6, column 'verdict': label \['Yes'\] found; one of \['no', 'yes'\] is required",
+            r"row 6, column 'verdict': found label \['Yes'\]; expected one of \['no', 'yes'\]",
         ),
         (
             frame_of([*ROWS, ROWS[0]]),
-            r"rows \[2, 6\].*rater 'ana' labelled item 'i1' 2 times as occurrence 1 .*; one label for each",
+            r"rows \[2, 6\].*found 2 labels of rater 'ana' for item 'i1' as occurrence 1 .*; expected one label for each",
         ),
         (
             frame_of(occurrence=[1, 0, 1, 1]),
-            r"row 3, column 'occurrence': \[0\] found; a whole number from 1 is required",
+            r"row 3, column 'occurrence': found \[0\]; expected a whole number from 1",
         ),
         (
             frame_of(occurrence=[1, 1.5, "x", None]),
-            r"rows \[3, 4, 5\].* found; a whole number from 1 is required",
+            r"rows \[3, 4, 5\].* found .*; expected a whole number from 1",
         ),
         (
             frame_of(earlier=["no", "perhaps", "yes", ""]),
-            r"row 3, column 'earlier': \['perhaps'\] found; yes or no .* is required",
+            r"row 3, column 'earlier': found \['perhaps'\]; expected yes or no \(true",
         ),
         (
             frame_of(gold=["no", "no", "positive", "no"]),
-            r"row 4, column 'gold': \['positive'\] found; yes or no .* is required",
+            r"row 4, column 'gold': found \['positive'\]; expected yes or no \(true",
         ),
         (
             frame_of(text=["a", "b", "c", "c"]),
-            r"rows \[2, 3\], column 'text': item 'i1' has two different contents; one is required",
+            r"rows \[2, 3\], column 'text': found two different contents of item 'i1'; expected one",
         ),
     ],
 )
@@ -99,16 +99,16 @@ def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_
         (
             Scale((1, 2), "interval"),
             3,
-            r"label \[3\] found; one of \['1', '2'\] is required on the interval level",
+            r"found label \[3\]; expected one of \['1', '2'\] on the interval level",
         ),
-        (Scale(None, "interval"), "two", r"label \['two'\] found; a finite number is required"),
-        (Scale(None, "interval"), float("inf"), "a finite number is required"),
+        (Scale(None, "interval"), "two", r"found label \['two'\]; expected a finite number"),
+        (Scale(None, "interval"), float("inf"), "expected a finite number"),
         (
             Scale(None, "interval"),
             -1.1e150,
-            r"ratings: row 1, column 'label': label \[-1.1e\+150\] found; .* none beyond 1e\+150 in size",
+            r"ratings: row 1, column 'label': found label \[-1.1e\+150\]; .* none beyond 1e\+150 in size",
         ),
-        (Scale(None, "ratio"), -1, "a finite non-negative number is required"),
+        (Scale(None, "ratio"), -1, "expected a finite non-negative number"),
     ],
 )
 def test_a_label_that_is_not_a_number_of_the_scale_is_refused(scale, label, words):

@@ -11,40 +11,41 @@ from agreement_pipeline.ratings import Scale, category_text
 @pytest.mark.parametrize(
     ("categories", "level", "words"),
     [
-        (("yes",), "nominal", r"1 category found, \['yes'\]; at least two are required"),
-        ((), "nominal", "0 category found"),
+        (("yes",), "nominal", r"found 1 category, \['yes'\]; expected at least two"),
+        ((), "nominal", "found 0 category"),
         (
             ("yes", "no", "yes"),
             "nominal",
-            r"categories \['yes'\] found twice; each is required once",
+            r"found categories \['yes'\] twice; expected each once",
         ),
-        ((1, 1.0, 2), "interval", r"categories \[1.0\] found twice"),
-        ((1, "1", 2), "nominal", r"categories \['1'\] found twice"),
+        ((1, 1.0, 2), "interval", r"found categories \[1.0\] twice"),
+        ((1, "1", 2), "nominal", r"found categories \['1'\] twice"),
         (
             ("low", "high"),
             "interval",
-            "category 'low' found on the interval level; numbers are required there",
+            "found category 'low' on the interval level; expected numbers there",
         ),
         (
             (1, float("inf")),
             "interval",
-            "category inf found; the interval level requires finite numbers",
+            "found category inf; expected finite numbers of at most .* on the interval level",
         ),
         (
             (1, -2e150),
             "interval",
-            r"category -2e\+150 found; the interval level requires finite numbers up to 1e\+150 in size",
+            r"found category -2e\+150; expected finite numbers of at most 1e\+150 in size "
+            "on the interval level",
         ),
         (
             (1, -1),
             "ratio",
-            "category -1 found; the ratio level requires finite non-negative numbers",
+            "found category -1; expected finite non-negative numbers .* on the ratio level",
         ),
-        (("yes", None), "nominal", "category None found; a name or a number is required"),
-        ((1, float("nan")), "ordinal", "category nan found; a name or a number is required"),
-        ((1, pd.NA), "ratio", "category <NA> found; a name or a number is required"),
-        (None, "nominal", "no categories found; the nominal level requires a list of them"),
-        (("a", "b"), "cardinal", "level 'cardinal' found; one of .* is required"),
+        (("yes", None), "nominal", "found category None; expected a name or a number"),
+        ((1, float("nan")), "ordinal", "found category nan; expected a name or a number"),
+        ((1, pd.NA), "ratio", "found category <NA>; expected a name or a number"),
+        (None, "nominal", "found no categories; expected a list of them on the nominal level"),
+        (("a", "b"), "cardinal", "found level 'cardinal'; expected one of .*"),
     ],
 )
 def test_an_impossible_scale_is_refused_in_words(categories, level, words):
@@ -61,12 +62,12 @@ def test_whole_numbers_are_the_same_category_however_they_are_written():
 
 @pytest.mark.parametrize("label", ["maybe", 4, "", None])
 def test_a_label_that_is_not_on_the_scale_is_refused(label):
-    with pytest.raises(RatingsError, match=r"label .* found; one of \['no', 'yes'\] is required"):
+    with pytest.raises(RatingsError, match=r"found label .*; expected one of \['no', 'yes'\]"):
         Scale(("no", "yes")).index(label)
 
 
 def test_text_that_is_no_number_is_refused_on_an_interval_scale():
-    with pytest.raises(RatingsError, match=r"label 'two' found; one of \['1', '2'\] is required"):
+    with pytest.raises(RatingsError, match=r"found label 'two'; expected one of \['1', '2'\]"):
         Scale((1, 2), "interval").index("two")
 
 
@@ -94,7 +95,8 @@ def test_categories_read_off_labels_are_not_declared_and_so_make_another_scale(l
 def test_an_order_of_words_is_not_guessed(labels):
     with pytest.raises(
         RatingsError,
-        match=r"words have no order of their own. Name the categories from the lowest to the highest",
+        match=r"expected numbers, since words have no order of their own\. "
+        "Name the categories from the lowest to the highest",
     ):
         Scale.from_labels(labels, "ordinal")
 
@@ -117,5 +119,5 @@ def test_a_continuous_scale_takes_any_finite_number_and_no_other():
     scale = Scale(None, "ratio")
     assert scale.continuous
     assert scale.number("2.5") == 2.5
-    with pytest.raises(RatingsError, match="finite non-negative numbers"):
+    with pytest.raises(RatingsError, match="expected finite non-negative numbers"):
         scale.number(-1)

@@ -1,4 +1,4 @@
-"""The cells of every kind of table, as they are written; a file that is not whole is refused with its place."""
+"""The cells of every kind of table; a file that is not whole is refused with its place."""
 
 import csv
 import io
@@ -32,11 +32,14 @@ YES_NO = Scale(("no", "yes"))
         ("round.csv", GOOD.rstrip("\n")),
         (
             "round.jsonl",
-            '{"item": "i1", "rater": "ana", "label": "yes"}\n{"rater": "ben", "label": "no", "item": "i1"}\n{"item": "i2", "rater": "ana", "label": "no"}\n',
+            '{"item": "i1", "rater": "ana", "label": "yes"}\n'
+            '{"rater": "ben", "label": "no", "item": "i1"}\n'
+            '{"item": "i2", "rater": "ana", "label": "no"}\n',
         ),
         (
             "round.ndjson",
-            '{"item":"i1","rater":"ana","label":"yes"}\r\n{"item":"i1","rater":"ben","label":"no"}\r\n{"item":"i2","rater":"ana","label":"no"}',
+            '{"item":"i1","rater":"ana","label":"yes"}\r\n'
+            '{"item":"i1","rater":"ben","label":"no"}\r\n{"item":"i2","rater":"ana","label":"no"}',
         ),
     ],
 )
@@ -181,7 +184,8 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
     lines = saved(
         tmp_path,
         "round.jsonl",
-        '{"item":"i1","rater":"ana","label":"yes"}\n\n{"item":"i1","rater":"ben","label":"perhaps"}\n',
+        '{"item":"i1","rater":"ana","label":"yes"}\n\n'
+        '{"item":"i1","rater":"ben","label":"perhaps"}\n',
     )
     assert "row 3, column 'label'" in refusal(lines, scale=YES_NO)
 
@@ -232,7 +236,8 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.csv",
             GOOD + 'i3,ana,"yes\ni4,ana,no\n',
-            "round.csv: row 5: found text that is not readable as delimited text (unexpected end of data)",
+            "round.csv: row 5: found text that is not readable as delimited text (unexpected end "
+            "of data)",
         ),
         (
             "round.csv",
@@ -247,7 +252,8 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.csv",
             GOOD.replace(",", ";"),
-            "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected columns separated by ','",
+            "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected "
+            "columns separated by ','",
         ),
         (
             "round.csv",
@@ -257,12 +263,14 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.tsv",
             GOOD,
-            "round.tsv: row 1: found one column, 'item,rater,label', that holds ','; expected columns separated by '\\t'",
+            "round.tsv: row 1: found one column, 'item,rater,label', that holds ','; expected "
+            "columns separated by '\\t'",
         ),
         (
             "round.xlsx",
             "PK",
-            "round.xlsx: found a name ending in '.xlsx'; expected one of ['.csv', '.tsv', '.jsonl', '.ndjson', '.parquet']",
+            "round.xlsx: found a name ending in '.xlsx'; expected one of ['.csv', '.tsv', "
+            "'.jsonl', '.ndjson', '.parquet']",
         ),
         ("round", GOOD, "round: found a name ending in ''; expected one of ['.csv'"),
         (
@@ -279,7 +287,8 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.jsonl",
             '["i1", "ana", "yes"]\n',
-            'round.jsonl: row 1: found \'["i1", "ana", "yes"]\'; expected a JSON object in every line',
+            'round.jsonl: row 1: found \'["i1", "ana", "yes"]\'; expected a JSON object in every '
+            "line",
         ),
         (
             "round.jsonl",
@@ -294,12 +303,14 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
-            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. Correct the row.",
+            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. "
+            "Correct the row.",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": ["positive"]}\n',
-            "column 'label': found ['positive']; expected one value, or null. Write one label for each rating: the value itself, as 'positive'.",
+            "column 'label': found ['positive']; expected one value, or null. Write one label for "
+            "each rating: the value itself, as 'positive'.",
         ),
         (
             "round.jsonl",
@@ -322,7 +333,8 @@ def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name,
 def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, tmp_path, ending):
     words = refusal(saved(tmp_path, f"round.csv{ending}", GOOD))
     assert words.startswith(
-        f"round.csv{ending}: found a name ending in {ending!r}, which means that the file is still being written; expected a finished file. Wait"
+        f"round.csv{ending}: found a name ending in {ending!r}, which means that the file is still "
+        f"being written; expected a finished file. Wait"
     )
 
 
@@ -342,8 +354,8 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     monkeypatch.setattr(Path, "read_bytes", read_and_change)
     words = refusal(path)
     assert (
-        f"round.csv: found a change while the file was read ({len(GOOD)} bytes before, {len(GOOD) + len(more)} after); expected a finished file"
-        in words
+        f"round.csv: found a change while the file was read ({len(GOOD)} bytes before, "
+        f"{len(GOOD) + len(more)} after); expected a finished file" in words
     )
 
 

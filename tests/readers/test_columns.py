@@ -28,7 +28,8 @@ def test_further_columns_are_taken_under_their_own_names_and_unknown_ones_left_o
     path = saved(
         tmp_path,
         "round.csv",
-        "item,rater,label,replicate,confidence,timestamp,text,cluster,shoe_size\ni1,ana,yes,2,0.5,now,hello,d1,44\n",
+        "item,rater,label,replicate,confidence,timestamp,text,cluster,shoe_size\n"
+        "i1,ana,yes,2,0.5,now,hello,d1,44\n",
     )
     frame = frame_of(path)
     assert set(frame.columns) == {
@@ -192,7 +193,8 @@ def test_a_wide_label_that_is_unknown_is_named_with_its_row_and_its_raters_colum
         saved(tmp_path, "wide.csv", WIDE), SPECIMENS, layout="wide", scale=Scale(("RE", "NR"))
     )
     assert words.startswith(
-        "wide.csv: row 2 column 'Ref-2', row 3 column 'T': found label ['BL']; expected one of ['RE', 'NR']."
+        "wide.csv: row 2 column 'Ref-2', row 3 column 'T': found label ['BL']; expected one of "
+        "['RE', 'NR']."
     )
 
 
@@ -210,7 +212,8 @@ def test_an_item_on_two_rows_of_a_wide_table_is_refused_with_both(saved, refusal
         layout="wide",
     )
     assert words.startswith(
-        "wide.csv: row 2 column 'ana', row 4 column 'ana': found 2 labels of rater 'ana' for item 'i1'"
+        "wide.csv: row 2 column 'ana', row 4 column 'ana': found 2 labels of rater 'ana' for item "
+        "'i1'"
     )
 
 
@@ -226,26 +229,31 @@ def test_a_wide_row_without_its_item_is_named_once(saved, refusal, tmp_path):
         (
             "item,ana,ben",
             Columns(raters=("ana", "chloe")),
-            "wide.csv: found no columns ['chloe'] among ['item', 'ana', 'ben']; expected a named column for each rater",
+            "wide.csv: found no columns ['chloe'] among ['item', 'ana', 'ben']; expected a named "
+            "column for each rater",
         ),
         (
             "item,date,ana maria,ben,,final_label",
             Columns(),
-            "wide.csv: found no column that is named as a rater's; expected the names of the raters' "
+            "wide.csv: found no column that is named as a rater's; expected the names of the "
+            "raters' "
             "columns in a wide table, since other columns can hold dates or settled labels. "
-            'Name the raters among these: columns: {raters: ["date", "ana maria", "ben", "final_label"]} in a project, '
+            "Name the raters among these: columns: "
+            '{raters: ["date", "ana maria", "ben", "final_label"]} in a project, '
             "or --raters=date --raters='ana maria' --raters=ben --raters=final_label.",
         ),
         ("item,text", Columns(), "wide.csv: found no column of a rater among ['item', 'text']"),
         (
             "item,,ana",
             Columns(raters=("", "ana")),
-            "wide.csv: found a rater's column without a name; expected a named column for each rater",
+            "wide.csv: found a rater's column without a name; expected a named column for each "
+            "rater",
         ),
         (
             "unit,ana,ben",
             ANA_BEN,
-            "wide.csv: found no columns ['item'] among ['unit', 'ana', 'ben']; expected item and every",
+            "wide.csv: found no columns ['item'] among ['unit', 'ana', 'ben']; expected item and "
+            "every",
         ),
     ],
 )

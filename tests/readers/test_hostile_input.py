@@ -1,4 +1,4 @@
-"""What somebody who means harm may write into a table, a name or a YAML file: refused with its place, or shown as the text it is."""
+"""Hostile tables, names and YAML files are refused with their place, or shown as plain text."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def refused(name, content, words, folder, **how):
     ],
 )
 def test_a_round_with_the_name_of_a_path_is_refused(name):
-    with pytest.raises(StoreError, match="a name that could be a path found"):
+    with pytest.raises(StoreError, match="found a name that could be a path"):
         check_round_name(name)
 
 
@@ -146,12 +146,14 @@ def test_yaml_that_is_more_than_plain_data_is_refused_with_its_file(tmp_path, te
         (
             "r.csv",
             ",".join(f"c{n}" for n in range(100_000)) + "\n",
-            r"r.csv: row 1: found 100000 columns; expected at most 1000\. .* raise the limit columns",
+            r"r.csv: row 1: found 100000 columns; expected at most 1000\. .* raise the limit "
+            r"columns",
         ),
         (
             "r.csv",
             "item,rater,label\ni,a," + "x" * 200_000,
-            r"r.csv: row 2: found text that is not readable .*field larger than field limit \(131072\)",
+            r"r.csv: row 2: found text that is not readable .*field larger than field limit "
+            r"\(131072\)",
         ),
         (
             "r.csv",
@@ -337,8 +339,8 @@ def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tm
     assert main(["demo", "--root", str(tmp_path)]) == 2
     printed = capsys.readouterr().err
     assert (
-        "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of ['project', "
-        in printed
+        "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of "
+        "['project', " in printed
     )
     assert printed.removesuffix("\n").isprintable()
 

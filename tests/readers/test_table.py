@@ -54,7 +54,8 @@ def test_numbers_of_rounds_are_names_in_parquet_too(tmp_path):
     [
         (
             GOOD,
-            r"all.csv: found no column 'week' among \['item', 'rater', 'label'\]; expected the round of every row",
+            r"all.csv: found no column 'week' among \['item', 'rater', 'label'\]; expected the "
+            r"round of every row",
         ),
         (
             "week,item,rater,label\nw1,i,a,l\n,i,b,l\n",
@@ -74,7 +75,8 @@ def test_several_rounds_are_not_read_as_one(saved, tmp_path):
     )
     with pytest.raises(
         RatingsError,
-        match=r"all.csv: column 'week': found 2 rounds, \['w2', 'w1'\]; expected one for ratings that are read as one",
+        match=r"all.csv: column 'week': found 2 rounds, \['w2', 'w1'\]; expected one for ratings "
+        r"that are read as one",
     ):
         read(path, columns)
     assert read(path, columns, round_name="w1").table["item"].tolist() == [
@@ -109,7 +111,8 @@ def test_an_unknown_label_is_named_with_its_rows_and_what_is_allowed(saved, refu
     )
     words = refusal(path, Columns(item="post", label="answer"), scale=YES_NO)
     assert words.startswith(
-        "round.csv: rows [3, 4], column 'answer': found label ['maybe', 'perhaps']; expected one of ['no', 'yes']. Correct the label"
+        "round.csv: rows [3, 4], column 'answer': found label ['maybe', 'perhaps']; expected one "
+        "of ['no', 'yes']. Correct the label"
     )
 
 
@@ -118,7 +121,8 @@ def test_two_labels_for_one_item_rater_and_occurrence_are_named_with_their_rows(
 ):
     words = refusal(saved(tmp_path, "round.csv", GOOD + "i1,ana,no\n"))
     assert words.startswith(
-        "round.csv: rows [2, 5], columns ['item', 'rater']: found 2 labels of rater 'ana' for item 'i1' as occurrence 1 (['yes', 'no'],"
+        "round.csv: rows [2, 5], columns ['item', 'rater']: found 2 labels of rater 'ana' for item "
+        "'i1' as occurrence 1 (['yes', 'no'],"
     )
 
 
@@ -155,16 +159,16 @@ def test_one_rater_is_refused_with_her_name_unless_that_is_wanted(saved, refusal
 def test_a_classifier_does_not_count_as_a_rater(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", GOOD)
     assert (
-        "found ratings by 1 rater, ['ana'], and the classifiers ['ben']; expected two raters or more"
-        in refusal(path, classifiers=("ben",))
+        "found ratings by 1 rater, ['ana'], and the classifiers ['ben']; expected two raters or "
+        "more" in refusal(path, classifiers=("ben",))
     )
 
 
 def test_raters_who_never_meet_are_refused_with_the_numbers(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni2,ana,no\ni3,ben,no\n")
     assert (
-        "round.csv: found no item with ratings by two raters (3 ratings of 3 items by 2 raters); expected at least one"
-        in refusal(path)
+        "round.csv: found no item with ratings by two raters (3 ratings of 3 items by 2 raters); "
+        "expected at least one" in refusal(path)
     )
 
 
@@ -196,7 +200,7 @@ def test_one_category_is_refused_when_the_scale_is_read_off_the_labels_and_taken
 ):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,yes\ni1,ben,yes\n")
     assert (
-        "round.csv: column 'label': scale: 1 category found, ['yes']; at least two are required"
+        "round.csv: column 'label': scale: found 1 category, ['yes']; expected at least two"
         in refusal(path)
     )
     assert read(path, scale=YES_NO).scale == YES_NO
@@ -208,7 +212,7 @@ def test_one_category_of_a_wide_table_is_told_of_the_raters_columns(saved, refus
         Columns(raters=("ana", "ben")),
         layout="wide",
     )
-    assert words.startswith("wide.csv: the columns of raters: scale: 1 category found, ['x']")
+    assert words.startswith("wide.csv: the columns of raters: scale: found 1 category, ['x']")
 
 
 def test_words_on_the_ordinal_level_need_an_order(saved, refusal, tmp_path):
@@ -231,8 +235,8 @@ def test_what_is_no_finite_number_is_refused_with_its_row_on_a_level_of_numbers(
 def test_a_negative_number_is_refused_on_the_ratio_level_only(saved, refusal, tmp_path):
     path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,1\ni1,ben,-1\n")
     assert (
-        "row 3, column 'label': found label ['-1']; expected a finite non-negative number on the ratio level"
-        in refusal(path, level="ratio")
+        "row 3, column 'label': found label ['-1']; expected a finite non-negative number on the "
+        "ratio level" in refusal(path, level="ratio")
     )
     assert read(path, level="interval").scale == Scale((-1, 1), "interval", declared=False)
 
@@ -258,11 +262,12 @@ def test_json_has_no_infinite_or_undefined_labels(saved, refusal, tmp_path):
     path = saved(
         tmp_path,
         "round.jsonl",
-        '{"item":"i1","rater":"ana","label":1}\n{"item":"i1","rater":"ben","label":NaN}\n{"item":"i2","rater":"ben","label":-Infinity}\n',
+        '{"item":"i1","rater":"ana","label":1}\n{"item":"i1","rater":"ben","label":NaN}\n'
+        '{"item":"i2","rater":"ben","label":-Infinity}\n',
     )
     assert (
-        "round.jsonl: rows [2, 3], column 'label': found label ['NaN', '-Infinity']; expected a finite number"
-        in refusal(path, level="interval")
+        "round.jsonl: rows [2, 3], column 'label': found label ['NaN', '-Infinity']; expected a "
+        "finite number" in refusal(path, level="interval")
     )
 
 
@@ -282,7 +287,8 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
     )
     with pytest.raises(
         RatingsError,
-        match=r"ratings: rows \[1, 2\], column 'text': found two different contents of item 'i'; expected one",
+        match=r"ratings: rows \[1, 2\], column 'text': found two different contents of item 'i'; "
+        r"expected one",
     ):
         Ratings.from_frame(frame, YES_NO)
 

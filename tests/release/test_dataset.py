@@ -11,8 +11,8 @@ from agreement_pipeline import Policy, Ratings, ReleaseHeldError, Rule, Scale, S
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Waiver
 from agreement_pipeline.release import open_release, release_dataset, release_round, verify_release
-from agreement_pipeline.release.lock import current_release
 from agreement_pipeline.store import Store
+from tests.releases import current_release
 
 SCALE = Scale(("no", "yes"))
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -27,7 +27,10 @@ def store(tmp_path):
 
 @pytest.fixture
 def ingest(store, tmp_path):
-    """Ingest a round of three raters who agree on items of which the even ones are yes, but for some, on which they split."""
+    """Ingest a round of three raters who agree on all items except those in `split`.
+
+    Even items are yes.
+    """
     (tmp_path / "export.csv").write_bytes(b"as delivered")
 
     def make(name, items, split=(), scale=SCALE, raters="abc", **more):
@@ -101,7 +104,7 @@ def test_a_held_round_holds_them_all_and_every_one_is_named(store, ingest):
         ingest(name, range(60), split=split)
     with pytest.raises(
         ReleaseHeldError,
-        match=r"round r2: held, since .*; round r3: held, since .*an admitted decision is required",
+        match=r"round r2: held, since .*; round r3: held, since .*expected an admitted decision",
     ):
         dataset(store, ["r1", "r2", "r3"])
     assert not (store.root / "releases").exists()
@@ -115,17 +118,17 @@ def test_a_held_round_holds_them_all_and_every_one_is_named(store, ingest):
 def test_no_round_and_unknown_rounds_are_refused(store, ingest):
     ingest("r1", range(60))
     with pytest.raises(
-        ReleaseHeldError, match="no round found; at least one that is admitted is required"
+        ReleaseHeldError, match="found no round; expected at least one admitted round"
     ):
         dataset(store, [])
-    with pytest.raises(StoreError, match="no round 'r9' among"):
+    with pytest.raises(StoreError, match="found no round 'r9' among"):
         dataset(store, ["r1", "r9"])
 
 
 def test_rounds_of_different_scales_are_refused(store, ingest):
     ingest("r1", range(60))
     ingest("r2", range(60), scale=Scale(("no", "yes", "perhaps")))
-    with pytest.raises(ReleaseHeldError, match="2 different scales found; one is required"):
+    with pytest.raises(ReleaseHeldError, match="found 2 different scales; expected one"):
         dataset(store, ["r1", "r2"])
 
 
@@ -133,7 +136,7 @@ def test_one_item_with_two_texts_is_refused_since_one_would_be_lost(store, inges
     ingest("r1", range(60), text="a text")
     ingest("r2", range(59, 119), text="another text")
     with pytest.raises(
-        ReleaseHeldError, match=r"items \['i059'\] have different texts in different rounds"
+        ReleaseHeldError, match=r"found items \['i059'\] with different texts in different rounds"
     ):
         dataset(store, ["r1", "r2"])
 
@@ -149,7 +152,8 @@ def test_columns_of_different_kinds_are_refused_and_go_together_as_text(store, i
     ingest("r2", range(60, 120), timestamp=other)
     with pytest.raises(
         ReleaseHeldError,
-        match=r"columns of different kinds found \(.*timestamp.*Ingest them again with that column as text in each",
+        match=r"found columns of different kinds \(.*timestamp"
+        ".*Ingest them again with that column as text in each",
     ):
         dataset(store, ["r1", "r2"])
     ingest("r1", range(60), timestamp=str(time))
@@ -194,7 +198,7 @@ def test_a_round_without_any_resolved_item_is_no_training_data(store, ingest):
     )
     with pytest.raises(
         ReleaseHeldError,
-        match="60 items without a label found; at least one with a label is required",
+        match="found 60 items without a label; expected at least one with a label",
     ):
         release_dataset(store, ["r1"], POLICY, CONTRACT, project="demo", waivers=[waiver])
 
@@ -203,13 +207,14 @@ def test_a_round_of_gold_items_alone_is_held_and_says_so(store, ingest):
     ingest("r1", range(60), gold=True)
     with pytest.raises(
         ReleaseHeldError,
-        match="round r1: held, since krippendorff_alpha: undefined, since no item has two ratings, gold items apart",
+        match="round r1: held, since krippendorff_alpha: undefined, "
+        "since no item has two ratings, gold items apart",
     ):
         dataset(store, ["r1"])
 
 
 def test_agreement_on_gold_items_lets_no_other_item_out(store, ingest):
-    """By all items alpha is 0.98; by the twenty that would be released, on which one rater says the opposite, under 0."""
+    """Alpha is 0.98 on all items, and under 0 on the twenty that would be released."""
     ingest("r1", range(320), split=range(20), gold=lambda item: item >= "i020")
     with pytest.raises(
         ReleaseHeldError, match=r"round r1: held, since krippendorff_alpha -0\.\d+, .* on 20 items"
@@ -224,7 +229,10 @@ def test_agreement_on_what_is_gold_in_another_round_lets_no_other_item_out(store
     ingest("r2", range(20, 400), gold=lambda item: item < "i320")
     assert len(dataset(store, ["r1"]).train) == 320
     assert len(dataset(store, ["r2"]).train) == 80
-    found = r"round r1: admitted by itself and held without the items that are gold in another round \(krippendorff_alpha -0\.\d+, .* on 20 items"
+    found = (
+        "round r1: found it admitted by itself, and held without the items that are gold "
+        r"in another round \(krippendorff_alpha -0\.\d+, .* on 20 items"
+    )
     with pytest.raises(ReleaseHeldError, match=found):
         dataset(store, ["r1", "r2"])
     assert store.history("r1")[-1]["decision"] == "admitted"

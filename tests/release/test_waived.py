@@ -1,4 +1,4 @@
-"""A release under a waiver: let out while the waiver holds, saying so, and refused from the day after."""
+"""A release under a waiver: let out while the waiver holds, and refused afterwards."""
 
 import json
 import shutil
@@ -13,18 +13,19 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, Waiver
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
     judge_round,
+    lock,
     open_release,
+    opening,
     release_dataset,
     release_round,
     verify_release,
 )
-from agreement_pipeline.release.lock import current_release
 from agreement_pipeline.store import Store
+from tests.releases import current_release
 
 POLICY = Policy(
     "standard",
@@ -38,7 +39,10 @@ DAY = date(2027, 1, 31)
 
 
 def make_ratings(disagreements=12):
-    """Three raters of whom the last disagrees on the first few of 90 items: tentative over all, and chiara herself is not good enough."""
+    """Three raters. Chiara differs on the first few of 90 items.
+
+    The round is tentative, and the rule about Chiara is not met.
+    """
     rows = [
         (f"i{n:03}", rater, ("no", "yes")[(n + (n < disagreements and rater == "chiara")) % 2])
         for n in range(90)
@@ -70,7 +74,8 @@ ENOUGH = tuple(waiver(*each) for each in SCOPES)
 def today(monkeypatch):
     """The day on which waivers are read; a test may set another."""
     day = {"is": DAY}
-    monkeypatch.setattr(release, "_today", lambda: day["is"])
+    for module in (lock, opening):
+        monkeypatch.setattr(module, "today", lambda: day["is"])
     return day
 
 
@@ -93,8 +98,8 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
     assert verify_release(found.path).decisions["r1"]["decision"] == "admitted"
     card = (found.path / "README.md").read_text()
     assert (
-        "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 until 2027-01-31: adjudicated \\| by hand"
-        in card
+        "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 "
+        "until 2027-01-31: adjudicated \\| by hand" in card
     )
     assert store.history()[-2]["waivers"][0]["who"] == "Dana Okoye"
     assert "chiara" not in "".join(
@@ -134,7 +139,8 @@ def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, 
     today["is"] = DAY + timedelta(1)
     with pytest.raises(
         ReleaseInvalidError,
-        match=r"admitted under a waiver by Dana Okoye until 2027-01-31.*which has ended",
+        match=r"found a release admitted under a waiver by Dana Okoye until 2027-01-31"
+        r".*which has ended",
     ) as refused:
         verify_release(found.path)
     assert refused.value.code == "release_waiver_ended"

@@ -1,4 +1,7 @@
-"""Each item's share of all disagreement, as a loop over pairs of ratings, at every level, with and without categories."""
+"""Each item's share of all disagreement is that of a loop over pairs of ratings.
+
+This holds at every level, with and without categories.
+"""
 
 from itertools import permutations
 
@@ -9,7 +12,7 @@ import pytest
 from agreement_pipeline.engines import memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import disputed_rows
+from agreement_pipeline.report.disputed import disputed, disputed_rows
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
@@ -136,6 +139,15 @@ def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
     )
     assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
     assert found[["r0", "r1"]].values.tolist() == [["1", "2"]]
+
+
+def test_the_most_disputed_items_are_shown_in_words():
+    shown = disputed(ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 5.0, 1.0]], "nominal"))
+    assert (shown["disputed_items"], shown["ties"]) == (2, 1)
+    assert shown["most_disputed"].values.tolist() == [
+        ["i00", "0.28571", "0.50000", "tie", "1.00000", "1", "2", ""],
+        ["i02", "0.28571", "0.50000", "plurality", "0.91830", "5", "5", "1"],
+    ]
 
 
 def test_without_disagreement_there_is_no_disputed_item():

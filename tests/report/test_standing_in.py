@@ -1,4 +1,7 @@
-"""A model as good as the raters stands among them, a bad one below, one that never errs above; the test says which may stand in."""
+"""A model as good as the raters stands among them, and a perfect one above them.
+
+A bad model stands below them. The formal test says which of them may stand in.
+"""
 
 import pandas as pd
 import pytest
@@ -9,7 +12,7 @@ from agreement_pipeline.engines import memory
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.report import compared_by, standing_rows
+from agreement_pipeline.report.standing_in import compared_by, standing_rows
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)
@@ -53,18 +56,18 @@ def test_the_band_is_that_of_each_rater_against_the_rest(rows, ratings):
     others = []
     for j, rater in enumerate(patterns.raters):
         rest = [[*row[:j], *row[j + 1 :]] for row in patterns.codes]
-        table = pd.DataFrame({"hers": patterns.codes[:, j], "weight": patterns.weights}).assign(
+        table = pd.DataFrame({"own": patterns.codes[:, j], "weight": patterns.weights}).assign(
             rest=rest
         )
         p_o = (
             sum(
                 w * sum(x == h for x in row) / len(row)
-                for h, row, w in zip(table["hers"], rest, table["weight"], strict=True)
+                for h, row, w in zip(table["own"], rest, table["weight"], strict=True)
             )
             / table["weight"].sum()
         )
         share = [
-            table.loc[table["hers"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
+            table.loc[table["own"] == k, "weight"].sum() / table["weight"].sum() for k in range(3)
         ]
         use = [
             sum(w * row.count(k) / len(row) for row, w in zip(rest, table["weight"], strict=True))

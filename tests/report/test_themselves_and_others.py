@@ -1,5 +1,6 @@
 """Raters of a known kind are told apart, and where the intervals cannot tell, the table says so."""
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
@@ -8,8 +9,14 @@ from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale
-from agreement_pipeline.report import comparisons, joint_rows
-from agreement_pipeline.report.themselves_and_others import BY_CATEGORY, BY_RATER
+from agreement_pipeline.report.themselves_and_others import (
+    BY_CATEGORY,
+    BY_RATER,
+    COLUMNS,
+    comparisons,
+    joint_rows,
+    themselves_and_others,
+)
 
 RATERS = ("ana", "ben", "chloe", "dmitri", "esra", "fay", "gus")
 
@@ -33,7 +40,7 @@ def simulated(**settings):
     frame = simulate_round("r", seed=5, n_items=900, raters=RATERS, classifiers={}, **settings)
     ratings = Ratings.from_frame(frame, Scale(CATEGORIES))
     compared = comparisons(ratings.scale)
-    measures = [name for each in compared for name in each[1:]]
+    measures = [name for each in compared for name in each.measures]
     return readings(
         measure_ratings(
             ratings, measures, Inference(n_resamples=500), scopes=("rater", "category")
@@ -42,36 +49,36 @@ def simulated(**settings):
     )
 
 
-def test_a_careless_rater_and_one_with_a_reading_of_her_own_are_told_apart():
+def test_a_careless_rater_and_one_with_a_reading_of_their_own_are_told_apart():
     found = simulated(
         careless=("dmitri",), split=("ben",), replicated=0.7, occurrences=2, accuracy=0.98
     )
     assert (
-        found["rater dmitri"]
-        == "agrees neither with herself nor with the others: careless, or the items are ambiguous"
+        found["rater dmitri"] == "agrees neither with themselves nor with the others: "
+        "careless, or the items are ambiguous"
     )
     assert (
         found["rater ben"]
-        == "sure of a reading of her own: real subjectivity, or another understanding of the guideline"
+        == "sure of their own reading: real subjectivity, or another understanding of the guideline"
     )
     assert {found[f"rater {name}"] for name in RATERS if name not in ("ben", "dmitri")} == {
-        "agrees with herself and with the others"
+        "agrees with themselves and with the others"
     }
 
 
 def test_a_category_that_half_the_panel_reads_otherwise_is_held_to_and_not_shared():
     found = simulated(split=("ana", "ben", "chloe"), replicated=0.7, occurrences=2, accuracy=0.98)
     assert (
-        found["category offensive"]
-        == "each rater keeps to a reading of her own: the guideline leaves it open, or it is a matter of taste"
+        found["category offensive"] == "each rater keeps to their own reading: "
+        "the guideline leaves it open, or it is a matter of taste"
     )
-    assert found["category hateful"] == "each rater keeps to it, and all to the same"
+    assert found["category hateful"] == "each rater keeps to one reading, and all to the same"
 
 
 def test_few_replicates_cannot_tell():
     found = simulated(careless=("dmitri",), replicated=0.01, occurrences=2)
     assert found["rater dmitri"].startswith(
-        "cannot tell: her agreement with herself may lie on either side of 0.667"
+        "cannot tell: their agreement with themselves may lie on either side of 0.667"
     )
 
 
@@ -79,26 +86,27 @@ ANA = Scope("rater", "ana")
 
 
 @pytest.mark.parametrize(
-    ("herself", "others", "words"),
+    ("themselves", "others", "words"),
     [
-        ((0.7, 0.9), (0.7, 0.9), "agrees with herself and with the others"),
-        ((0.7, 0.9), (0.1, 0.6), "sure of a reading of her own"),
-        ((0.1, 0.6), (0.7, 0.9), "agrees with the others but not with herself"),
-        ((0.1, 0.6), (0.1, 0.6), "agrees neither with herself nor with the others"),
+        ((0.7, 0.9), (0.7, 0.9), "agrees with themselves and with the others"),
+        ((0.7, 0.9), (0.1, 0.6), "sure of their own reading"),
+        ((0.1, 0.6), (0.7, 0.9), "agrees with the others but not with themselves"),
+        ((0.1, 0.6), (0.1, 0.6), "agrees neither with themselves nor with the others"),
         (
             (0.6, 0.7),
             (0.1, 0.6),
-            "cannot tell: her agreement with herself may lie on either side of 0.667",
+            "cannot tell: their agreement with themselves may lie on either side of 0.667",
         ),
         (
             (0.6, 0.7),
             (0.6, 0.7),
-            "cannot tell: her agreement with herself may lie on either side of 0.667; her agreement with the others may",
+            "cannot tell: their agreement with themselves may lie on either side of 0.667; "
+            "their agreement with the others may",
         ),
     ],
 )
-def test_intervals_are_read_and_not_values(herself, others, words):
-    found = [of("test_retest_kappa", *herself, ANA), of("schouten_kappa", *others, ANA)]
+def test_intervals_are_read_and_not_values(themselves, others, words):
+    found = [of("test_retest_kappa", *themselves, ANA), of("schouten_kappa", *others, ANA)]
     assert readings(found, [BY_RATER])["rater ana"].startswith(words)
 
 
@@ -111,10 +119,10 @@ def test_the_cut_offs_are_those_of_the_policys_own_rule_on_the_measure_and_scope
         "tentative": 0.4,
         "effect": "warn",
     }
-    assert readings(found, [BY_RATER])["rater ana"].startswith("sure of a reading of her own")
+    assert readings(found, [BY_RATER])["rater ana"].startswith("sure of their own reading")
     assert (
         readings(found, [BY_RATER], policy(lenient))["rater ana"]
-        == "agrees with herself and with the others"
+        == "agrees with themselves and with the others"
     )
     of_few = readings(found, [BY_RATER], policy(lenient | {"min_items": 51}))["rater ana"]
     assert of_few.startswith(
@@ -140,10 +148,11 @@ def test_what_has_no_value_or_was_not_estimated_cannot_be_told_and_is_shown_empt
         [BY_RATER, BY_CATEGORY],
         policy(),
     )
-    assert rows["with herself"].tolist() == rows["interval"].tolist() == ["", ""]
+    assert rows["with themselves"].tolist() == rows["interval with themselves"].tolist() == ["", ""]
     assert rows["with the others"].tolist() == ["", "0.80000"]
     assert rows["reading"][0].startswith(
-        "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; schouten_kappa of the rater"
+        "cannot tell: test_retest_kappa of rater ana: undefined, since no rater met an item twice; "
+        "schouten_kappa of the rater"
     )
     assert "no category estimate of it exists" in rows["reading"][1]
 
@@ -156,13 +165,27 @@ def test_what_is_compared_is_in_the_same_terms_and_defined_on_the_scale(level):
         else Scale(("a", "b", "c"), level)
     )
     for each in comparisons(scale):
-        herself, others = MEASURES[each.herself], MEASURES[each.others]
-        assert herself.question == "intra-rater"
-        assert herself.defined_on(scale)
+        themselves, others = (MEASURES[name] for name in each.measures)
+        assert themselves.question == "intra-rater"
+        assert themselves.defined_on(scale)
         assert others.defined_on(scale)
-        assert herself.chance_corrected == others.chance_corrected
-        assert herself.title.partition(", ")[2] == others.title.partition(", ")[2]
+        assert themselves.chance_corrected == others.chance_corrected
+        assert themselves.title.partition(", ")[2] == others.title.partition(", ")[2]
 
 
 def test_a_scale_without_categories_has_no_measure_of_one_rater_with_the_others():
     assert comparisons(Scale(None, "interval")) == ()
+    frame = pd.DataFrame({"item": ["i"], "rater": ["a"], "label": [1.5]})
+    ratings = Ratings.from_frame(frame, Scale(None, "interval"))
+    assert themselves_and_others(ratings, policy()) is None
+
+
+def test_the_table_of_a_round_holds_every_rater_and_category():
+    frame = simulate_round("r", seed=5, n_items=60, classifiers={}, replicated=0.5)
+    ratings = Ratings.from_frame(frame.drop(columns="text"), Scale(CATEGORIES))
+    rows = themselves_and_others(ratings, policy())
+    assert tuple(rows.columns) == COLUMNS
+    assert rows["scope"].tolist() == [
+        *(f"rater {name}" for name in sorted(ratings.raters)),
+        *(f"category {name}" for name in CATEGORIES),
+    ]

@@ -136,13 +136,13 @@ def test_a_wide_table_has_clusters_too(tmp_path):
     [
         (
             "i2,ben,no,",
-            r"export.csv: row 5, column 'doc': no cluster found, and others have one; one is required for every item, or for none. Fill it in",
+            r"export.csv: row 5, column 'doc': found no cluster, and others have one; expected one for every item, or for none. Fill it in",
         ),
-        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': no cluster found"),
-        ("i3,ben,,", r"export.csv: row 5, column 'doc': no cluster found"),
+        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': found no cluster"),
+        ("i3,ben,,", r"export.csv: row 5, column 'doc': found no cluster"),
         (
             "i2,ben,no,d9",
-            r"export.csv: rows \[4, 5\], column 'doc': item 'i2' in clusters \['d2', 'd9'\] found; one is required of each item. Correct",
+            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters \['d2', 'd9'\]; expected one of each item. Correct",
         ),
     ],
 )
@@ -713,7 +713,7 @@ def test_the_reason_says_how_many_clusters_and_how_many_more_would_decide():
     assert found.reasons[0].endswith(
         (
             "more clusters of items would decide, if agreement stays the same",
-            "more clusters of items alone would not reach 0.8 at this agreement",
+            "more clusters of items would not reach 0.8, if agreement stays the same",
         )
     )
 

@@ -108,16 +108,6 @@ def test_patterns_of_two_rounds_add_by_the_names_of_raters():
     }
 
 
-def test_one_category_against_the_rest_keeps_the_number_of_ratings():
-    counts = CategoryCounts([[2, 1, 0], [0, 1, 2], [1, 0, 2]], [1, 2, 3], scale=THREE, n_raters=9)
-    of = counts.one_vs_rest(2)
-    assert dict(zip(map(tuple, of.counts.tolist()), of.weights.tolist(), strict=True)) == {
-        (3, 0): 1,
-        (1, 2): 5,
-    }
-    assert (of.n_ratings, of.n_raters) == (counts.n_ratings, 9)
-
-
 def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories_of_ratings_that_meet():
     seen = CategoryCounts([[0, 3, 0], [0, 0, 3], [1, 0, 0]], [5, 4, 90], scale=THREE)
     possible = seen.with_unseen(3.0)

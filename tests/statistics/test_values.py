@@ -43,10 +43,10 @@ def test_the_plain_data_of_a_scale_of_one_dimension_do_not_name_it():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, "multivariate interval", 1), "two or more are required"),
-        ((None, "interval", 2), "one is required"),
-        ((("1", "2"), "multivariate interval", 2), "none are possible"),
-        ((None, "nominal"), "requires a list"),
+        ((None, "multivariate interval", 1), "expected two or more"),
+        ((None, "interval", 2), "expected one there"),
+        ((("1", "2"), "multivariate interval", 2), "expected none there"),
+        ((None, "nominal"), "expected a list of them on the nominal level"),
     ],
 )
 def test_a_scale_refuses_dimensions_that_its_level_does_not_have(arguments, message):

@@ -22,7 +22,7 @@ def s3_server():
 
 @pytest.fixture
 def bucket(s3_server, monkeypatch):
-    """The URL of an empty folder in a bucket; credentials and endpoint come from the environment, as anywhere."""
+    """The URL of an empty folder in a bucket. The environment has credentials and endpoint."""
     settings = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",

@@ -1,4 +1,7 @@
-"""An S3-compatible server in a process of its own, one request at a time, so that a conditional put is as atomic as a real one's."""
+"""An S3-compatible server in a process of its own.
+
+It takes one request at a time, so a conditional put is as atomic as on a real server.
+"""
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server

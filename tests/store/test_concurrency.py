@@ -1,4 +1,7 @@
-"""Many processes on one store: whatever they do at once, the end is that of some order, one after the other, and the log is that order."""
+"""Many processes write to one store at once.
+
+The end is that of some serial order, and the log is that order.
+"""
 
 import json
 import os
@@ -14,14 +17,18 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import contents as release_contents
-from agreement_pipeline.release import judge_round, release_dataset, release_round, verify_release
-from agreement_pipeline.release.lock import current_release
-from agreement_pipeline.release.withdrawal import withdraw
+from agreement_pipeline.release import (
+    deciding,
+    judge_round,
+    members,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.store import Store
+from tests.releases import current_release, withdraw
 
 CONTRACT = Contract.default()
 POLICIES = {
@@ -34,6 +41,7 @@ DISAGREEMENTS = {"fine": 0, "fair": 4, "poor": 40}
 ROUNDS = [f"r{number}" for number in range(10)]
 PROCESSES, OPERATIONS = 8, 25
 SALT = b"a salt for tests"
+REFUSALS = ("no round", "held, since", "ingested meanwhile", "taken meanwhile", "made meanwhile")
 
 
 @cache
@@ -63,7 +71,7 @@ def assessed(monkeypatch):
         )
         for name, quality, policy in product(ROUNDS, DISAGREEMENTS, POLICIES.values())
     }
-    for module in (release, release_contents):
+    for module in (deciding, members):
         monkeypatch.setattr(
             module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest]
         )
@@ -104,16 +112,7 @@ def operate(store, draw, folder):
         )
     except (StoreError, ReleaseHeldError) as refusal:
         said = str(refusal)
-        assert any(
-            known in said
-            for known in (
-                "no round",
-                "held, since",
-                "ingested meanwhile",
-                "taken meanwhile",
-                "made meanwhile",
-            )
-        ), said
+        assert any(known in said for known in REFUSALS), said
         return None
 
 
@@ -145,7 +144,10 @@ def _forked(work, start, begin):
 
 
 class Serial:
-    """The state after each entry of a log, by a slow and obvious loop that knows nothing of the store, and refuses what could not have followed."""
+    """The state after each entry of a log, by a slow loop that knows nothing of the store.
+
+    The loop refuses an entry that could not have followed.
+    """
 
     def __init__(self, assessed):
         self.assessed, self.present, self.decided, self.in_force, self.withdrawn, self.due = (

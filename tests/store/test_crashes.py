@@ -1,4 +1,7 @@
-"""A process killed at any point of what it writes leaves the old state or the new one, and the next run mends the rest."""
+"""A process killed at any write leaves the old state or the new one.
+
+The next run completes the rest.
+"""
 
 import shutil
 from functools import cache, partial
@@ -9,16 +12,23 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import contents as release_contents
-from agreement_pipeline.release import judge_round, release_dataset, release_round, verify_release
-from agreement_pipeline.release.lock import current_release
+from agreement_pipeline.release import (
+    deciding,
+    judge_round,
+    lock,
+    members,
+    opening,
+    release_dataset,
+    release_round,
+    verify_release,
+)
 from agreement_pipeline.release.proof import prove
 from agreement_pipeline.store import Store, local
 from agreement_pipeline.store.files import digest_of
 from tests.killing import killed
+from tests.releases import current_release
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 DEFAULT = Contract.default().to_mapping()
@@ -46,7 +56,7 @@ def make_ratings(disagreements, prefix="i"):
 
 @pytest.fixture
 def remembered(monkeypatch):
-    """Assess equal ratings and prove equal bytes once: the children inherit what was found before they were forked."""
+    """Assess equal ratings and prove equal bytes once. Forked children inherit the results."""
     known = {}
 
     def once(work, key_of):
@@ -58,7 +68,7 @@ def remembered(monkeypatch):
 
         return step
 
-    for module in (release, release_contents):
+    for module in (deciding, members):
         monkeypatch.setattr(
             module,
             "assess",
@@ -72,9 +82,10 @@ def remembered(monkeypatch):
                 ),
             ),
         )
-    monkeypatch.setattr(
-        release, "prove", once(prove, lambda data, path, on: (digest_of(data), path, on))
-    )
+    for module in (lock, opening):
+        monkeypatch.setattr(
+            module, "prove", once(prove, lambda data, path, on: (digest_of(data), path, on))
+        )
 
 
 @pytest.fixture
@@ -125,7 +136,10 @@ def standing(path):
 
 
 def seen_in(place):
-    """What everybody sees who reads a store: each round's version and decision, each release, the one that is current. And what the log says."""
+    """What a reader of a store sees, and the entries of its log.
+
+    A reader sees each round's version and decision, each release, and the current one.
+    """
     store = Store(place)
     decided = {
         entry["round"]: entry["decision"]
@@ -168,7 +182,7 @@ def refuse_what_the_log_does_not_know(found, store):
 
 
 def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(
-    tmp_path, original, remembered, capsys
+    tmp_path, original, remembered
 ):
     times = dict.fromkeys(OPERATIONS, 0)
     for name, (prepare, operate) in OPERATIONS.items():
@@ -191,9 +205,5 @@ def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(
             operate(Store(place, salt=SALT), original)
             assert seen_in(place) == (new, entries), f"{name}, point {n}"
             assert not list(place.glob(".partial/*"))
-    with capsys.disabled():
-        print(
-            f"\nkilled {sum(times.values())} times: {', '.join(f'{name} {n}' for name, n in times.items())}"
-        )
     assert all(times.values())
-    assert sum(times.values()) >= 30
+    assert sum(times.values()) >= 30, times

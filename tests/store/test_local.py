@@ -1,10 +1,12 @@
 """A folder of this machine: one writer at a time, never half a file, nothing written over."""
 
+import os
 import signal
 import stat
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -135,7 +137,7 @@ def test_a_file_system_without_links_is_refused(storage, monkeypatch):
     monkeypatch.setattr(local.os, "link", denied)
     with (
         storage.locked(),
-        pytest.raises(StoreError, match="a file system with hard links is required"),
+        pytest.raises(StoreError, match="found a file system that makes no hard links"),
     ):
         storage.keep("file", b"1")
     assert everything(storage) == {}
@@ -155,9 +157,56 @@ def test_writers_wait_for_each_other(tmp_path):
     assert [entry["number"] for entry in Store(tmp_path / "store").history()] == list(range(1, 41))
 
 
+def test_a_thread_may_take_its_lock_again_and_another_thread_waits(storage):
+    entered = threading.Event()
+
+    def enter():
+        with storage.locked():
+            entered.set()
+
+    with storage.locked():
+        with storage.locked():
+            storage.keep("before", b"1")
+        (storage.root / ".partial" / "mine").write_bytes(b"unfinished")
+        with storage.locked():
+            assert (storage.root / ".partial" / "mine").exists()
+        waiting = threading.Thread(target=enter, daemon=True)
+        waiting.start()
+        assert not entered.wait(0.3)
+        assert (storage.root / ".partial" / "mine").exists()
+    assert entered.wait(30)
+    waiting.join()
+    assert not (storage.root / ".partial").exists()
+
+
+def test_a_forked_process_waits_for_its_parent_and_then_takes_the_lock(storage):
+    def write():
+        with storage.locked():
+            storage.keep("by the child", b"1")
+
+    with storage.locked():
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                signal.alarm(60)
+                write()
+                status = 0
+            finally:
+                os._exit(status)
+        time.sleep(0.3)
+        assert storage.read("by the child") is None
+        assert storage.keep("by the parent", b"1")
+    assert os.waitpid(child, 0)[1] == 0
+    assert everything(storage) == {"by the parent": b"1", "by the child": b"1"}
+
+
 def test_the_lock_dies_with_its_holder(tmp_path):
     store = Store(tmp_path / "store")
-    holder = "import sys, time; from agreement_pipeline.store.store import Store\nwith Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
+    holder = (
+        "import sys, time; from agreement_pipeline.store import Store\n"
+        "with Store(sys.argv[1]).locked():\n    print('held', flush=True); time.sleep(60)"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(store.root)], stdout=subprocess.PIPE
     ) as process:

@@ -1,4 +1,4 @@
-"""A bucket: conditional puts, leases that outlive a killed holder by their term, and the same store as in a folder."""
+"""A bucket: conditional puts, leases that end after their term, and a whole store."""
 
 import json
 import threading
@@ -14,16 +14,14 @@ from upath import UPath
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.orchestration.assets import release
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import contents as release_contents
-from agreement_pipeline.release import open_release, release_round
-from agreement_pipeline.release.lock import current_release
+from agreement_pipeline.release import deciding, members, open_release, release_round
 from agreement_pipeline.store import Store, objects, storage_at
 from agreement_pipeline.store.objects import ObjectStorage
 from tests.events import record
 from tests.killing import killed
+from tests.releases import current_release
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SALT = b"a salt for tests"
@@ -144,7 +142,12 @@ def test_a_server_that_ignores_the_condition_is_refused(bucket, monkeypatch):
     storage = storage_at(bucket)
     real = storage._objects.pipe_file
     monkeypatch.setattr(storage._objects, "pipe_file", lambda path, data, mode: real(path, data))
-    with pytest.raises(StoreError, match="conditional writes are required"), storage.locked():
+    with (
+        pytest.raises(
+            StoreError, match="found a server that overwrote an object; expected conditional writes"
+        ),
+        storage.locked(),
+    ):
         pass
 
 
@@ -153,7 +156,7 @@ def test_a_file_system_that_looks_first_and_writes_then_is_refused(monkeypatch):
         protocol = "careless"
 
     monkeypatch.setattr(UPath, "fs", Careless())
-    with pytest.raises(StoreError, match="without conditional writes"):
+    with pytest.raises(StoreError, match="found a file system without conditional writes"):
         storage_at("memory://store")
 
 
@@ -192,7 +195,7 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
     """At every third put, since a process takes a second before it speaks to a bucket."""
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
     decided = {policy.digest: assess(make_ratings(), policy, no_contract) for policy in (POLICY,)}
-    for module in (release, release_contents):
+    for module in (deciding, members):
         monkeypatch.setattr(module, "assess", lambda _, policy, *__: decided[policy.digest])
     for n in count(1, 3):
         place = f"{bucket}/{n}"
@@ -220,7 +223,7 @@ def test_a_holder_that_lost_its_lease_writes_nothing_more(bucket, monkeypatch):
     slow, quick = Store(bucket), Store(bucket)
     with slow.locked():
         record(quick, "decided", "r", ratings_digest="a")
-        with pytest.raises(StoreError, match="entry 1 was written by another meanwhile"):
+        with pytest.raises(StoreError, match="found entry 1, written by another writer meanwhile"):
             record(slow, "decided", "r", ratings_digest="b")
     assert [entry["ratings_digest"] for entry in Store(bucket).history()] == ["a"]
 
@@ -264,7 +267,7 @@ def test_edited_objects_are_refused(bucket, original):
     with pytest.raises(StoreError, match="the ratings were edited"):
         store.ratings("r1")
     files.pipe_file(store.storage._path("log/00000001.json"), b"{}")
-    with pytest.raises(StoreError, match="entry 1 does not follow"):
+    with pytest.raises(StoreError, match="found entry 1, which does not follow"):
         store.history()
 
 
@@ -302,7 +305,8 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
     ):
         with pytest.raises(
             StoreError,
-            match=f"{bucket}: .*{words}.*; a bucket that answers, and credentials for it, are required",
+            match=f"{bucket}: found no answer .*{words}.*; "
+            "expected a bucket that answers, and credentials for it",
         ):
             asked()
 

@@ -131,7 +131,8 @@ def test_ratings_that_would_be_read_back_otherwise_are_refused_and_kept_as_text(
     frame = make_ratings().table.assign(timestamp=pd.Series(timestamps, dtype=object))
     with pytest.raises(
         (StoreError, RatingsError),
-        match=rf"column 'timestamp' with {re.escape(kinds)} found.*\. Write the column as text, which is kept as it stands\.",
+        match=rf"found column 'timestamp' with {re.escape(kinds)}.*\. "
+        r"Write the column as text, which is kept as it stands\.",
     ):
         store.ingest("r", Ratings.from_frame(frame, Scale(("no", "yes"))), original)
     assert store.rounds() == ()
@@ -147,7 +148,7 @@ def test_an_original_that_is_not_the_one_its_ratings_were_read_from_is_refused(s
     digest = files.digest_of(original.read_bytes())
     original.write_bytes(b"delivered again")
     with pytest.raises(
-        StoreError, match=r"export 1\.csv: other bytes found than when its ratings were read"
+        StoreError, match=r"export 1\.csv: found other bytes than when its ratings were read"
     ):
         store.ingest("r", make_ratings(), original, original_digest=digest)
     assert everything(store) == {}
@@ -158,7 +159,7 @@ def test_a_key_that_was_emptied_is_not_taken_for_one(tmp_path):
     store.pseudonyms(make_ratings())
     (store.root / "salt").write_bytes(b"")
     with pytest.raises(
-        StoreError, match="salt: 0 bytes found; the key of the raters' pseudonyms is required"
+        StoreError, match="salt: found 0 bytes; expected the key of the raters' pseudonyms"
     ):
         Store(store.root).pseudonyms(make_ratings())
 
@@ -230,14 +231,14 @@ def test_a_name_that_could_be_a_path_is_refused_before_anything_is_written(store
         lambda: store.release_folder(name, "v"),
         lambda: store.release_folder("r", name),
     ):
-        with pytest.raises(StoreError, match="a name that could be a path found"):
+        with pytest.raises(StoreError, match="found a name that could be a path"):
             step()
     assert not store.root.exists()
 
 
 def test_an_unknown_round_is_named_with_those_there_are(store, original):
     store.ingest("r1", make_ratings(), original)
-    with pytest.raises(StoreError, match=r"no round 'r2' among \['r1'\].*Ingest it first"):
+    with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*Ingest it first"):
         store.ratings("r2")
 
 
@@ -265,7 +266,7 @@ def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(stor
         json.dumps({**json.loads(entry.read_text()), "table_digest": files.digest_of(edited)})
     )
     seal.rename(seal.with_name(f"00000001-{files.digest_of(entry.read_bytes())}"))
-    with pytest.raises(StoreError, match=r"digest \w+ instead of \w+ found when read back"):
+    with pytest.raises(StoreError, match=r"found digest \w+ instead of \w+ when read back"):
         store.ratings("r")
 
 
@@ -286,7 +287,7 @@ def test_missing_ratings_and_an_edited_original_are_refused_and_mended_by_ingest
     with pytest.raises(StoreError, match="the original was edited"):
         store.ingest("r", make_ratings(), original)
     stored_table(store).unlink()
-    with pytest.raises(StoreError, match="no such file found; the ratings of round r are required"):
+    with pytest.raises(StoreError, match="found no such file; expected the ratings of round r"):
         store.ratings("r")
     kept.unlink()
     assert store.ingest("r", make_ratings(), original) == version == store.present("r")
@@ -295,9 +296,7 @@ def test_missing_ratings_and_an_edited_original_are_refused_and_mended_by_ingest
 
 
 def test_an_original_that_is_gone_is_named(store, tmp_path):
-    with pytest.raises(
-        StoreError, match=r"gone\.csv: no such file found; the original is required"
-    ):
+    with pytest.raises(StoreError, match=r"gone\.csv: found no such file; expected the original"):
         store.ingest("r", make_ratings(), tmp_path / "gone.csv")
     assert not store.root.exists()
 

@@ -195,14 +195,16 @@ def test_every_measure_has_a_value_or_a_reason(each):
 
 
 REQUIRED = {
-    "All labels missing": "at least one row with a label is required",
-    "A scale of one category": "at least two are required",
+    "All labels missing": "expected at least one row with a label",
+    "A scale of one category": "expected at least two",
     "A label that the scale does not hold": "'maybe'",
-    "+inf as a label, on a scale of numbers": "one of ['0', '1'] is required",
-    "+inf as a label, where any number may occur": "a finite non-negative number is required",
-    "+inf as a category of a scale of numbers": "requires finite numbers",
-    "A negative number on a ratio scale": "a finite non-negative number is required",
-    "Two labels of one rater for one meeting with an item": "one label for each (item, rater, occurrence) is required",
+    "+inf as a label, on a scale of numbers": "expected one of ['0', '1']",
+    "+inf as a label, where any number may occur": "expected a finite non-negative number",
+    "+inf as a category of a scale of numbers": "expected finite numbers",
+    "A negative number on a ratio scale": "expected a finite non-negative number",
+    "Two labels of one rater for one meeting with an item": (
+        "expected one label for each (item, rater, occurrence)"
+    ),
 }
 
 

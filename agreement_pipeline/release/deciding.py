@@ -1,0 +1,140 @@
+"""Decisions on rounds: judged again from their stored bytes, recorded, and acted upon."""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers, assess, for_round
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release.withdrawal import reconcile, withdraw_versions
+from agreement_pipeline.store import RoundVersion, Store
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What rounds are judged by.
+
+    Attributes
+    ----------
+    policy, contract
+        The policy and the data contract.
+    waivers
+        The waivers of all rounds.
+    on
+        The day on which a waiver must hold.
+    """
+
+    policy: Policy
+    contract: Contract
+    waivers: tuple[Waiver, ...]
+    on: date
+
+    def of(self, round_name: str) -> Waivers:
+        """The waivers of one round."""
+        return for_round(self.waivers, round_name, self.on)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A version of a round, its ratings, and the decision on them."""
+
+    version: RoundVersion
+    ratings: Ratings
+    decision: Decision
+
+
+def decide(store: Store, rounds: Sequence[str], terms: Terms) -> tuple[list[Judged], bool]:
+    """Judge the present versions of rounds, record the decisions, and withdraw releases.
+
+    A release is withdrawn if it contains a version of a round that is held now.
+
+    Returns
+    -------
+    (list of Judged, bool)
+        The decisions. True if a release was withdrawn.
+    """
+    judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
+    former = {
+        version: _held_since(store, version, terms) for version in _released_before(store, judged)
+    }
+    with store.locked():
+        reconcile(store)
+        refuse_replaced(store, judged)
+        _refuse_released(store, judged, former)
+        for each in judged:
+            store.record("decided", each.version.round, **each.decision.to_mapping())
+        outdated = [
+            withdraw_versions(store, version.round, [version], reasons)
+            for version, reasons in former.items()
+            if reasons
+        ]
+        held = [
+            withdraw_versions(
+                store, each.version.round, store.versions(each.version.round), each.decision.reasons
+            )
+            for each in judged
+            if not each.decision.admitted
+        ]
+    return judged, any(outdated + held)
+
+
+def refuse_replaced(store: Store, judged: Iterable[Judged]) -> None:
+    """Refuse decisions on rounds that were ingested again meanwhile."""
+    for each in judged:
+        if store.present(each.version.round) != each.version:
+            raise StoreError(
+                f"round {each.version.round}: found another version, ingested meanwhile; "
+                "expected the version that was judged. Judge it again."
+            )
+
+
+def today() -> date:
+    """The day in UTC."""
+    return datetime.now(UTC).date()
+
+
+def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
+    ratings = store.ratings_of(version)
+    return Judged(
+        version,
+        ratings,
+        assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision,
+    )
+
+
+def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
+    """The former versions of the rounds in releases in force, one for each digest."""
+    released = {found for entry in store.in_force() for found in entry["rounds"].items()} - {
+        (each.version.round, each.version.ratings_digest) for each in judged
+    }
+    former = {
+        (version.round, version.ratings_digest): version
+        for each in judged
+        for version in store.versions(each.version.round)
+    }
+    return [version for known, version in former.items() if known in released]
+
+
+def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+    """Why a former version is held today. Empty if it is admitted.
+
+    A version that cannot be read is held.
+    """
+    try:
+        decision = _judge(store, version, terms).decision
+    except StoreError as cause:
+        return [str(cause)]
+    return () if decision.admitted else decision.reasons
+
+
+def _refuse_released(
+    store: Store, judged: Iterable[Judged], former: Container[RoundVersion]
+) -> None:
+    for version in _released_before(store, judged):
+        if version not in former:
+            raise StoreError(
+                f"round {version.round}: found a release of a former version, made meanwhile; "
+                "expected none. Judge the round again."
+            )

@@ -1,0 +1,186 @@
+"""The files in the folder of a release: all that its manifest lists, and no other."""
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
+from agreement_pipeline.ratings import parquet_table
+from agreement_pipeline.release.contents import (
+    CROISSANT,
+    DECISION,
+    MANIFEST,
+    POLICY,
+    README,
+    REPORT,
+    WITHDRAWN,
+    as_json,
+)
+from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
+from agreement_pipeline.store import Folder, digest_of, storage_at
+from agreement_pipeline.text import listed
+
+REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
+
+
+def read_folder(path: Folder) -> dict[str, bytes]:
+    """The files of a release by name, checked against its manifest.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        There is no manifest, the release was withdrawn, or a file is missing, extra or changed.
+    """
+    storage = storage_at(path)
+    found = set(storage.names())
+    _refuse_other_kinds(path, found & {WITHDRAWN, MANIFEST})
+    if WITHDRAWN in found:
+        raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
+    manifest = storage.read(MANIFEST)
+    if manifest is None:
+        raise ReleaseInvalidError(
+            f"{path}: found no {MANIFEST}; expected one, since it is written last. "
+            "Ask for the complete folder.",
+            "release_unfinished",
+        )
+    promised = json_in({MANIFEST: manifest}, MANIFEST, path).get("files")
+    if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
+        raise ReleaseInvalidError(
+            f"{path / MANIFEST}: found no list of all files of a release; expected one. "
+            "Fetch the release again."
+        )
+    _refuse_other_files(path, set(promised), found - {MANIFEST})
+    _refuse_unknown_files(path, set(promised))
+    _refuse_other_kinds(path, found)
+    data = {name: storage.read(name) or b"" for name in sorted(promised)}
+    _refuse_changed_files(path, promised, data)
+    return {MANIFEST: manifest, **data}
+
+
+def table_in(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:
+    """The table in a Parquet file of a release.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        The bytes are not a Parquet file.
+    """
+    try:
+        return parquet_table(data[name])
+    except AgreementError as cause:
+        raise ReleaseInvalidError(f"{path / name}: {cause}") from None
+
+
+def json_in(data: Mapping[str, bytes], name: str, path: Folder) -> dict[str, Any]:
+    """The object in a JSON file of a release.
+
+    Written again, the object must give the same bytes. So no key is in the file twice, and
+    all readers read the same.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        The bytes are not an object in JSON as releases write it.
+    """
+    found = _parsed(data[name], name, path)
+    try:
+        same = as_json(found) == data[name]
+    except (ValueError, RecursionError):
+        same = False
+    if not same:
+        raise ReleaseInvalidError(
+            f"{path / name}: found JSON that is not written as releases write it, "
+            "for example with a key that stands in it twice; "
+            "expected the very bytes that its data give. Fetch the release again."
+        )
+    return found
+
+
+def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as cause:
+        raise ReleaseInvalidError(
+            f"{path / name}: found no readable JSON ({cause}); expected what was released. "
+            "Fetch the release again."
+        ) from None
+    if not isinstance(found, dict):
+        raise ReleaseInvalidError(
+            f"{path / name}: found {type(found).__name__}; expected a JSON object. "
+            "Fetch the release again."
+        )
+    return found
+
+
+def _withdrawn(path: Folder, data: bytes) -> ReleaseInvalidError:
+    notice = _parsed(data, WITHDRAWN, path)
+    said = notice.get("reasons")
+    reasons = "; ".join(map(str, said)) if isinstance(said, list) else str(said)
+    return ReleaseInvalidError(
+        f"{path}: found a release withdrawn on {notice.get('time')}, "
+        f"for round {notice.get('round')} ({reasons}); expected a release in force. "
+        "Do not train on it; ask for the next release.",
+        "release_withdrawn",
+    )
+
+
+def _refuse_other_files(path: Folder, promised: set[str], found: set[str]) -> None:
+    if promised - found:
+        raise ReleaseInvalidError(
+            f"{path}: found no file {listed(sorted(promised - found))}; "
+            "expected all files that the manifest lists. Fetch the release again.",
+            "release_file_missing",
+        )
+    if found - promised:
+        raise ReleaseInvalidError(
+            f"{path}: found extra file {listed(sorted(found - promised))}; "
+            "expected only what the manifest lists. Remove it.",
+            "release_file_extra",
+        )
+
+
+def _refuse_unknown_files(path: Folder, promised: set[str]) -> None:
+    """Refuse listed files that no release has.
+
+    Nothing derives them. A trainer that loads `data/*` would train on them.
+    """
+    if promised - REQUIRED:
+        raise ReleaseInvalidError(
+            f"{path}: found files {listed(sorted(promised - REQUIRED))} in the manifest; "
+            "expected only those that every release has. Fetch the release again.",
+            "release_file_extra",
+        )
+
+
+def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
+    """Refuse links, since a writer elsewhere can change their files later, and pipes."""
+    kinds = [
+        name
+        for name in sorted(found)
+        if isinstance(path, Path) and not stat.S_ISREG((path / name).lstat().st_mode)
+    ]
+    if kinds:
+        raise ReleaseInvalidError(
+            f"{path}: found links, or things of another kind, {listed(kinds)}; "
+            "expected the files themselves. Copy the folder with what its links lead to."
+        )
+
+
+def _refuse_changed_files(
+    path: Folder, promised: Mapping[str, object], data: Mapping[str, bytes]
+) -> None:
+    changed = [
+        name
+        for name, content in data.items()
+        if promised[name] != {"sha256": digest_of(content), "bytes": len(content)}
+    ]
+    if changed:
+        raise ReleaseInvalidError(
+            f"{path}: found other bytes in {listed(changed)}; "
+            "expected those that were released. Fetch the release again.",
+            "release_file_changed",
+        )

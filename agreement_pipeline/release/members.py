@@ -1,0 +1,53 @@
+"""The rounds of a release."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.text import listed
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A round of a release.
+
+    Attributes
+    ----------
+    round, original_digest
+        The name of the round, and the digest of the file it was delivered in.
+    ratings
+        The ratings of the round, under the raters' pseudonyms. An item that is gold in any
+        round of the release is gold here.
+    assessment
+        The estimates on these ratings, and the decision of the policy.
+    """
+
+    round: str
+    original_digest: str
+    ratings: Ratings
+    assessment: Assessment
+
+    @classmethod
+    def assessed(
+        cls,
+        round_name: str,
+        original_digest: str,
+        ratings: Ratings,
+        policy: Policy,
+        contract: Contract,
+        waivers: Waivers = NONE,
+    ) -> "Member":
+        """The round, judged from its ratings."""
+        return cls(round_name, original_digest, ratings, assess(ratings, policy, contract, waivers))
+
+
+def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
+    """The items that are gold in at least one round. They are gold in the whole release."""
+    return frozenset().union(*(ratings.gold for ratings in rounds))
+
+
+def called(members: Sequence[Member]) -> str:
+    """The names of the rounds, for an error."""
+    return f"rounds {listed([member.round for member in members])}"

@@ -1,0 +1,28 @@
+"""The distinct rows of ratings: all that agreement between raters depends on."""
+
+import pandas as pd
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.section import Section
+
+
+def patterns(ratings: Ratings) -> Section:
+    """How many patterns a round has, and the most common ones.
+
+    A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
+    of raters in each category.
+    """
+    by_rater, by_category = memory.rating_patterns(ratings), memory.category_counts(ratings)
+    names = list(by_category.scale.names)
+    rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
+        items=by_category.weights.astype(int)
+    )
+    return {
+        "items": len(ratings.without_gold.current["item"].unique()),
+        "pairable_items": int(by_category.weights[by_category.pairable].sum()),
+        "ratings": by_rater.n_ratings,
+        "patterns_by_rater": len(by_rater.codes),
+        "patterns_by_category": len(by_category.counts),
+        "most_common": rows.sort_values("items", ascending=False),
+    }

@@ -1,0 +1,19 @@
+"""Each rater's agreement with themselves, drawn towards the agreement of all raters."""
+
+import pandas as pd
+
+from agreement_pipeline.engines import memory
+from agreement_pipeline.estimates import shrunken_self_agreement
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.tables import rater_rows
+
+
+def towards_the_pool(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
+    """A row for each rater who met an item twice; None if the scale lists no categories."""
+    if ratings.scale.continuous:
+        return None
+    seed = int(ratings.digest[:16], 16)
+    inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed)
+    return rater_rows(shrunken_self_agreement(memory.replicate_counts(ratings), inference))

@@ -1,0 +1,172 @@
+"""What an entry of the log must say, and when two entries say the same."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from agreement_pipeline.errors import StoreError
+from agreement_pipeline.text import listed
+
+Entry = dict[str, Any]
+
+SUBJECTS = {
+    "ingested": "ratings",
+    "decided": "decision",
+    "released": "release",
+    "withdrawn": "release",
+}
+DECIDING = (
+    "decision",
+    "ratings_digest",
+    "policy_digest",
+    "contract_digest",
+    "code_version",
+    "waivers",
+)
+FACTS = {
+    "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
+    "decided": (*DECIDING, "tentative", "verdicts", "findings"),
+    "released": ("release", "rounds", "manifest_digest"),
+    "withdrawn": ("releases", "reasons"),
+}
+WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
+OWN = ("number", "time", "event", "round", "previous")
+HALF = re.compile(r"[\ud800-\udfff]")
+
+
+def is_text(value: object) -> bool:
+    """True for a text without half characters, which cannot be written."""
+    return isinstance(value, str) and not HALF.search(value)
+
+
+def are_texts(value: object) -> bool:
+    """True for a list of texts."""
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def _is_naming(value: object) -> bool:
+    return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_limit(value: object) -> bool:
+    """True for a number, and for None where no number exists."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _are_each(said: Mapping[str, Callable[[object], bool]], values: object) -> bool:
+    """True for a list in which every entry has these keys, with values of these kinds."""
+    return isinstance(values, list) and all(
+        isinstance(value, dict)
+        and all(name in value and is_so(value[name]) for name, is_so in said.items())
+        for value in values
+    )
+
+
+class _Kind(NamedTuple):
+    """What a fact must be: in words, and as a test."""
+
+    words: str
+    holds: Callable[[object], bool]
+
+
+LIMITS = dict.fromkeys(("value", "low", "high"), _is_limit)
+TEXT, TEXTS = _Kind("a text", is_text), _Kind("a list of texts", are_texts)
+KINDS = {
+    "releases": TEXTS,
+    "reasons": TEXTS,
+    "rounds": _Kind("texts by name", _is_naming),
+    "tentative": _Kind("true or false", _is_flag),
+    "verdicts": _Kind(
+        "a list of verdicts",
+        partial(
+            _are_each, dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | LIMITS
+        ),
+    ),
+    "findings": _Kind(
+        "a list of findings",
+        partial(_are_each, {"description": is_text, "severity": is_text, "passed": _is_flag}),
+    ),
+}
+"""The facts that are not texts."""
+
+
+def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
+    """Refuse an unknown event, and facts that have a name of the log's own."""
+    if event not in SUBJECTS:
+        raise StoreError(
+            f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. Correct the event."
+        )
+    taken = sorted(set(OWN) & set(facts))
+    if taken:
+        raise StoreError(
+            f"log: found facts called {listed(taken)}; expected other names, "
+            "since the log uses these itself. Rename the facts."
+        )
+
+
+def lacking(entry: Entry) -> str | None:
+    """What an entry must say but does not say, in words. None if nothing is missing.
+
+    An entry needs all facts of its event. Each waiver must name a verdict on these ratings.
+    """
+    if str(entry.get("event")) not in FACTS:
+        return "an event that is known"
+    missing = [name for name in ("round", "time", *FACTS[entry["event"]]) if name not in entry]
+    if missing:
+        return f"facts {listed(missing)}"
+    return _of_another_kind(entry) or _unbound(entry)
+
+
+def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
+    """True if the last entry on the same subject says the same.
+
+    Two decisions are the same if they rest on the same facts: their words follow from these.
+    """
+    same_subject = [
+        entry
+        for entry in before
+        if entry["round"] == round_name and SUBJECTS[entry["event"]] == SUBJECTS[event]
+    ]
+    if not same_subject or same_subject[-1]["event"] != event:
+        return False
+    last = {name: value for name, value in same_subject[-1].items() if name not in OWN}
+    names = DECIDING if event == "decided" else {*last, *told}
+    return all(last.get(name) == told.get(name) for name in names)
+
+
+def _of_another_kind(entry: Entry) -> str | None:
+    """The first fact of the wrong kind, in words. Readers of the log rely on the kinds."""
+    texts = {"round", "time", *FACTS[entry["event"]]} - KINDS.keys() - {"waivers"}
+    kinds = dict.fromkeys(sorted(texts), TEXT) | {
+        name: kind for name, kind in KINDS.items() if name in entry
+    }
+    return next(
+        (f"{kind.words} as {name}" for name, kind in kinds.items() if not kind.holds(entry[name])),
+        None,
+    )
+
+
+def _unbound(entry: Entry) -> str | None:
+    """The first fact that ties a waiver to its verdict and is missing or wrong, in words."""
+    waivers = entry["waivers"] if entry["event"] == "decided" else []
+    if not isinstance(waivers, list) or not all(isinstance(waiver, dict) for waiver in waivers):
+        return "a list of waivers"
+    subject = {name: entry[name] for name in ("round", "ratings_digest") if waivers}
+    said = [
+        (f"{name} of waiver {n}", waiver.get(name), subject.get(name))
+        for n, waiver in enumerate(waivers, 1)
+        for name in WAIVED
+    ]
+    return next(
+        (
+            f"{what}, which is its subject"
+            for what, found, due in said
+            if not found or found != (due or found)
+        ),
+        None,
+    )

@@ -1,0 +1,74 @@
+"""The checked ratings of a round as a stored table, and back."""
+
+import json
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError, StoreError
+from agreement_pipeline.ratings import (
+    Ratings,
+    Scale,
+    kinds_in,
+    parquet_bytes,
+    parquet_table,
+    ratings_of,
+    ratings_table,
+)
+
+SCALE = b"agreement_pipeline.scale"
+RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
+
+
+def table_bytes(ratings: Ratings) -> bytes:
+    """The ratings as a Parquet file. Its metadata hold the scale."""
+    return parquet_bytes(
+        ratings_table(ratings).replace_schema_metadata(
+            {SCALE: json.dumps(ratings.scale.to_mapping(), sort_keys=True)}
+        )
+    )
+
+
+def table_ratings(data: bytes, source: str) -> Ratings:
+    """The ratings that `table_bytes` wrote, checked again.
+
+    Raises
+    ------
+    StoreError
+        The bytes do not hold ratings.
+    """
+    try:
+        table = parquet_table(data)
+        return ratings_of(
+            table, Scale.from_mapping(json.loads(table.schema.metadata[SCALE])), source=source
+        )
+    except (RatingsError, KeyError, TypeError, ValueError) as cause:
+        raise StoreError(
+            f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
+        ) from None
+
+
+def refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
+    """Refuse ratings that change when they are written and read back.
+
+    A stored column holds one kind of number or time.
+    """
+    if kept.digest == given.digest:
+        return
+    back = dict(_columns(kept))
+    found = [
+        f"column {name!r} with {kinds_in(values)}"
+        for name, values in _columns(given)
+        if values.to_csv() != back[name].to_csv()
+    ]
+    raise StoreError(
+        f"ratings of round {round_name}: found {' and '.join(found)}, "
+        "which would be read back as other values; expected values of one kind, "
+        "and times of one time zone. Write the column as text, which is kept as it stands."
+    )
+
+
+def _columns(ratings: Ratings) -> "Iterator[tuple[Hashable, pd.Series[Any]]]":
+    yield from ratings.table.items()
+    yield from ratings.contents.items()

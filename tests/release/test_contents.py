@@ -1,0 +1,177 @@
+"""The files of a release: equal bytes, no names, and what a loader finds."""
+
+from functools import partial
+
+import pandas as pd
+import pytest
+import yaml
+
+from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release import (
+    verify_release,
+)
+from agreement_pipeline.report import (
+    estimate_rows,
+    history_figure,
+    interval_figure,
+    round_table,
+    round_text,
+)
+from agreement_pipeline.store import Store
+from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
+
+
+@pytest.fixture
+def load_dataset(tmp_path, monkeypatch):
+    """As somebody would load it who has never heard of this package."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    import datasets
+
+    return partial(datasets.load_dataset, cache_dir=str(tmp_path / "cache"))
+
+
+def test_a_release_loads_with_its_categories_in_order(store, original, load_dataset):
+    store.ingest("r1", make_ratings(raters=(*RATERS, "dan"), disagreements=3), original)
+    path = str(released(store).path)
+    train = load_dataset(path, split="train")
+    assert (train.features["label"].names, len(train)) == (list(SCALE.names), 90)
+    assert train.features["label"].int2str(train[:3]["label"]) == ["no", "yes", "<b>|maybe|</b>"]
+    assert train[0]["soft_label"] == [0.75, 0.25, 0]
+    assert sorted(load_dataset(path, "annotations", split="train")[:4]["label"]) == [
+        "no",
+        "no",
+        "no",
+        "yes",
+    ]
+    assert load_dataset(
+        "parquet", data_files=f"{path}/data/train-*.parquet", split="train"
+    ).features["label"].names == list(SCALE.names)
+
+
+def test_unresolved_items_are_a_configuration_of_their_own(store, original, load_dataset):
+    store.ingest("r1", make_ratings(raters=("ana", "ben"), disagreements=2), original)
+    found = released(store)
+    assert set(found.train["id"]) == {f"i{n:03}" for n in range(2, 90)}
+    unresolved = load_dataset(str(found.path), "unresolved", split="unresolved")
+    assert (unresolved["id"][:], unresolved["label"][:], unresolved["resolution"][:]) == (
+        ["i000", "i001"],
+        [None, None],
+        ["tie", "tie"],
+    )
+
+
+def test_equal_inputs_give_equal_bytes_in_different_stores(tmp_path, original):
+    folders = []
+    for name, shuffle in (("one", 1), ("other", 2)):
+        store = Store(tmp_path / name, salt=b"a salt for tests")
+        if name == "other":
+            store.ingest("r0", make_ratings(prefix="j"), original)
+        store.ingest("r1", make_ratings(shuffle=shuffle), original)
+        folders.append(released(store).path)
+    assert bytes_of(folders[0]) == bytes_of(folders[1])
+
+
+def test_a_release_holds_no_name_of_a_rater_and_every_name_of_a_classifier(store, original):
+    store.ingest("r1", make_ratings(classifiers=("gpt-x",)), original)
+    found = released(
+        store,
+        Policy(
+            "p",
+            1,
+            (
+                Rule("krippendorff_alpha"),
+                Rule("krippendorff_alpha", scope="without", effect="warn"),
+            ),
+            n_resamples=1000,
+        ),
+    )
+    assert set(found.annotations["rater"]) == {*store.pseudonyms(make_ratings()).values(), "gpt-x"}
+    assert found.annotations.groupby("kind")["rater"].nunique().to_dict() == {
+        "classifier": 1,
+        "panel": 3,
+    }
+    assert found.train["n_raters"].unique().tolist() == [3]
+    texts = b"".join(
+        data for name, data in bytes_of(found.path).items() if not name.endswith(".parquet")
+    )
+    assert not any(rater.encode() in texts for rater in RATERS)
+    assert b"without rater-" in texts
+
+
+def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
+    store.ingest("r1", make_ratings(disagreements=14), original)
+    found = released(store, LENIENT)
+    text = (found.path / "README.md").read_text()
+    assert found.tentative
+    assert "**Tentative.**" in text
+    assert "&lt;b&gt;\\|maybe\\|&lt;/b&gt;" in text
+    assert "<b>" not in text
+    verdict = found.decisions["r1"]["verdicts"][0]
+    assert (
+        f"| {verdict['value']:.3f} | {verdict['low']:.3f} to {verdict['high']:.3f} "
+        "| 90 | tentative |" in text
+    )
+    assert [
+        config["config_name"] for config in yaml.safe_load(text.split("---")[1])["configs"]
+    ] == ["default", "annotations"]
+
+
+def beside_a_model(n_items):
+    """The panel agrees on one of the seven items that the model labelled.
+
+    In many resamples S has nothing to reach.
+    """
+    rows = [
+        (f"i{i:03}", rater, SCALE.names[(i + (place if i < 6 else 0)) % 3])
+        for i in range(n_items)
+        for place, rater in enumerate(RATERS)
+    ]
+    rows += [(f"i{i:03}", "model", SCALE.names[i % 3]) for i in range(7)]
+    return Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "label"]), SCALE, classifiers=("model",)
+    )
+
+
+def test_an_interval_without_limit_is_told_and_a_round_with_one_is_released_held_and_withdrawn(
+    store, original
+):
+    policy = Policy(
+        "p",
+        1,
+        (Rule("krippendorff_alpha"), Rule("shah_s", scope="classifier", effect="warn")),
+        n_resamples=1000,
+    )
+    store.ingest("r1", beside_a_model(400), original)
+    found = released(store, policy)
+    (said,) = (
+        verdict for verdict in found.decisions["r1"]["verdicts"] if verdict["measure"] == "shah_s"
+    )
+    assert (said["value"], said["low"], said["high"]) == (1.0, None, 1.0)
+    assert "interval no limit to 1.000" in said["reason"]
+    assert "| 1.000 | no limit to 1.000 |" in (found.path / "README.md").read_text()
+    store.ingest("r1", beside_a_model(20), original)
+    with pytest.raises(ReleaseHeldError):
+        released(store, policy)
+    with pytest.raises(ReleaseInvalidError, match="withdrawn"):
+        verify_release(found.path)
+    assert not any(b"Infinity" in entry.read_bytes() for entry in (store.root / "log").iterdir())
+
+
+def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, original):
+    ratings = beside_a_model(400)
+    store.ingest("r1", ratings, original)
+    with pytest.raises(ReleaseHeldError, match=r"interval no limit to 1\.000"):
+        released(store, Policy("p", 1, (Rule("shah_s", scope="classifier"),), n_resamples=1000))
+    rounds = round_table(store)
+    assert round_text(rounds)["interval"].tolist() == ["no limit…1.000"]
+    estimates = list(
+        measure_ratings(ratings, ["shah_s"], Inference(n_resamples=1000), scopes=("classifier",))
+    )
+    assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
+    assert history_figure(rounds).startswith("data:image/png")
+    assert interval_figure(estimates).startswith("data:image/png")

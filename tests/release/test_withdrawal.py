@@ -1,0 +1,238 @@
+"""Releases are withdrawn: when, with what notice, and for good."""
+
+import json
+
+import pytest
+
+from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.release import (
+    judge_round,
+    release_dataset,
+    verify_release,
+)
+from agreement_pipeline.report import (
+    round_table,
+)
+from tests.release.rounds import (
+    CONTRACT,
+    POLICY,
+    STRICTER,
+    bytes_of,
+    make_ratings,
+    released,
+)
+from tests.releases import current_release, withdraw
+
+
+def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
+    for name in ("r1", "r2"):
+        store.ingest(name, make_ratings(prefix=name), original)
+    alone, other, together = (
+        released(store),
+        released(store, name="r2"),
+        release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo"),
+    )
+    store.ingest("r1", make_ratings(prefix="r1", disagreements=60), original)
+    with pytest.raises(ReleaseHeldError):
+        released(store)
+    for path in (alone.path, together.path):
+        with pytest.raises(
+            ReleaseInvalidError,
+            match=r"withdrawn on 20\d\d.*for round r1 \(krippendorff_alpha 0\.\d+",
+        ):
+            verify_release(path)
+    assert (
+        current_release(store, "r1"),
+        current_release(store, "demo.dataset"),
+        current_release(store, "r2"),
+    ) == (None, None, other.path)
+    assert (alone.path / "data" / "train-00000-of-00001.parquet").exists()
+
+
+def test_withdrawing_says_whether_there_was_a_release_and_hides_the_raters_names(store, original):
+    store.ingest("r1", make_ratings(), original)
+    assert not withdraw(store, "r1", ["nothing there"])
+    path = released(store).path
+    assert withdraw(
+        store,
+        "r1",
+        ["self_agreement of rater ana-maria 0.2", "pair benedikt and chiara; benedikta, chiara-x"],
+    )
+    assert not withdraw(store, "r1", ["again"])
+    names = store.pseudonyms(make_ratings())
+    said = json.loads((path / "WITHDRAWN.json").read_text())["reasons"]
+    assert said == [
+        f"self_agreement of rater {names['ana-maria']} 0.2",
+        f"pair {names['benedikt']} and {names['chiara']}; benedikta, chiara-x",
+    ]
+    assert [entry["event"] for entry in store.history()] == [
+        "ingested",
+        "decided",
+        "released",
+        "withdrawn",
+    ]
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"rounds": [1]}'])
+def test_a_release_nobody_can_read_is_in_no_others_way(store, original, manifest):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    broken = store.release_folder("broken", "v") / "manifest.json"
+    broken.parent.mkdir(parents=True)
+    broken.write_text(manifest)
+    assert withdraw(store, "r1", ["a mistake"])
+    assert (path / "WITHDRAWN.json").exists()
+    assert not (broken.parent / "WITHDRAWN.json").exists()
+
+
+def test_a_withdrawn_release_is_never_revived(store, original):
+    store.ingest("r1", make_ratings(), original)
+    paths = []
+    for _ in range(3):
+        paths.append(released(store).path)
+        withdraw(store, "r1", ["a mistake in the guideline"])
+    assert [path.name.split("-")[2:] for path in paths] == [[], ["2"], ["3"]]
+    fresh = released(store).path
+    assert current_release(store, "r1") == fresh
+    assert {
+        name: data for name, data in bytes_of(paths[0]).items() if name != "WITHDRAWN.json"
+    } == bytes_of(fresh)
+
+
+def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    assert judge_round(store, "r1", POLICY, CONTRACT)[0].admitted
+    assert current_release(store, "r1") == path
+    decision, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
+    assert (decision.admitted, withdrawn, current_release(store, "r1")) == (False, True, None)
+    assert judge_round(store, "r1", STRICTER, CONTRACT) == (decision, False)
+    assert [entry["event"] for entry in store.history()] == [
+        "ingested",
+        "decided",
+        "released",
+        "decided",
+        "withdrawn",
+    ]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda store: judge_round(store, "r1", STRICTER, CONTRACT),
+        lambda store: released(store, STRICTER),
+    ],
+)
+def test_a_stricter_policy_withdraws_a_former_release_although_the_present_one_is_admitted(
+    store, original, act
+):
+    store.ingest("r1", make_ratings(disagreements=3), original)
+    store.ingest("r2", make_ratings(prefix="r2"), original)
+    old, together = (
+        released(store).path,
+        release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo").path,
+    )
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    new = released(store).path
+    assert verify_release(old).rounds == ("r1",), (
+        "a former version that the policy admits stays in force"
+    )
+    act(store)
+    for path in (old, together):
+        with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
+            verify_release(path)
+    assert verify_release(new).rounds == ("r1",)
+    assert current_release(store, "r1").name.startswith(make_ratings(disagreements=0).digest[:12])
+
+
+def test_the_release_of_a_former_version_that_cannot_be_read_any_more_is_withdrawn(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    next(store.root.glob("rounds/*/*.parquet")).unlink()
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    assert judge_round(store, "r1", POLICY, CONTRACT)[1]
+    with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
+        verify_release(path)
+
+
+def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text(
+        json.dumps({"round": "r1", "reasons": ["a mistake"], "time": "2026-11-01"})
+    )
+    assert current_release(store, "r1") is None
+    judge_round(store, "r1", POLICY, CONTRACT)
+    last = store.history()[-1]
+    assert (last["event"], last["round"], last["releases"], last["reasons"]) == (
+        "withdrawn",
+        "r1",
+        [f"r1/{path.name}"],
+        ["a mistake"],
+    )
+    assert released(store).path.name == f"{path.name}-2"
+
+
+UNREADABLE = ["a WITHDRAWN.json that cannot be read"]
+SPOILT_NOTICES = {
+    "empty": ("", UNREADABLE),
+    "list": ("[]", UNREADABLE),
+    "path as round": ('{"round": "../r9", "reasons": []}', []),
+    "numbers": ('{"round": 1, "reasons": 2}', UNREADABLE),
+    "list as round": ('{"round": [], "reasons": ["why"]}', ["why"]),
+    "one text": ('{"round": "r1", "reasons": "abc"}', UNREADABLE),
+    "numbers as reasons": ('{"round": "r1", "reasons": [1]}', UNREADABLE),
+    "half a character": ('{"round": "r1", "reasons": ["\\ud800"]}', UNREADABLE),
+    "half a character as round": ('{"round": "\\ud800", "reasons": ["why"]}', ["why"]),
+}
+
+
+@pytest.mark.parametrize(("notice", "reasons"), SPOILT_NOTICES.values(), ids=SPOILT_NOTICES)
+def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice, reasons):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text(notice)
+    judge_round(store, "r1", POLICY, CONTRACT)
+    last = store.history()[-1]
+    assert (last["event"], last["round"], last["reasons"]) == ("withdrawn", "r1", reasons)
+    with pytest.raises(ReleaseInvalidError):
+        verify_release(path)
+    assert released(store).path.name == f"{path.name}-2"
+
+
+def test_a_notice_too_deep_to_be_read_withdraws_too(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    (path / "WITHDRAWN.json").write_text("[" * 100_000)
+    judge_round(store, "r1", POLICY, CONTRACT)
+    assert (store.history()[-1]["event"], store.history()[-1]["reasons"]) == (
+        "withdrawn",
+        UNREADABLE,
+    )
+
+
+def test_a_notice_that_somebody_removed_is_put_back_and_the_release_is_never_used_again(
+    store, original
+):
+    store.ingest("r1", make_ratings(), original)
+    path = released(store).path
+    withdraw(store, "r1", ["a mistake"])
+    (path / "WITHDRAWN.json").unlink()
+    assert current_release(store, "r1") is None
+    assert released(store).path.name == f"{path.name}-2"
+    with pytest.raises(
+        ReleaseInvalidError, match=r"withdrawn on .*the store's log has the reasons"
+    ):
+        verify_release(path)
+
+
+def test_a_round_whose_former_release_is_withdrawn_is_shown_as_released(store, original):
+    store.ingest("r1", make_ratings(disagreements=3), original)
+    released(store)
+    store.ingest("r1", make_ratings(disagreements=0), original)
+    released(store)
+    judge_round(store, "r1", STRICTER, CONTRACT)
+    assert store.history()[-1]["event"] == "withdrawn"
+    assert round_table(store)["release"].tolist() == ["released"]
+    withdraw(store, "r1", ["a mistake"])
+    assert round_table(store)["release"].tolist() == ["withdrawn"]

@@ -1,0 +1,35 @@
+import math
+
+from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.report import headline_numbers, headlines, why_undefined
+
+
+def of(scope, low=0.7, high=0.9, undefined=None):
+    value, interval = (0.8, Interval(low, high)) if undefined is None else (None, None)
+    return Estimate("m", scope, value, interval, 0.95, "m", 50, 3, 150, undefined=undefined)
+
+
+ROUND, MODEL, ANA = Scope("round"), Scope("classifier", "gpt"), Scope("rater", "ana")
+
+
+def test_the_round_and_each_classifier_have_numbers_of_their_own_and_raters_have_none():
+    assert headline_numbers([of(ROUND), of(MODEL, low=-math.inf), of(ANA)]) == {
+        "m": 0.8,
+        "m low": 0.7,
+        "m high": 0.9,
+        "m gpt": 0.8,
+        "m gpt low": "no limit",
+        "m gpt high": 0.9,
+    }
+
+
+def test_what_is_undefined_has_a_reason_and_no_numbers():
+    found = headlines([of(ROUND, undefined="no pair"), of(MODEL), of(ANA, undefined="no rating")])
+    assert why_undefined(found) == ("round: no pair",)
+    assert set(headline_numbers(found)) == {"m gpt", "m gpt low", "m gpt high"}
+
+
+def test_a_measure_without_an_estimate_has_a_reason():
+    assert why_undefined([]) == ("nothing in this round that it could be computed from",)
+    assert why_undefined([of(ROUND)]) == ()
