@@ -19,9 +19,18 @@ Every message reads `<where>: found X; expected Y. <next step>.`
 
 
 class AgreementError(Exception):
-    """The parent of every error that this package raises on purpose."""
+    """The parent of every error that this package raises on purpose.
+
+    Attributes
+    ----------
+    code
+        The stable name of the error.
+    mistakes
+        The path to each wrong value of some settings, and what is wrong with it.
+    """
 
     code: str = "refused"
+    mistakes: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
 class RatingsError(AgreementError, ValueError):

@@ -4,23 +4,24 @@ Every value keeps its line, so that an error can name the line.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import yaml
 
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.mistakes import KeyPath, dotted, shown
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
 LARGEST = 1_000_000
 DEEPEST = 50
-LONGEST = 60
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 TEXT, NUMBER, WHOLE, MAPPING = "text", "a number", "a whole number", "a mapping of keys and values"
 EXPECTED = {
@@ -47,7 +48,7 @@ EXPECTED = {
 }
 """What pydantic's kinds of errors expect, in the words of this package."""
 
-Model = TypeVar("Model", bound="BaseModel")
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,17 @@ class Place:
         return replace(self, path=(*self.path, key))
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+    @property
+    def source(self) -> str:
+        """The file that the path is in."""
+        return self.file
+
+    @property
+    def order(self) -> tuple[str, int]:
+        """The file and the line, to sort places by."""
+        return self.source, self.line
 
     @property
     def line(self) -> int:
@@ -112,38 +123,64 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     return data, Place(str(path), lines)
 
 
-def validated(model: type[Model], data: object, place: Place, error: type[AgreementError]) -> Model:
-    """The settings of a pydantic model, from data that `read_yaml` read at `place`.
+def validated(
+    kind: type[Settings], data: object, place: Place, error: type[AgreementError]
+) -> Settings:
+    """The settings of a dataclass or a pydantic model, from data that were read at `place`.
 
     Raises
     ------
     AgreementError
-        Of the kind `error`: the data are not what the model expects. One error lists every mistake
+        Of the kind `error`: the data are not what `kind` expects. One error lists every mistake
         as `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
     """
     from pydantic import ValidationError
 
     try:
-        return model.model_validate(data)
+        settings: Settings = _adapter(cast(Any, kind)).validate_python(data)
+        return settings
     except ValidationError as cause:
         details = cause.errors(include_url=False)
-    raise error(" ".join(_mistakes(details, model, data, place)))
+    raise error(" ".join(_mistakes(details, kind, data, place)))
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def _mistakes(
-    details: Iterable["ErrorDetails"], model: type["BaseModel"], data: object, place: Place
+    details: Iterable["ErrorDetails"], kind: type, data: object, place: Place
 ) -> Iterator[str]:
     """Each mistake with its place; the alternatives that one value may be are one mistake."""
-    by_path: dict[tuple[str | int, ...], list[ErrorDetails]] = {}
+    by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for each in details:
         by_path.setdefault(_path_in(data, each), []).append(each)
-    for path in sorted(by_path, key=lambda path: _at(place, path).line):
-        key = f"{_key(path)}: " if path else ""
-        words = _words(by_path[path], path, model)
-        yield f"{_at(place, path)}: {key}{words.removeprefix(key)}"
+    said = [each for path, those in by_path.items() for each in _of_fields(path, those, kind)]
+    for path, words in sorted(said, key=lambda each: _at(place, each[0]).order):
+        key = f"{dotted(path)}: " if path else ""
+        yield f"{_at(place, path)}: {key}{words}"
 
 
-def _path_in(data: Any, details: "ErrorDetails") -> tuple[str | int, ...]:
+def _of_fields(
+    path: KeyPath, details: list["ErrorDetails"], kind: type
+) -> Iterator[tuple[KeyPath, str]]:
+    """The mistakes at a path, or those of each field if settings were refused as a whole."""
+    cause = details[0].get("ctx", {}).get("error")
+    if isinstance(cause, AgreementError) and cause.mistakes:
+        yield from (((*path, *inside), words) for inside, words in cause.mistakes)
+        return
+    words = _words(details, path, kind)
+    name, _, rest = words.partition(": ")
+    if name in _keys_at(kind, path):
+        yield (*path, name), rest
+    else:
+        yield path, words.removeprefix(f"{path[-1]}: " if path else "")
+
+
+def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
     """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
@@ -155,35 +192,26 @@ def _path_in(data: Any, details: "ErrorDetails") -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _key(path: tuple[str | int, ...]) -> str:
-    """The last key of a path, with the position of an entry in its list."""
-    *around, last = path
-    return f"{_key(tuple(around))}[{last}]" if isinstance(last, int) and around else str(last)
-
-
-def _at(place: Place, path: tuple[str | int, ...]) -> Place:
+def _at(place: Place, path: KeyPath) -> Place:
     return replace(place, path=(*place.path, *path))
 
 
-def _words(
-    details: list["ErrorDetails"], path: tuple[str | int, ...], model: type["BaseModel"]
-) -> str:
+def _words(details: list["ErrorDetails"], path: KeyPath, kind: type) -> str:
     first = details[0]
     if first["type"] == "value_error":
         return str(first["ctx"]["error"])
     if first["type"] == "missing":
         return f"found nothing; expected a value. Add the key {path[-1]}."
     if first["type"] in UNKNOWN:
-        known = _keys_at(model, path[:-1])
+        known = _keys_at(kind, path[:-1])
         near = get_close_matches(str(path[-1]), known, n=1)
         meant = f"Did you mean {near[0]!r}?" if near else "Correct the spelling, or remove the key."
         return f"found an unknown key; expected one of {listed(known, 30)}. {meant}"
     *others, last = dict.fromkeys(map(_expected, details))
     expected = f"{', '.join(others)} or {last}" if others else last
-    shown = repr(first["input"])
-    quotes = shown in ("True", "False") and TEXT in (*others, last)
+    quotes = shown(first["input"]) in ("True", "False") and TEXT in (*others, last)
     step = "Put yes, no, true and false in quotes." if quotes else "Correct the value."
-    return f"found {shown[:LONGEST]}{'…' * (len(shown) > LONGEST)}; expected {expected}. {step}"
+    return f"found {shown(first['input'])}; expected {expected}. {step}"
 
 
 def _expected(details: "ErrorDetails") -> str:
@@ -193,13 +221,13 @@ def _expected(details: "ErrorDetails") -> str:
     return words.format(**details.get("ctx", {}))
 
 
-def _keys_at(model: type["BaseModel"], path: tuple[str | int, ...]) -> list[str]:
-    """The keys that a model, or what stands at a path in it, can have."""
-    kind: object = model
+def _keys_at(kind: type, path: KeyPath) -> list[str]:
+    """The keys that settings, or what stands at a path in them, can have."""
+    around: object = _with_keys(kind)
     for step in path:
-        if isinstance(step, str) and step in _fields(kind):
-            kind = _with_keys(get_type_hints(kind)[step])
-    return list(_fields(kind))
+        if isinstance(step, str) and step in _fields(around):
+            around = _with_keys(get_type_hints(around)[step])
+    return list(_fields(around))
 
 
 def _with_keys(annotation: object) -> object:
@@ -212,7 +240,9 @@ def _with_keys(annotation: object) -> object:
 
 def _fields(kind: object) -> Collection[str]:
     known = getattr(kind, "model_fields", None)
-    return known or (kind.__dataclass_fields__ if is_dataclass(kind) else ())
+    return known or (
+        [each.name for each in fields(kind) if each.init] if is_dataclass(kind) else ()
+    )
 
 
 def _text(path: Path, error: type[AgreementError]) -> str:

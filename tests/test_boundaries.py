@@ -12,6 +12,7 @@ import agreement_pipeline
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
     "errors tables text version",
+    "mistakes",
     "yaml_files",
     "ratings",
     "readers contract statistics store",

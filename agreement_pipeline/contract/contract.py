@@ -1,24 +1,40 @@
-"""The data contract: is this a round at all? Great Expectations judges two tables that are derived here from the ratings."""
+"""The data contract: is this a round at all?
+
+Great Expectations checks two tables that are derived here from the ratings.
+"""
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
 
-from agreement_pipeline.contract.expectations import TABLES, Expectation, Spec, keyed
+from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
 from agreement_pipeline.contract.finding import Finding
-from agreement_pipeline.contract.validation import validate
+from agreement_pipeline.contract.validation import Derived, validate
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.text import listed
-from agreement_pipeline.yaml_files import Place, read_yaml
+from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-__all__ = ["Contract", "Spec"]
+Table: TypeAlias = Annotated[
+    tuple[Expectation, ...],
+    Value("a list of at least one expectation", bool, "Add one.", nested=True),
+]
+
+
+@dataclass(frozen=True)
+class _InFolder(Place):
+    """A place in one of the files of a contract: the first key names the file."""
+
+    @property
+    def source(self) -> str:
+        """The file that the path is in."""
+        return str(Path(self.file, f"{self.path[0]}.yaml")) if self.path else self.file
 
 
 @dataclass(frozen=True)
@@ -27,14 +43,18 @@ class Contract:
 
     Parameters
     ----------
-    tables
-        The expectations, in order and at least one each, on table rows (one row a rating) and table items (one row an item of the round's
-        own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated` and, where delivered, `cluster`).
+    rows
+        The expectations on the table with a row for each rating, at least one.
+    items
+        The expectations on the table with a row for each item, at least one. It holds the round's
+        own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated` and, if delivered,
+        `cluster`.
 
     Raises
     ------
     ContractError
-        A table has no expectation, or two checks have the same name.
+        A table has no expectation, two checks have the same name, or a check waits for a column
+        that its table cannot have.
 
     Examples
     --------
@@ -42,22 +62,42 @@ class Contract:
     ['items_present', 'raters_per_item', 'replicated_items']
     """
 
-    tables: Mapping[str, tuple[Expectation, ...]]
+    __pydantic_config__ = CLOSED
+
+    rows: Table
+    items: Table
+    where: Place = field(default=Place("contract"), init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        filled = [table for table, expectations in self.tables.items() if expectations]
-        if filled != list(TABLES):
-            raise ContractError(
-                f"contract: expectations on {listed(filled)} found; some on each of {', '.join(TABLES)}, in this order, are required. Add them."
+        refuse_mistakes(self, ContractError, self._needs())
+
+    def _needs(self) -> Iterator[Need]:
+        placed = [
+            ((table, number), each)
+            for table, expectations in self.tables.items()
+            for number, each in enumerate(expectations)
+        ]
+        checks = [each.check for _, each in placed]
+        for path, each in placed:
+            yield Need(
+                (*path, "meta", "check"),
+                checks.count(each.check) == 1,
+                "a name of its own",
+                "Rename one.",
+                found=f"{each.check!r} more than once",
             )
-        seen: dict[str, Expectation] = {}
-        for expectation in self._expectations:
-            if expectation.check in seen:
-                raise ContractError(
-                    f"{expectation.where}: check {expectation.check!r} found, which {seen[expectation.check].where} has too; "
-                    "a name of its own is required. Rename one."
-                )
-            seen[expectation.check] = expectation
+            delivered = DELIVERED[str(path[0])]
+            yield Need(
+                (*path, "meta", "when"),
+                each.meta.when in (None, *delivered),
+                f"{' or '.join(delivered)} in table {path[0]}",
+                found=repr(each.meta.when),
+            )
+
+    @property
+    def tables(self) -> dict[str, tuple[Expectation, ...]]:
+        """The expectations by table, in order."""
+        return {"rows": self.rows, "items": self.items}
 
     @classmethod
     def default(cls) -> "Contract":
@@ -66,17 +106,24 @@ class Contract:
 
     @classmethod
     def load(cls, folder: Path) -> "Contract":
-        """The contract in a folder's rows.yaml and items.yaml, each a list of expectations in Great Expectations' own form.
+        """The contract in a folder's rows.yaml and items.yaml.
+
+        Each file is a list of expectations in Great Expectations' own form.
 
         Raises
         ------
         ContractError
-            A file cannot be read, or an entry is no expectation; the message names file and line.
+            A file cannot be read, or an entry is no expectation. The message names every mistake
+            with file and line.
         """
         read = {table: read_yaml(folder / f"{table}.yaml", ContractError) for table in TABLES}
-        return cls(
-            {table: _expectations(data, table, place) for table, (data, place) in read.items()}
-        )
+        lines = {
+            (table, *path): line
+            for table, (_, place) in read.items()
+            for path, line in place.lines.items()
+        }
+        data = {table: content for table, (content, _) in read.items()}
+        return cls.from_mapping(data, source=_InFolder(str(folder), lines))
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
@@ -85,11 +132,13 @@ class Contract:
         Raises
         ------
         ContractError
-            A key is unknown or missing, or a value is impossible; the message names `source`.
+            A key is unknown or missing, or a value is impossible. The message names every mistake
+            with its place in `source`.
         """
         place = source if isinstance(source, Place) else Place(source)
-        tables = keyed(data, place, known=TABLES, required=TABLES)
-        return cls({table: _expectations(tables[table], table, place / table) for table in TABLES})
+        contract = validated(cls, data, place, ContractError)
+        object.__setattr__(contract, "where", place)
+        return contract
 
     def to_mapping(self) -> dict[str, Any]:
         """The contract as plain data."""
@@ -106,47 +155,39 @@ class Contract:
     @property
     def specs(self) -> tuple[Spec, ...]:
         """How each check is announced, in order."""
-        return tuple(expectation.spec for expectation in self._expectations)
-
-    @property
-    def _expectations(self) -> tuple[Expectation, ...]:
         return tuple(
-            expectation for expectations in self.tables.values() for expectation in expectations
+            Spec(each.check, table, each.weight, each.description)
+            for table, expectations in self.tables.items()
+            for each in expectations
         )
 
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:
         """One finding for each check, in order.
 
-        A check that could not be run, or came back without a result, is a failed error whatever its severity.
+        A check that could not be run, or gave no result, is a failed error whatever its severity.
 
         Raises
         ------
         ContractError
-            Great Expectations does not know an expectation, or not its keyword arguments; the message names file and line.
+            Great Expectations does not know an expectation, or not its keyword arguments. The
+            message names file and line.
         """
-        personal = [
-            expectation.kwargs["regex"] for expectation in self._expectations if expectation.redact
-        ]
+        personal = [each.kwargs["regex"] for each in (*self.rows, *self.items) if each.meta.redact]
         return tuple(
             finding
             for table, expectations in self.tables.items()
-            for finding in validate(expectations, ratings, _FRAMES[table], personal)
+            for finding in validate(
+                expectations, ratings, _TABLES[table], personal, self.where / table
+            )
         )
-
-
-def _expectations(data: object, table: str, place: Place) -> tuple[Expectation, ...]:
-    if not isinstance(data, list) or not data:
-        found = "an empty list" if data == [] else type(data).__name__
-        raise ContractError(
-            f"{place}: {found} found; a list of at least one expectation on table {table} is required. Write each as a list entry."
-        )
-    return tuple(
-        Expectation.from_mapping(entry, table, place / number) for number, entry in enumerate(data)
-    )
 
 
 def _rows(ratings: Ratings) -> pd.DataFrame:
-    """The ratings as delivered: text as categories, which is read faster, and confidence as numbers where their text was delivered."""
+    """The ratings as delivered.
+
+    Text is turned into categories, which are read faster. Confidence that was delivered as text
+    is turned into numbers.
+    """
     table = ratings.table.reset_index(drop=True)
     texts = [
         name for name in ("item", "rater", "label") if name in table and table[name].dtype == object
@@ -162,7 +203,7 @@ def _rows(ratings: Ratings) -> pd.DataFrame:
 
 
 def _items(ratings: Ratings) -> pd.DataFrame:
-    """One row an item of the round's own ratings by the panel."""
+    """A row for each item of the round's own ratings by the panel."""
     met, current = (
         table[~table["rater"].isin(ratings.classifiers)]
         for table in (ratings.table, ratings.current)
@@ -181,4 +222,7 @@ def _items(ratings: Ratings) -> pd.DataFrame:
     )
 
 
-_FRAMES: dict[str, Callable[[Ratings], pd.DataFrame]] = {"rows": _rows, "items": _items}
+_TABLES = {
+    "rows": Derived("rows", ["item", "rater"], _rows),
+    "items": Derived("items", ["item"], _items),
+}

@@ -11,11 +11,11 @@ class Finding:
     Attributes
     ----------
     check, table
-        The check's name, and the table it looked at: rows or items.
+        The check's name, and its table: rows or items.
     passed
-        Did it hold?
+        True if the check held.
     severity
-        error: a failure holds the release. warning: it is shown and holds nothing.
+        error: a failure holds the release. warning: a failure is shown and holds nothing.
     description
         What was found, in words and numbers.
     observed
@@ -31,7 +31,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Does it hold the release? Anything but a warning does."""
+        """True if it holds the release: any failure but a warning does."""
         return not self.passed and self.severity != "warning"
 
     def to_mapping(self) -> dict[str, Any]:

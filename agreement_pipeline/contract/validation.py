@@ -1,4 +1,7 @@
-"""Great Expectations, and only here: what is asked of it, how it is run, and what it says, as findings."""
+"""Great Expectations, and only here.
+
+This module says what is asked of it, runs it, and turns what it says into findings.
+"""
 
 import math
 import re
@@ -6,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,17 +20,26 @@ from agreement_pipeline.contract.finding import Finding
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.text import listed
+from agreement_pipeline.yaml_files import Place
 
 SHOWN, KEPT = 5, 20
 REDACTED = "(redacted)"
-KEYS = {"rows": ["item", "rater"], "items": ["item"]}
+
+
+class Derived(NamedTuple):
+    """A table that is derived from ratings: its name, its keys, and how it is made."""
+
+    name: str
+    keys: list[str]
+    of: Callable[[Ratings], pd.DataFrame]
 
 
 def validate(
     expectations: Sequence[Expectation],
     ratings: Ratings,
-    derive: Callable[[Ratings], pd.DataFrame],
+    table: Derived,
     personal: Sequence[str],
+    where: Place,
 ) -> list[Finding]:
     """One finding for each expectation on one table, in order, from one run of Great Expectations.
 
@@ -34,10 +47,12 @@ def validate(
     ----------
     expectations
         All on the same table.
-    ratings, derive
-        What the table is derived from, and how.
+    ratings, table
+        The ratings, and the table that is derived from them.
     personal
-        Regular expressions of personal data: what matches one is redacted.
+        Regular expressions of personal data. Values that match one are redacted.
+    where
+        Where the list of expectations was read.
 
     Raises
     ------
@@ -45,51 +60,46 @@ def validate(
         Great Expectations does not know an expectation, or not its keyword arguments.
     """
     idle = {expectation.check: expectation.idle(ratings) for expectation in expectations}
-    suite = _suite(expectations)
+    suite = _suite(expectations, where)
+    finds = partial(_finding, table=table, personal=personal)
     try:
-        frame = derive(ratings)
-        results = _results(
-            [built for check, built in suite.items() if not idle[check]], frame, ratings.scale
-        )
+        frame = table.of(ratings)
+        asked = [built for check, built in suite.items() if not idle[check]]
+        results = _results(asked, frame, ratings.scale)
         return [
-            _finding(
-                expectation,
-                idle[expectation.check],
-                results.get(expectation.check),
-                frame,
-                personal,
-            )
-            for expectation in expectations
+            finds(each, idle[each.check], results.get(each.check), frame) for each in expectations
         ]
     except Exception as error:  # whatever it was, nothing was checked, and the release waits
-        return [
-            _not_run(expectation, f"{type(error).__name__}: {error}", personal)
-            for expectation in expectations
-        ]
+        why = f"{type(error).__name__}: {error}"
+        return [_not_run(each, table.name, why, personal) for each in expectations]
 
 
-def _suite(expectations: Sequence[Expectation]) -> dict[str, Any]:
-    """Great Expectations' own objects, built one by one: a suite built from plain data drops silently what it does not know."""
+def _suite(expectations: Sequence[Expectation], where: Place) -> dict[str, Any]:
+    """Great Expectations' own objects by check, built one by one.
+
+    A suite that is built from plain data silently drops what it does not know.
+    """
     with _without_warnings():
         from great_expectations.expectations.expectation_configuration import (
             ExpectationConfiguration,
         )
 
         suite = {}
-        for expectation in expectations:
+        for number, expectation in enumerate(expectations):
             entry = expectation.to_mapping() | {"meta": {"check": expectation.check}}
             try:
                 suite[expectation.check] = ExpectationConfiguration(**entry).to_domain_obj()
             except Exception as error:
                 raise ContractError(
-                    f"{expectation.where}: {expectation.type} with {entry['kwargs']} found ({_line(error)}); an expectation that Great Expectations knows, "
-                    "with its keyword arguments, is required. Correct the spelling."
+                    f"{where / number}: found {expectation.type} with {entry['kwargs']} "
+                    f"({_line(error)}); expected an expectation that Great Expectations knows, "
+                    "with its keyword arguments. Correct the spelling."
                 ) from None
         return suite
 
 
 def _results(suite: Sequence[Any], frame: pd.DataFrame, scale: Scale) -> dict[str, Any]:
-    """What Great Expectations says of a table, by check; in memory, in a context of its own."""
+    """What Great Expectations says of a table, by check, in a context in memory."""
     if not suite:
         return {}
     with _without_warnings():
@@ -121,7 +131,10 @@ def _results(suite: Sequence[Any], frame: pd.DataFrame, scale: Scale) -> dict[st
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Great Expectations' warnings are about its own insides; as errors they would pass for failed checks."""
+    """Hide Great Expectations' warnings, which are about its own insides.
+
+    As errors they would look like failed checks.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -132,40 +145,36 @@ def _finding(
     idle: str | None,
     result: Any,
     frame: pd.DataFrame,
+    *,
+    table: Derived,
     personal: Sequence[str],
 ) -> Finding:
     """What was found, or why nothing was."""
     if idle:
-        return _worded(expectation, True, idle, {})
+        return _worded(expectation, table.name, True, idle, {})
     if result is None:
-        return _not_run(expectation, "no result came back", personal)
+        return _not_run(expectation, table.name, "no result came back", personal)
     raised = _raised(result.exception_info or {})
     if raised:
-        return _not_run(expectation, raised, personal)
-    observed = _observed(result.result, frame, KEYS[expectation.table], personal)
-    return _worded(expectation, bool(result.success), _found(observed, expectation.table), observed)
+        return _not_run(expectation, table.name, raised, personal)
+    observed = _observed(result.result, frame, table.keys, personal)
+    found = _found(observed, table.name)
+    return _worded(expectation, table.name, bool(result.success), found, observed)
 
 
 def _worded(
-    expectation: Expectation, passed: bool, found: str, observed: Mapping[str, Any]
+    expectation: Expectation, table: str, passed: bool, found: str, observed: Mapping[str, Any]
 ) -> Finding:
     words = f"{expectation.check}: {found}; {expectation.description}"
     return Finding(
-        expectation.check,
-        expectation.table,
-        passed,
-        expectation.spec.severity,
-        words,
-        tuple(observed.items()),
+        expectation.check, table, passed, expectation.weight, words, tuple(observed.items())
     )
 
 
-def _not_run(expectation: Expectation, why: str, personal: Sequence[str]) -> Finding:
+def _not_run(expectation: Expectation, table: str, why: str, personal: Sequence[str]) -> Finding:
     """An error, whatever severity was declared."""
-    return replace(
-        _worded(expectation, False, f"could not be run ({_plain(_line(why), personal)})", {}),
-        severity="error",
-    )
+    said = f"could not be run ({_plain(_line(why), personal)})"
+    return replace(_worded(expectation, table, False, said, {}), severity="error")
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:
@@ -179,7 +188,7 @@ def _raised(info: Mapping[str, Any]) -> str | None:
 def _observed(
     result: Mapping[str, Any], frame: pd.DataFrame, keys: Sequence[str], personal: Sequence[str]
 ) -> dict[str, Any]:
-    """What Great Expectations reports, as plain data; the failing rows by their keys."""
+    """What Great Expectations reports as plain data, with the keys of the failing rows."""
     if "element_count" not in result:
         return (
             {"observed_value": _plain(result["observed_value"], personal)}
@@ -203,7 +212,8 @@ def _found(observed: Mapping[str, Any], noun: str) -> str:
         return _shown(observed.get("observed_value"))
     missing = f", {observed['missing']} without a value" if observed["missing"] else ""
     failing = [key[0] if len(key) == 1 else key for key in observed["failing"][:SHOWN]]
-    return f"{observed['unexpected']} of {observed['checked']} {noun} fail{missing}{f', first {listed(failing)}' if failing else ''}"
+    first = f", first {listed(failing)}" if failing else ""
+    return f"{observed['unexpected']} of {observed['checked']} {noun} fail{missing}{first}"
 
 
 def _shown(value: object) -> str:
@@ -215,7 +225,7 @@ def _shown(value: object) -> str:
 
 
 def _plain(value: Any, personal: Sequence[str]) -> Any:
-    """A value as Python's own; not a number is None, and personal data are redacted."""
+    """A value as Python's own. NaN is None, and personal data are redacted."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(inner, personal) for inner in value)
     value = value.item() if isinstance(value, np.generic) else value

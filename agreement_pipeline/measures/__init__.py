@@ -3,12 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agreement_pipeline.measures.alternative import (
-    AlternativeAnnotatorTest,
-    alternative_annotator_test,
-)
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
-from agreement_pipeline.measures.krippendorff import disagreement_of_items
 from agreement_pipeline.measures.registry import (
     MEASURES,
     Coefficient,
@@ -19,9 +14,16 @@ from agreement_pipeline.measures.registry import (
     register,
 )
 
+# Families register in the order of their names. Any import of a family above would change it.
 for _module in iter_modules(__path__):
     if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
+
+from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from agreement_pipeline.measures.krippendorff import disagreement_of_items  # noqa: E402 - see above
 
 __all__ = [
     "MEASURES",

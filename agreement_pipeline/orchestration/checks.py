@@ -18,7 +18,7 @@ from agreement_pipeline.orchestration.metadata import (
     frame_table,
     number,
 )
-from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
+from agreement_pipeline.policy import Decision, Policy, Verdict
 from agreement_pipeline.report import headlines, not_admitted, verdict_rows, why_undefined
 
 ADMITTED, NO_ROUND_HELD = "admitted", "no_round_held"
@@ -93,7 +93,7 @@ def policy_specs(
     """A check for each rule, and a blocking one for the decision."""
     rules = [
         partitioned_check(
-            rule_name(rule), asset=asset, description=_demand(rule), partitions=partitions
+            rule.name, asset=asset, description=rule.description, partitions=partitions
         )
         for rule in policy.rules
     ]
@@ -123,7 +123,7 @@ def policy_results(
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
         yield dg.AssetCheckResult(
             asset_key=asset,
-            check_name=rule_name(rule),
+            check_name=rule.name,
             passed=all(
                 verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts
             ),
@@ -150,11 +150,6 @@ def history_result(asset: dg.AssetKey, rounds: pd.DataFrame) -> dg.AssetCheckRes
     )
 
 
-def rule_name(rule: Rule) -> str:
-    """The check name of a rule."""
-    return f"{rule.measure}_of_{rule.scope}"
-
-
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """What the UI plots of a rule with one verdict: its value, limits and q."""
     if len(verdicts) != 1:
@@ -165,11 +160,3 @@ def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
         for name in ("value", "low", "high", "q_reliable", "q_tentative")
         if said[name] is not None
     }
-
-
-def _demand(rule: Rule) -> str:
-    holds = "The rule holds a release" if rule.effect == "hold" else "The rule only warns"
-    return (
-        f"The lower limit of {MEASURES[rule.measure].title} of the {rule.scope} reaches "
-        f"{rule.reliable:g} (tentative: {rule.tentative:g}). {holds}."
-    )

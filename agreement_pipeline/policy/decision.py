@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.estimates import (
-    SCOPE_KINDS,
-    Estimate,
-    measure_ratings,
-)
+from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
@@ -22,24 +18,22 @@ from agreement_pipeline.version import __version__
 
 @dataclass(frozen=True)
 class Decision(Tabular):
-    """Admitted or held, and everything it rests on.
+    """Admitted or held, with everything that it rests on.
 
     Attributes
     ----------
     admitted
-        May the ratings become training data?
+        True if the ratings may become training data.
     verdicts, findings
         What the policy and the data contract said.
     unmet
         The verdicts that hold the release.
     waived, refused
-        The waivers that turned a verdict; and, in words, those that were written and do not hold.
+        The waivers that turned a verdict, and in words the waivers that do not hold.
     manner
-        How the round was judged: once or at any time, each verdict by itself or all together.
+        How the round was judged: how often, and with which confidence.
     ratings_digest, policy_digest, contract_digest, code_version
-        What it was decided on, by what, and by which version of this package.
-    tentative
-        Is it admitted on a tentative verdict? The release then says so.
+        What was judged, by what, and by which version of this package.
     """
 
     admitted: bool
@@ -61,16 +55,16 @@ class Decision(Tabular):
 
     @property
     def tentative(self) -> bool:
-        """Is it admitted on a tentative verdict?"""
+        """True if it is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
     def waives(self, verdict: Verdict) -> bool:
-        """Is this a verdict that a waiver turned?"""
+        """True if a waiver turned this verdict."""
         return any(waiver.turns(verdict) for waiver in self.waived)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is held, or on what it is admitted, one sentence each."""
+        """Why it is held or admitted, with a sentence for each reason."""
         if self.admitted:
             return (
                 *(verdict.reason for verdict in self.holding),
@@ -82,7 +76,10 @@ class Decision(Tabular):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The stable names of all that holds it, which `docs/reasons.md` lists; none when it is admitted."""
+        """The stable names of all that holds it; none if it is admitted.
+
+        `docs/reasons.md` lists them.
+        """
         return () if self.admitted else _codes(self)
 
     @property
@@ -127,8 +124,14 @@ def decide(
 ) -> Decision:
     """Judge estimates by a policy.
 
-    Admitted when every rule that holds gives a verdict the policy admits, or one that a waiver turns, and no finding of the contract holds.
-    No verdict at all, an undefined value, an inconclusive interval and a missing estimate hold.
+    The round is admitted if both are true:
+
+    - Each verdict of a rule that can hold a release is one that the policy admits, or a waiver
+      turns it.
+    - No finding of the contract holds.
+
+    So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
+    or an estimate is missing.
     """
     verdicts = policy.judge(estimates)
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
@@ -160,7 +163,7 @@ def _codes(decision: Decision) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a policy says of ratings, and the estimates it says it of."""
+    """A decision on ratings, and the estimates that it rests on."""
 
     estimates: tuple[Estimate, ...]
     decision: Decision
@@ -171,7 +174,8 @@ def assess(
 ) -> Assessment:
     """Estimate what the policy asks for, and decide.
 
-    Reads nothing but its arguments: the same ratings, policy, contract, waivers and version of this package give the same decision.
+    Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
+    this package give the same decision.
     """
     found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(ratings, policy, kind))
     decision = decide(
@@ -194,10 +198,5 @@ def judge(
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
-    asked = [rule.measure for rule in policy.rules if rule.scope == kind]
-    return measure_ratings(
-        ratings,
-        asked,
-        policy.inference,
-        scopes=(kind,),
-    )
+    asked = [measure for rule in policy.rules if rule.scope == kind for measure in rule.asks]
+    return measure_ratings(ratings, asked, policy.inference, scopes=(kind,))

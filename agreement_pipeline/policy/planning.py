@@ -11,7 +11,7 @@ from agreement_pipeline.policy.populations import (
     assumed,
     population_of,
 )
-from agreement_pipeline.policy.rules import Rule
+from agreement_pipeline.policy.rules import AnyRule, Rule
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.tables import Table
 from agreement_pipeline.text import listed
@@ -55,7 +55,7 @@ def plan(
         No rule of the round can hold a release, or the policy's limits are of raters at large. Or
         verdicts hold together, and their number is unknown before the round.
     """
-    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
+    rules = [rule for rule in _holding(policy) if isinstance(rule, Rule) and rule.scope == "round"]
     if earlier is not None:
         asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
     else:
@@ -85,7 +85,7 @@ def plan(
     )
 
 
-def _holding(policy: Policy) -> list[Rule]:
+def _holding(policy: Policy) -> list[AnyRule]:
     return [rule for rule in policy.rules if rule.effect == "hold"]
 
 

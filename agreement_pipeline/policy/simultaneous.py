@@ -20,7 +20,8 @@ Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agreement_pipeline.policy.rules import Kind, Verdict
+from agreement_pipeline.policy.reasons import Kind
+from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.text import SIGNIFICANT, in_words
 
 

@@ -87,7 +87,7 @@ def _admission(policy: Policy) -> str:
         f"which admits the verdicts {', '.join(policy.admit)}. "
         "A verdict reads the interval of an estimate, not its value: "
         "it is *reliable* when the lower limit reaches the upper cut-off, "
-        f"*tentative* when it reaches the lower one. The rounds were {policy.manner}.{said}"
+        f"*tentative* when it reaches the lower one. {policy.manner}{said}"
     )
 
 

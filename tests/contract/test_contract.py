@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract, validation
-from agreement_pipeline.contract.expectations import Expectation, Spec
+from agreement_pipeline.contract.expectations import Meta, Spec
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -520,7 +520,7 @@ def test_what_great_expectations_does_not_know_is_refused_and_not_dropped(tmp_pa
     (tmp_path / "items.yaml").write_text(f"- {json.dumps(entry('on_items'))}\n")
     with pytest.raises(
         ContractError,
-        match=rf"rows.yaml:3: {type_} with .* found \(.*\); an expectation that Great Expectations knows",
+        match=rf"rows.yaml:3: found {type_} with .* \(.*\); expected an expectation that Great",
     ):
         Contract.load(tmp_path).check(Ratings(good_table(), SCALE))
 
@@ -543,31 +543,36 @@ def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check(
     [
         (
             entry(severity="fatal"),
-            "severity 'fatal' found; one of critical, warning, info is required",
+            "severity: found 'fatal'; expected one of critical, warning, info",
         ),
-        (entry(severity=["warning"]), "severity .* found"),
+        (entry(severity=["warning"]), "severity: found .*; expected one of critical, warning"),
         (
             entry(severty="warning"),
-            r"unknown key \['severty'\] found; one of type, kwargs, severity, description, meta is required",
+            r"rows\[0\].severty: found an unknown key; expected one of \['type', 'kwargs', "
+            r"'description', 'meta', 'severity'\]. Did you mean 'severity'",
         ),
         (
             entry(meta={"wen": "confidence"}),
-            r"unknown key \['wen'\] found; one of check, when, redact",
+            r"meta.wen: found an unknown key; expected one of \['check', 'when', 'redact'\]",
         ),
         (
             entry(meta={"when": "confidance"}),
-            "when 'confidance' found; confidence or timestamp, in table rows, or cluster, in table items, is required",
+            "meta.when: found 'confidance'; expected one of confidence, timestamp, cluster",
         ),
-        (entry(meta={"when": "label"}), "when 'label' found"),
-        (entry(meta={"redact": True}), "redact True found"),
-        (entry(meta={"redact": "yes"}), "redact 'yes' found"),
+        (entry(meta={"when": "label"}), "meta.when: found 'label'; expected one of confidence"),
+        (
+            entry(meta={"when": "cluster"}),
+            "meta.when: found 'cluster'; expected confidence or timestamp in table rows",
+        ),
+        (entry(meta={"redact": True}), "kwargs: found .*; expected .* since meta.redact is true"),
+        (entry(meta={"redact": "yes"}), "meta.redact: found 'yes'; expected true or false"),
         (
             entry(
                 type="expect_column_values_to_not_match_regex",
                 kwargs={"column": "item", "regex": "("},
                 meta={"redact": True},
             ),
-            "redact True found",
+            "kwargs: found .*; expected .* with a valid regex, since meta.redact is true",
         ),
         (
             entry(
@@ -575,48 +580,53 @@ def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check(
                 kwargs={"column": "item", "regex": "p"},
                 meta={"redact": True},
             ),
-            "redact True found",
+            "expected expect_column_values_to_not_match_regex .* since meta.redact is true",
         ),
         (
             entry(check="two words"),
-            "check 'two words' found; a name of letters, digits and _ is required",
+            "meta.check: found 'two words'; expected a name of letters, digits and _",
         ),
-        (entry(check="newline\n"), "check .* found"),
-        (entry(check=3), "check 3 found"),
-        (entry(description=" "), "description ' ' found"),
-        (entry(type=None), "type None found"),
+        (entry(check="newline\n"), "meta.check: found .*; expected a name of letters"),
+        (entry(check=3), "meta.check: found 3; expected a name of letters"),
+        (entry(description=" "), "description: found ' '; expected a sentence"),
+        (entry(type=None), "type: found None; expected an expectation on a table"),
         (
             entry(type="unexpected_rows_expectation"),
-            "type 'unexpected_rows_expectation' found; an expectation on a table or its columns",
+            "type: found 'unexpected_rows_expectation'; "
+            "expected an expectation on a table or its columns",
         ),
-        (entry(type="expect_query_results_to_match_comparison"), "type 'expect_query"),
-        (entry(type="expect_table_row_count_to_equal_other_table"), "type 'expect_table"),
-        (entry(type="expect_column_values_to_match_json_schema"), "type 'expect_column"),
-        (entry(kwargs=["column"]), "kwargs .* found; a mapping without row_condition"),
+        (entry(type="expect_query_results_to_match_comparison"), "type: found 'expect_query"),
+        (entry(type="expect_table_row_count_to_equal_other_table"), "type: found 'expect_table"),
+        (entry(type="expect_column_values_to_match_json_schema"), "type: found 'expect_column"),
+        (entry(kwargs=["column"]), "kwargs: found .*; expected a mapping"),
         (
             entry(kwargs={"min_value": 1, "row_condition": "@pd.eval('1')"}),
-            "kwargs .* found; a mapping without row_condition",
+            "kwargs: found .*; expected no key of row_condition",
         ),
         (
             entry(kwargs={"min_value": 1, "severity": "warning"}),
-            "kwargs .* found; a mapping without .* severity",
+            "kwargs: found .*; expected no key of .* severity",
         ),
         (
             entry(kwargs={"min_value": {"$PARAMETER": "vocabulry"}}),
-            "parameters .'vocabulry',. found; no other than vocabulary",
+            "kwargs: found .*vocabulry.*; expected no .PARAMETER other than vocabulary",
         ),
         (
             entry(kwargs={"min_value": float("nan")}),
-            "finite numbers, lists and mappings are required",
+            "kwargs: found .*; expected a mapping of text, finite numbers, lists and mappings",
         ),
         (entry(kwargs={"min_value": pd.Timestamp(0)}), "Put dates in quotes"),
-        ({key: value for key, value in entry().items() if key != "meta"}, r"no \['meta'\] found"),
-        (entry() | {"meta": {}}, r"no \['check'\] found"),
-        (entry() | {"meta": "extra"}, "str found; a mapping with check is required"),
+        (
+            {key: value for key, value in entry().items() if key != "meta"},
+            "meta: found nothing; expected a value",
+        ),
+        (entry() | {"meta": {}}, "meta.check: found nothing; expected a value"),
+        (entry() | {"meta": "extra"}, "meta: found 'extra'; expected a mapping"),
         (
             "expect_table_row_count_to_be_between",
-            "str found; a mapping with type, kwargs, description, meta is required",
+            r"rows\[0\]: found 'expect_table_row_.*; expected a mapping of keys and values",
         ),
+        ({**entry(), "where": "elsewhere"}, r"rows\[0\].where: found an unknown key"),
     ],
 )
 def test_a_bad_entry_is_refused(bad, match):
@@ -625,28 +635,28 @@ def test_a_bad_entry_is_refused(bad, match):
 
 
 def test_items_have_no_column_that_may_be_missing():
-    with pytest.raises(ContractError, match="when 'confidence' found"):
+    with pytest.raises(ContractError, match="when: found 'confidence'; expected cluster in table"):
         contract_of(entry(), items=[entry("on_items", meta={"when": "confidence"})])
 
 
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        ({}, r"^mine: no \['rows', 'items'\] found"),
-        ({"rows": [entry()]}, r"^mine: no \['items'\] found"),
+        ({}, "^mine: rows: found nothing; .* mine: items: found nothing; expected a value"),
+        ({"rows": [entry()]}, "^mine: items: found nothing; expected a value"),
         (
             {"rows": [], "items": [entry()]},
-            "^mine: an empty list found; a list of at least one expectation on table rows is required",
+            r"^mine: rows: found \[\]; expected a list of at least one expectation",
         ),
         (
             {"rows": [entry()], "items": None},
-            "^mine: NoneType found; a list of at least one expectation on table items is required",
+            "^mine: items: found None; expected a list",
         ),
         (
             {"rows": [entry()], "items": [entry("b")], "raters": []},
-            r"^mine: unknown key \['raters'\] found",
+            r"^mine: raters: found an unknown key; expected one of \['rows', 'items'\]",
         ),
-        ([entry()], "^mine: list found; a mapping with rows, items is required"),
+        ([entry()], "^mine: found .*; expected a mapping of keys and values"),
     ],
 )
 def test_a_contract_without_both_tables_or_with_another_is_refused(data, match):
@@ -655,27 +665,29 @@ def test_a_contract_without_both_tables_or_with_another_is_refused(data, match):
 
 
 def test_an_empty_contract_is_refused_however_it_is_made():
-    with pytest.raises(ContractError, match=r"expectations on \[\] found"):
-        Contract({})
-    with pytest.raises(ContractError, match=r"expectations on \['rows'\] found"):
-        Contract({"rows": DEFAULT.tables["rows"], "items": ()})
+    with pytest.raises(ContractError, match=r"^rows: found \[\]; .* items: found \[\]; expected a"):
+        Contract((), ())
+    with pytest.raises(ContractError, match=r"^items: found \[\]; expected a list of at least one"):
+        Contract(DEFAULT.rows, ())
 
 
-def test_an_expectation_on_no_table_of_ours_is_refused():
-    with pytest.raises(
-        ContractError, match="table 'agreement' found; one of rows, items is required"
-    ):
-        replace(DEFAULT.tables["rows"][0], table="agreement")
-    with pytest.raises(ContractError, match="table 'raters' found"):
-        Expectation(
-            "raters", "name", "expect_table_row_count_to_be_between", {"min_value": 1}, "some"
-        )
+def test_an_expectation_made_in_python_is_refused_with_every_mistake():
+    with pytest.raises(ContractError) as caught:
+        replace(DEFAULT.rows[0], type="pass", kwargs={"meta": 1}, severity="fatal")
+    assert str(caught.value).startswith("type: found 'pass'; expected an expectation on a table")
+    assert "kwargs: found {'meta': 1}; expected no key of" in str(caught.value)
+    assert "severity: found 'fatal'; expected one of critical" in str(caught.value)
+    with pytest.raises(ContractError, match=r"check: found 'a b'; .* redact: found 'yes'"):
+        Meta("a b", redact="yes")
 
 
 def test_a_name_twice_is_refused_within_a_table_and_across_tables():
-    with pytest.raises(ContractError, match="check 'extra' found"):
+    twice = r"rows\[0\].meta.check: found 'extra' more than once; expected a name of its own"
+    with pytest.raises(ContractError, match=twice):
         contract_of(entry(), entry())
-    with pytest.raises(ContractError, match="check 'extra' found"):
+    with pytest.raises(
+        ContractError, match=rf"{twice}.* items\[0\].meta.check: found 'extra' more"
+    ):
         contract_of(entry(), items=[entry()])
 
 
@@ -696,19 +708,17 @@ def written(
     ("rows", "match"),
     [
         ("- type: [\n- a\n", r"rows.yaml:2: found text that is not readable as YAML"),
+        ("", r"rows.yaml: rows: found None; expected a list"),
+        ("[]", r"rows.yaml:1: rows: found \[\]; expected a list of at least one expectation"),
+        ("expectations: []\n", "rows.yaml:1: rows: found {'expectations': .*; expected a list"),
         (
-            "",
-            "rows.yaml.*: NoneType found; a list of at least one expectation on table rows is required",
-        ),
-        ("[]", "rows.yaml:1: an empty list found"),
-        ("expectations: []\n", "rows.yaml:1: dict found; a list of at least one"),
-        (
-            "- type: expect_x\n  kwargs: {}\n  description: x\n  severity: fatal\n  meta: {check: x}\n",
-            "rows.yaml:4: severity 'fatal' found",
+            "- type: expect_x\n  kwargs: {}\n  description: x\n  severity: fatal\n"
+            "  meta: {check: x}\n",
+            r"rows.yaml:4: rows\[0\].severity: found 'fatal'",
         ),
         (
             "- type: expect_x\n  kwargs: {}\n  description: x\n  meta:\n    check: x\n    wen: y\n",
-            r"rows.yaml:6: unknown key \['wen'\] found",
+            r"rows.yaml:6: rows\[0\].meta.wen: found an unknown key",
         ),
         ("- type: expect_x\n  kwargs: {}\n  kwargs: {}\n", "rows.yaml:3: found key 'kwargs' twice"),
     ],
@@ -720,10 +730,23 @@ def test_a_bad_file_is_refused_by_name_and_line(tmp_path, rows, match):
 
 def test_a_name_in_both_files_is_refused_naming_both(tmp_path):
     text = "- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}"
-    with pytest.raises(
-        ContractError, match=r"items.yaml:1: check 'n' found, which .*rows.yaml:1 has too"
-    ):
+    both = r"items.yaml:1: items\[0\].meta.check: found 'n' .*rows.yaml:1: rows\[0\].meta.check: fo"
+    with pytest.raises(ContractError, match=both):
         Contract.load(written(tmp_path, text, text))
+
+
+def test_every_mistake_of_both_files_is_named(tmp_path):
+    rows = "- type: pass\n  kwargs: {}\n  description: x\n  meta: {check: a b}\n- other\n"
+    with pytest.raises(ContractError) as caught:
+        Contract.load(written(tmp_path, rows, "- {type: expect_x, kwargs: []}\n"))
+    for words in (
+        "rows.yaml:1: rows[0].type: found 'pass'; expected",
+        "rows.yaml:4: rows[0].meta.check: found 'a b'; expected",
+        "rows.yaml:5: rows[1]: found 'other'; expected",
+        "items.yaml:1: items[0].kwargs: found []; expected",
+        "items.yaml:1: items[0].description: found nothing; expected",
+    ):
+        assert words in str(caught.value)
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path):

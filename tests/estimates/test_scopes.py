@@ -122,7 +122,8 @@ def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_
         assert verdict.kind in ("tentative", "inconclusive")
         assert verdict.estimate.value > 0.8
         assert verdict.reason.endswith(
-            "; for raters at large more items alone may never decide, and more raters would narrow the interval"
+            "; for raters at large more items may never be enough, "
+            "and more raters would narrow the interval"
         )
         widths.append(verdict.estimate.interval.high - verdict.estimate.interval.low)
     assert widths[1] > 0.8 * widths[0]

@@ -195,24 +195,27 @@ def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_t
     [
         (
             {"always_valid_at": 5},
-            "always_valid_at 5 found; a whole number of items .or clusters. from 10 to 1000000 is required",
+            "always_valid_at: found 5; expected a whole number of items .or clusters. "
+            "from 10 to 1000000",
         ),
-        ({"always_valid_at": "500"}, "always_valid_at '500' found"),
-        ({"always_valid_at": True}, "always_valid_at True found"),
-        ({"always_valid_at": 500.0}, "always_valid_at 500.0 found"),
+        ({"always_valid_at": "500"}, "always_valid_at: found '500'; expected a whole number"),
+        ({"always_valid_at": True}, "always_valid_at: found True; expected a whole number"),
+        ({"always_valid_at": 500.0}, "always_valid_at: found 500.0; expected a whole number"),
         (
             {"always_valid_at": 500, "n_resamples": 10_000},
-            "n_resamples: found 10000 with confidence_level 0.95, always_valid_at; expected 17398 or more",
+            "n_resamples: found 10000 with confidence_level 0.95, always_valid_at; "
+            "expected 17398 or more",
         ),
         (
             {"always_valid_at": 500, "interval_method": "two_way_jackknife_log"},
-            "one of them is required, since a round gains items while it fills",
+            "always_valid_at: found 500; expected none with two_way_jackknife_log, "
+            "since a round gains items while it fills",
         ),
         (
             {"familywise": "bonferroni"},
-            "familywise 'bonferroni' found; one of none, holm is required",
+            "familywise: found 'bonferroni'; expected one of none, holm",
         ),
-        ({"familywise": None}, "familywise None found"),
+        ({"familywise": None}, "familywise: found None; expected one of none, holm"),
     ],
 )
 def test_what_cannot_be_judged_so_is_refused_in_words(changes, words):
@@ -256,10 +259,10 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     }
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
-    assert plain.manner == "judged once; each verdict holds by itself"
-    assert (
-        both.manner
-        == "judged at any time, always valid, tightest at 500 items (or clusters); the verdicts hold together (Holm)"
+    assert plain.manner == "Judged once. Each verdict has its own 95 % confidence."
+    assert both.manner == (
+        "Judged at any time, with always valid limits that are tightest at 500 items "
+        "(or clusters). All verdicts together have 95 % confidence (Holm)."
     )
 
 
@@ -281,7 +284,7 @@ def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(rat
     assert " (always valid) on " in verdict.reason
     assert "always valid" not in once.decision.verdicts[0].reason
     assert always.decision.to_mapping()["manner"].startswith(
-        "judged at any time, always valid, tightest at 300 items (or clusters)"
+        "Judged at any time, with always valid limits that are tightest at 300 items (or clusters)"
     )
     shown = next(
         each
@@ -299,7 +302,7 @@ def test_a_round_of_too_few_items_for_its_draws_waits_and_says_why(ratings):
     assert verdict.kind == "inconclusive"
     assert " (always valid, tightest at 5000) on " in verdict.reason
     assert verdict.reason.endswith("; no limits: too few items or draws")
-    assert "more items at this agreement" not in verdict.reason
+    assert "more items would" not in verdict.reason
 
 
 def test_each_rater_has_a_time_of_her_own(ratings):

@@ -9,7 +9,6 @@ import pytest
 from agreement_pipeline import Policy, Rule
 from agreement_pipeline.cli import main
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.orchestration.checks import rule_name
 
 LABELS = {
     "nominal": ("no", "yes"),
@@ -81,4 +80,4 @@ def test_every_measure_can_be_named_in_a_policy_and_has_a_check_of_its_own(name)
     rule = Rule(name, effect="warn", tentative=max(0.5, MEASURES[name].bounds[0]), reliable=0.6)
     policy = Policy("p", 1, (Rule("krippendorff_alpha", scope="without"), rule))
     assert Policy.from_mapping(json.loads(json.dumps(policy.to_mapping()))) == policy
-    assert rule_name(rule).isidentifier()
+    assert rule.name.isidentifier()

@@ -37,9 +37,9 @@ def with_interval(low, high):
 @pytest.mark.parametrize(
     ("estimates", "words"),
     [
-        ([], "no round estimate of it exists"),
-        ([replace(GOOD, measure="fleiss_kappa")], "no round estimate of it exists"),
-        ([replace(GOOD, scope=Scope("rater", "ana"))], "no round estimate of it exists"),
+        ([], "this round has no round estimate of it"),
+        ([replace(GOOD, measure="fleiss_kappa")], "this round has no round estimate of it"),
+        ([replace(GOOD, scope=Scope("rater", "ana"))], "this round has no round estimate of it"),
         (
             [replace(GOOD, value=None, interval=None, undefined="no item has two ratings")],
             "undefined, since no item has two ratings",
@@ -60,7 +60,7 @@ def test_nothing_but_a_reliable_verdict_admits(estimates, words):
 
 def test_no_verdict_at_all_holds():
     silent = SimpleNamespace(
-        judge=lambda estimates: (), admit=("reliable",), digest="p", manner="judged once"
+        judge=lambda estimates: (), admit=("reliable",), digest="p", manner="Judged once."
     )
     assert not decided([GOOD], silent).admitted
 

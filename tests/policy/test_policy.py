@@ -13,8 +13,8 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval, Percentiles
 from agreement_pipeline.intervals.draws import quantile_interval
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.policy.rules import times_as_many
+from agreement_pipeline.policy import Policy, Rule, load_policy
+from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 ALPHA = Rule("krippendorff_alpha")
@@ -63,7 +63,8 @@ def test_no_estimate_at_all_is_not_evaluated():
     assert (said.kind, said.code) == ("not_evaluated", "no_estimate")
     assert (
         said.reason
-        == "krippendorff_alpha of the round: not evaluated, since no round estimate of it exists for this round"
+        == "krippendorff_alpha of the round: not evaluated, since this round has no round estimate "
+        "of it"
     )
 
 
@@ -120,8 +121,8 @@ def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rate
     held = verdict(Rule("self_agreement", every_rater=True), some)
     assert (held.kind, held.code) == ("not_evaluated", "raters_left_out")
     assert (
-        "it leaves out ['ben', 'esra'], of whom replicates are missing or show nothing, and the policy asks for every rater"
-        in held.reason
+        "it leaves out ['ben', 'esra'], whose replicates are missing or show nothing, "
+        "and the policy asks for every rater" in held.reason
     )
     assert (
         verdict(Rule("self_agreement", every_rater=True), replace(some, raters_left_out=())).kind
@@ -134,15 +135,15 @@ def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rate
     [
         (
             {"measure": "self_agreement", "every_rater": 1},
-            "every_rater 1 found; true or false is required",
+            "every_rater: found 1; expected true or false",
         ),
         (
             {"measure": "self_agreement", "every_rater": True, "scope": "rater"},
-            "every_rater of self_agreement of the rater found",
+            "every_rater: found True; expected false for self_agreement of the rater, since",
         ),
         (
             {"measure": "krippendorff_alpha", "every_rater": True},
-            "a measure of replicates or confidence, of the round or category, is required",
+            "only a measure of replicates or confidence, of the round or category, can leave out",
         ),
     ],
 )
@@ -186,7 +187,7 @@ def test_a_rule_may_be_stricter_than_the_usual_cutoffs(tentative, reliable):
         assert verdict(rule, found(low, 1.0)).kind == expected
 
 
-def test_every_rater_is_judged_by_herself():
+def test_every_rater_is_judged_on_their_own():
     rule = Rule("krippendorff_alpha", scope="rater")
     ana, ben = (
         found(low, 1.0, scope=Scope("rater", name)) for name, low in (("ana", 0.9), ("ben", 0.5))
@@ -202,15 +203,22 @@ def test_every_rater_is_judged_by_herself():
     [
         (
             found(0.85, 0.95),
-            "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: the lower limit reaches 0.8",
+            "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: "
+            "the lower limit reaches 0.8",
         ),
         (
             found(0.70, 0.95, value=0.90),
-            "the lower limit reaches 0.667 but not 0.8; about 187 more items at this agreement would decide",
+            "the lower limit reaches 0.667 but not 0.8; "
+            "about 187 more items would decide, if agreement stays the same",
+        ),
+        (
+            replace(found(0.70, 0.95, value=0.90), n_items=1000),
+            "; about 1,900 more items would decide, if agreement stays the same",
         ),
         (
             found(0.60, 0.95, value=0.75),
-            "could be under 0.667 and could be above; more items alone would not reach 0.8 at this agreement",
+            "could be under 0.667 and could be above; "
+            "more items would not reach 0.8, if agreement stays the same",
         ),
         (found(0.10, 0.30), "the upper limit is under 0.667"),
         (found(-np.inf, 0.95, value=0.9), "could be under 0.667 and could be above"),
@@ -286,40 +294,44 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
     ("rule", "words"),
     [
         ({"measure": "alpha"}, "measure: found 'alpha'; expected one of"),
-        ({"measure": "krippendorf_alpha"}, "Did you mean 'krippendorff_alpha'"),
-        ({"measure": ["krippendorff_alpha"]}, r"measure: found \['krippendorff_alpha'\]; expected"),
+        ({"measure": "krippendorf_alpha"}, "measure: found .* Did you mean 'krippendorff_alpha'"),
+        ({"measure": ["krippendorff_alpha"]}, "measure: found .*; expected one of"),
         ({"measure": None}, "measure: found None; expected one of"),
         (
             {"reliable": 1.01},
-            "reliable cut-off 1.01 found; 0.667 to 1 is required of krippendorff_alpha in a rule that holds a release",
+            "reliable: found 1.01; expected 0.667 to 1 for krippendorff_alpha in a rule that can "
+            "hold a release",
         ),
+        ({"tentative": 0.5}, "tentative: found 0.5; expected 0.667 to 1 for krippendorff_alpha in"),
+        ({"reliable": float("nan")}, "reliable: found nan; expected 0.667 to 1"),
+        ({"reliable": True}, "reliable: found True; expected a number"),
+        ({"reliable": 10**300}, "reliable: found 10{59}…; expected 0.667 to 1"),
+        ({"tentative": "0.7"}, "tentative: found '0.7'; expected a number"),
         (
-            {"reliable": 0.6, "tentative": 0.5},
-            "tentative cut-off 0.5 found; 0.667 to 1 is required",
+            {"reliable": 0.7, "tentative": 0.75},
+            "tentative: found 0.75; expected at most the reliable cut-off, 0.7. Swap them",
         ),
-        ({"reliable": float("nan")}, "reliable cut-off nan found"),
-        ({"reliable": True}, "reliable True found; a number is required"),
-        ({"tentative": "0.7"}, "tentative '0.7' found; a number is required"),
-        ({"reliable": 0.7, "tentative": 0.75}, "tentative cut-off 0.75 above reliable 0.7 found"),
         (
             {"effect": "warn", "tentative": -1.5},
-            "tentative cut-off -1.5 found; -1 to 1 is required of krippendorff_alpha. Correct",
+            "tentative: found -1.5; expected -1 to 1 for krippendorff_alpha. Correct",
         ),
         (
             {"scope": "everything"},
-            "scope 'everything' found; one of round, category, rater, without, pair, classifier is required",
+            "scope: found 'everything'; expected one of round, category, rater, without, pair, "
+            "classifier",
         ),
         (
             {"measure": "alpha_with_classifier", "scope": "classifier"},
-            "effect hold of alpha_with_classifier found; warn is required, since .* Use alpha_gain",
+            "effect: found 'hold'; expected 'warn' for alpha_with_classifier, since .* "
+            "Use alpha_gain",
         ),
-        ({"effect": "block"}, "effect 'block' found; one of hold, warn is required"),
-        ({"min_items": 0}, "min_items 0 found; a whole number from 1 is required"),
-        ({"min_items": 2.5}, "min_items 2.5 found"),
-        ({"min_raters": True}, "min_raters True found"),
+        ({"effect": "block"}, "effect: found 'block'; expected one of hold, warn"),
+        ({"min_items": 0}, "min_items: found 0; expected a whole number from 1"),
+        ({"min_items": 2.5}, "min_items: found 2.5; expected a whole number"),
+        ({"min_raters": True}, "min_raters: found True; expected a whole number"),
         (
-            {"floor": 0.8},
-            r"unknown key \['floor'\] found; .* are known. Correct the spelling: nothing is ignored",
+            {"min_item": 3},
+            "min_item: found an unknown key; expected one of .*. Did you mean 'min_items'?",
         ),
     ],
 )
@@ -329,9 +341,78 @@ def test_an_impossible_rule_is_refused_with_its_place_and_number(rule, words):
         "version": 1,
         "rules": [{"measure": "gwet_ac1"}, {"measure": "krippendorff_alpha", **rule}],
     }
-    with pytest.raises(PolicyError, match=words) as caught:
+    with pytest.raises(PolicyError, match=rf"^strict.yaml: rules\[1\]\.{words}"):
         Policy.from_mapping(data, source="strict.yaml")
-    assert str(caught.value).startswith("strict.yaml")
+
+
+IN_PYTHON = {"measure": "krippendorff_alpha", "min_items": 0, "reliable": "0.8", "effect": None}
+
+
+def test_a_rule_made_in_python_is_refused_with_every_mistake():
+    with pytest.raises(PolicyError) as caught:
+        Rule(**IN_PYTHON)
+    assert str(caught.value) == (
+        "reliable: found '0.8'; expected a number. Correct the value. "
+        "min_items: found 0; expected a whole number from 1. Correct the value. "
+        "effect: found None; expected one of hold, warn. Correct the value."
+    )
+    assert caught.value.code == "policy_unreadable"
+
+
+MANY_MISTAKES = """policy: p
+version: true
+admit: [reliable, inconclusive]
+rules:
+  - measure: gwet_ac1
+    min_items: 0
+    scope: round
+    tentative: yes
+  - measure: gwet_ac2
+    flor: 0.8
+n_resample: 1000
+"""
+
+
+def test_a_policy_file_is_refused_with_every_mistake_and_its_line(tmp_path):
+    path = tmp_path / "many.yaml"
+    path.write_text(MANY_MISTAKES)
+    with pytest.raises(PolicyError) as caught:
+        load_policy(path)
+    mistakes = str(caught.value).split(f"{path}:")[1:]
+    assert [each.split(";")[0] for each in mistakes] == [
+        "2: version: found True",
+        "3: admit: found ['reliable', 'inconclusive']",
+        "6: rules[0].min_items: found 0",
+        "8: rules[0].tentative: found True",
+        "9: rules[1].measure: found 'gwet_ac2'",
+        "10: rules[1].flor: found an unknown key",
+        "11: n_resample: found an unknown key",
+    ]
+
+
+def test_a_cutoff_out_of_bounds_is_named_with_its_own_line(tmp_path):
+    path = tmp_path / "strict.yaml"
+    rule = "  - measure: krippendorff_alpha\n    reliable: 1.1\n    tentative: 0.5\n"
+    path.write_text(f"policy: p\nversion: 1\nrules:\n{rule}")
+    with pytest.raises(
+        PolicyError, match=r"strict.yaml:5: rules\[0\].reliable: found 1.1;"
+    ) as said:
+        load_policy(path)
+    assert "strict.yaml:6: rules[0].tentative: found 0.5;" in str(said.value)
+
+
+def test_too_few_resamples_are_named_with_their_line(tmp_path):
+    path = tmp_path / "fine.yaml"
+    rules = "rules: [{measure: krippendorff_alpha}]\n"
+    path.write_text(f"policy: p\nversion: 1\n{rules}confidence_level: 0.9999\nn_resamples: 5000\n")
+    with pytest.raises(PolicyError, match=r"fine.yaml:5: n_resamples: found 5000 with"):
+        load_policy(path)
+
+
+def test_whole_numbers_stay_whole_in_the_canonical_form():
+    rule = {"measure": "krippendorff_alpha", "reliable": 1, "tentative": 1}
+    (made,) = Policy.from_mapping({**GOOD, "rules": [rule]}).to_mapping()["rules"]
+    assert (type(made["reliable"]), type(made["tentative"])) == (int, int)
 
 
 def test_a_rule_that_only_warns_may_ask_for_less():
@@ -346,47 +427,55 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
     [
         (
             {"rules": []},
-            "no rule that holds found; at least one is required, or everything would be admitted",
+            "rules: found no rule that can hold a release; "
+            "expected at least one, or everything would be admitted",
         ),
-        ({"rules": [{"measure": "gwet_ac1", "effect": "warn"}]}, "no rule that holds found"),
-        ({"rules": "krippendorff_alpha"}, "a list of rules is required"),
-        ({"rules": ["krippendorff_alpha"]}, "str found; a mapping of keys to values is required"),
-        ({"rules": [{"scope": "round"}]}, r"no \['measure'\] found"),
+        (
+            {"rules": [{"measure": "gwet_ac1", "effect": "warn"}]},
+            "rules: found no rule that can hold a release",
+        ),
+        ({"rules": "krippendorff_alpha"}, "rules: found 'krippendorff_alpha'; expected a list"),
+        (
+            {"rules": ["krippendorff_alpha"]},
+            r"rules\[0\]: found 'krippendorff_alpha'; expected a mapping of keys and values",
+        ),
+        ({"rules": [{"scope": "round"}]}, r"rules\[0\].measure: found nothing; expected a value"),
         (
             {"rules": GOOD["rules"] * 2},
-            r"two rules on \['krippendorff_alpha of the round'\] found; one is required",
+            r"rules: found two rules \['krippendorff_alpha_of_round'\]; expected one rule",
         ),
-        ({"admit": []}, r"admit \[\] found; reliable, or reliable and tentative, is required"),
+        ({"admit": []}, r"admit: found \[\]; expected \[reliable\] or \[reliable, tentative\]"),
         (
             {"admit": ["tentative"]},
-            r"admit \['tentative'\] found; reliable, or reliable and tentative, is required",
+            r"admit: found \['tentative'\]; expected \[reliable\] or \[reliable, tentative\]",
         ),
         ({"admit": ["reliable", "inconclusive"]}, "Nothing else may be admitted"),
-        ({"admit": [["reliable"]]}, "reliable, or reliable and tentative, is required"),
-        ({"admit": "reliable"}, "a list of verdicts is required"),
+        ({"admit": [["reliable"]]}, r"admit\[0\]: found \['reliable'\]; expected 'reliable', "),
+        ({"admit": "reliable"}, "admit: found 'reliable'; expected a list"),
         (
             {"confidence_level": 0.5},
-            "confidence_level 0.5 found; 0.8 or more and under 1 is required",
+            "confidence_level: found 0.5; expected 0.8 or more, and under 1",
         ),
-        ({"confidence_level": 1}, "confidence_level 1 found"),
+        ({"confidence_level": 1}, "confidence_level: found 1; expected 0.8 or more"),
         (
             {"n_resamples": 10},
-            "n_resamples 10 found; a whole number from 1000 to 1000000 is required",
+            "n_resamples: found 10; expected a whole number from 1000 to 1000000",
         ),
-        ({"n_resamples": 1e4}, "n_resamples 10000.0 found"),
+        ({"n_resamples": 1e4}, "n_resamples: found 10000.0; expected a whole number"),
         (
             {"interval_method": "bootstrap"},
-            "interval method: found 'bootstrap'; expected one of smoothed_bayesian_bootstrap, ",
+            "interval_method: found 'bootstrap'; expected smoothed_bayesian_bootstrap or ",
         ),
-        ({"interval_method": ["jackknife_t"]}, "interval method: found .*; expected one of"),
+        ({"interval_method": ["jackknife_t"]}, "interval_method: found .*; expected smoothed"),
         (
             {"interval_method": "item_bootstrap"},
-            "interval_method 'item_bootstrap' found; smoothed_bayesian_bootstrap or two_way_jackknife_log is required",
+            "interval_method: found 'item_bootstrap'; "
+            "expected smoothed_bayesian_bootstrap or two_way_jackknife_log",
         ),
-        ({"version": "1"}, "a name and a whole number are required"),
-        ({"policy": 3}, "a name and a whole number are required"),
-        ({"description": {"why": "risk"}}, "policy: dict found; a text is required"),
-        ({"polcy": "p"}, r"unknown key \['polcy'\] found"),
+        ({"version": "1"}, "version: found '1'; expected a whole number"),
+        ({"policy": 3}, "policy: found 3; expected text"),
+        ({"description": {"why": "risk"}}, "description: found {'why': 'risk'}; expected text"),
+        ({"polcy": "p"}, "polcy: found an unknown key; .* Did you mean 'policy'?"),
     ],
 )
 def test_an_impossible_policy_is_refused_in_words(changes, words):
@@ -397,14 +486,16 @@ def test_an_impossible_policy_is_refused_in_words(changes, words):
 @pytest.mark.parametrize("key", ["policy", "version", "rules"])
 def test_a_policy_without_a_needed_key_is_refused(key):
     with pytest.raises(
-        PolicyError, match=rf"no \['{key}'\] found; policy, version, rules are required"
+        PolicyError, match=f"^policy: {key}: found nothing; expected a value. Add the key {key}"
     ):
         Policy.from_mapping({name: value for name, value in GOOD.items() if name != key})
 
 
 @pytest.mark.parametrize("data", [None, [], "policy"])
 def test_what_is_no_mapping_is_no_policy(data):
-    with pytest.raises(PolicyError, match="a mapping of keys to values is required"):
+    with pytest.raises(
+        PolicyError, match=r"^policy: found .*; expected a mapping of keys and values"
+    ):
         Policy.from_mapping(data)
 
 
@@ -470,7 +561,8 @@ def test_a_measure_of_association_may_warn_and_not_hold(measure):
     assert Rule(measure, effect="warn").effect == "warn"
     with pytest.raises(
         PolicyError,
-        match=rf"effect hold of {measure} found; warn is required, since it sees .* and not agreement.* Use .*krippendorff_alpha",
+        match=rf"effect: found 'hold'; expected 'warn' for {measure}, since it sees .* "
+        r"and not agreement.* Use .*krippendorff_alpha",
     ):
         Rule(measure)
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 from agreement_pipeline import errors
 from agreement_pipeline.cli.verify import REFUSED
-from agreement_pipeline.policy import rules, simultaneous
+from agreement_pipeline.policy import reasons, rules, simultaneous
 from agreement_pipeline.release import lock
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
@@ -33,14 +33,13 @@ def proof_codes():
 
 
 def verdict_codes():
-    """Those written out where verdicts are made and taken back, and the verdicts themselves, which are their own codes."""
+    """The codes in the source of rules, and the verdicts that are their own codes."""
     source = "".join(
         Path(module.__file__).read_text(encoding="utf-8") for module in (rules, simultaneous)
     )
-    written = set(re.findall(r'code="([a-z_]+)"', source)) | {
-        f"too_few_{what}" for what in re.findall(r'\("(items|raters)", estimate', source)
-    }
-    return written | (set(get_args(rules.Kind)) - {"reliable", "not_evaluated"})
+    written = set(re.findall(r'code="([a-z_]+)"', source))
+    written |= set(re.findall(r'return "([a-z_]+)", reasons\.', source))
+    return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})
 
 
 def test_every_code_is_listed_and_every_listed_code_exists():

@@ -226,7 +226,9 @@ def test_a_decision_says_that_its_verdicts_hold_together():
     )
     assert not made.admitted
     assert made.codes == ("not_together",)
-    assert made.to_mapping()["manner"] == "judged once; the verdicts hold together (Holm)"
+    assert made.to_mapping()["manner"] == (
+        "Judged once. All verdicts together have 95 % confidence (Holm)."
+    )
 
 
 def test_taking_back_needs_no_scope_of_its_own():

@@ -1,4 +1,4 @@
-"""A waiver turns one verdict on one round's bytes, for a time; whatever else is asked of it is refused aloud."""
+"""A waiver turns one verdict on one round's bytes for a time. Everything else is refused aloud."""
 
 import json
 from dataclasses import replace
@@ -75,17 +75,17 @@ def test_without_it_the_round_is_held_and_with_it_admitted_saying_who_why_and_un
         (
             replace(WAIVER, measure="gwet_ac1"),
             DAY,
-            "policy p has no rule on gwet_ac1 of round that holds",
+            "policy p has no rule on gwet_ac1 of round that can hold a release",
         ),
         (
             replace(WAIVER, scope="category"),
             DAY,
-            "policy p has no rule on krippendorff_alpha of category that holds",
+            "policy p has no rule on krippendorff_alpha of category that can hold a release",
         ),
         (
             replace(WAIVER, measure="fleiss_kappa"),
             DAY,
-            "policy p has no rule on fleiss_kappa of round that holds",
+            "policy p has no rule on fleiss_kappa of round that can hold a release",
         ),
     ],
 )
@@ -172,10 +172,18 @@ def test_it_is_read_from_yaml_and_written_as_plain_data(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (TEXT.replace("who:", "whom:"), r"w2.yaml:5: unknown key \['whom'\]"),
-        (TEXT.replace("until: 2026-11-21\n", ""), r"w2.yaml:1: no \['until'\] found"),
-        (TEXT.replace("2026-11-21", "some day"), "w2.yaml:1: .*some day"),
-        ("- posts\n", "w2.yaml:1: list found"),
+        (TEXT.replace("who:", "whom:"), "w2.yaml:5: whom: found an unknown key; .* mean 'who'?"),
+        (TEXT.replace("until: 2026-11-21\n", ""), "w2.yaml:1: until: found nothing; expected a"),
+        (
+            TEXT.replace("2026-11-21", "some day"),
+            "w2.yaml:7: until: found 'some day'; expected a day, as 2027-01-31",
+        ),
+        (TEXT.replace("2026-11-21", "2026-11-21 10:00:00"), "w2.yaml:7: until: found datetime"),
+        (
+            TEXT.replace("krippendorff_alpha", "fleis_kappa"),
+            "w2.yaml:4: measure: found 'fleis_kappa'; .*Did you mean 'fleiss_kappa'?",
+        ),
+        ("- posts\n", "w2.yaml:1: found .*; expected a mapping of keys and values"),
     ],
 )
 def test_mistakes_in_yaml_are_named_with_file_and_line(tmp_path, text, words):
@@ -183,6 +191,19 @@ def test_mistakes_in_yaml_are_named_with_file_and_line(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(WaiverError, match=words):
         load_waiver(path)
+
+
+def test_every_mistake_of_a_waiver_is_named(tmp_path):
+    path = tmp_path / "w2.yaml"
+    path.write_text(TEXT.replace(THESE, "abc").replace("Dana Okoye", "' '") + "scope: all\n")
+    with pytest.raises(WaiverError) as caught:
+        load_waiver(path)
+    for words in (
+        "w2.yaml:3: ratings_digest: found 'abc'; expected 64 hexadecimal digits.",
+        "w2.yaml:5: who: found ' '; expected text.",
+        "w2.yaml:8: scope: found 'all'; expected one of round, category,",
+    ):
+        assert words in str(caught.value)
 
 
 def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(tmp_path, capsys):

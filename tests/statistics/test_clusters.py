@@ -716,8 +716,8 @@ def test_the_reason_says_how_many_clusters_and_how_many_more_would_decide():
     assert "on 240 items in 30 clusters: " in found.reasons[0]
     assert found.reasons[0].endswith(
         (
-            "more clusters of items at this agreement would decide",
-            "more clusters of items alone would not reach 0.8 at this agreement",
+            "more clusters of items would decide, if agreement stays the same",
+            "more clusters of items would not reach 0.8, if agreement stays the same",
         )
     )
 

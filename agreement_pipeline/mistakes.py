@@ -1,0 +1,153 @@
+"""Settings that are checked when they are made, in Python or from a file.
+
+The annotation of each field says what its value must be. A dataclass checks its fields at birth,
+and pydantic runs the same checks when it reads a file, so that one error lists every mistake.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+from typing import Any, NamedTuple, get_type_hints
+
+from agreement_pipeline.errors import AgreementError
+
+LONGEST = 60
+CLOSED = {"extra": "forbid"}
+"""The `__pydantic_config__` of settings that refuse an unknown key."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What the value of a field must be. Use it in the field's annotation.
+
+    Parameters
+    ----------
+    expected
+        What is expected, in words.
+    meets
+        True if a value is what is expected.
+    step
+        What to do about a wrong value.
+    nested
+        True if pydantic must first read the value as the rest of the annotation says, for example
+        as a tuple of other settings.
+    """
+
+    expected: str
+    meets: Callable[[Any], bool]
+    step: str = "Correct the value."
+    nested: bool = False
+
+    def check(self, value: Any) -> Any:
+        """The value, if it is what is expected; else raises ValueError."""
+        if not self.meets(value):
+            raise ValueError(f"found {shown(value)}; expected {self.expected}. {self.step}")
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """The core schema that pydantic asks for: nothing is converted but what is nested."""
+        return {
+            "type": "function-after",
+            "function": {"type": "no-info", "function": self.check},
+            "schema": handler(source) if self.nested else {"type": "any"},
+        }
+
+
+KeyPath = tuple[str | int, ...]
+"""The keys, and the positions in lists, that lead to a value."""
+
+
+class Need(NamedTuple):
+    """What the value at a path must be beside the other values."""
+
+    path: KeyPath
+    met: bool
+    expected: str
+    step: str = "Correct the value."
+    found: str | None = None
+
+
+def refuse_mistakes(
+    settings: object, error: type[AgreementError], needs: Iterable[Need] = ()
+) -> None:
+    """Refuse settings with mistakes. The error names every field with its mistake.
+
+    The `needs` of several fields are asked only if each field is right on its own.
+    """
+    mistakes = tuple(_wrong_fields(settings)) or tuple(_unmet(settings, needs))
+    if mistakes:
+        refusal = error(" ".join(f"{dotted(path)}: {words}" for path, words in mistakes))
+        refusal.mistakes = mistakes
+        raise refusal
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it, cut if it is long. A tuple is shown as the list of a file.
+
+    >>> shown("a"), len(shown("a" * 1000))
+    ("'a'", 61)
+    """
+    text = repr(list(value) if isinstance(value, tuple) else value)
+    return f"{text[:LONGEST]}{'…' * (len(text) > LONGEST)}"
+
+
+def whole(least: float = -inf, most: float = inf) -> Callable[[Any], bool]:
+    """A test for whole numbers in a range. `True` is no number."""
+    return lambda value: is_number(value) and isinstance(value, int) and least <= value <= most
+
+
+def is_number(value: object) -> bool:
+    """True for a number. `True` is no number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_text(value: object) -> bool:
+    """True for a text with more than spaces."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def one_of(among: tuple[Any, ...]) -> Value:
+    """One of a few values."""
+    return Value(f"one of {', '.join(map(str, among))}", lambda value: value in among)
+
+
+def dotted(path: KeyPath) -> str:
+    """The last key of a path, with the list that it stands in and the position there.
+
+    >>> dotted(("scale", "level")), dotted(("rules", 1, "scope"))
+    ('level', 'rules[1].scope')
+    """
+    *around, last = path
+    if isinstance(last, int) and around:
+        return f"{dotted(tuple(around))}[{last}]"
+    in_list = any(isinstance(step, int) for step in around)
+    return f"{dotted(tuple(around))}.{last}" if in_list else str(last)
+
+
+def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
+    kind: Any = type(settings)
+    for name, values in _values(kind).items():
+        try:
+            for value in values:
+                value.check(getattr(settings, name))
+        except ValueError as cause:
+            yield (name,), str(cause).removeprefix(f"{name}: ")
+
+
+@cache
+def _values(kind: type) -> dict[str, tuple[Value, ...]]:
+    """What each field's annotation asks of its value."""
+    hints = get_type_hints(kind, include_extras=True)
+    asked = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    return {
+        name: tuple(each for each in found if isinstance(each, Value))
+        for name, found in asked.items()
+    }
+
+
+def _unmet(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
+    for need in needs:
+        if not need.met:
+            found = need.found or shown(getattr(settings, str(need.path[-1])))
+            yield need.path, f"found {found}; expected {need.expected}. {need.step}".rstrip()

@@ -1,0 +1,176 @@
+"""The reason of a verdict in words and numbers, and the advice that goes with it."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.intervals import ExpandedPercentiles, Interval
+from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
+
+HALVINGS = 50
+EXACT_UNDER = 1_000
+SIGNIFICANT_DIGITS = 2
+
+Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
+
+
+def no_estimate(measure: str, scope: str) -> str:
+    """The reason if a round has no estimate that a rule could judge."""
+    return (
+        f"{measure} of the {scope}: not evaluated, since this round has no {scope} estimate of it"
+    )
+
+
+def undefined(estimate: Estimate) -> str:
+    """The reason if an estimate has no value."""
+    return f"{_subject(estimate)}: undefined, since {estimate.undefined}"
+
+
+def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
+    """The reason if an estimate has a value, and evidence is missing."""
+    return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
+
+
+def too_few(what: str, found: int, least: int) -> str:
+    """The words for too few items or raters."""
+    return f"it rests on {found} {what} and the policy asks for {least}"
+
+
+def left_out(estimate: Estimate) -> str:
+    """The words for raters that are left out."""
+    replicates = registered(estimate.measure).needs == "replicates"
+    return (
+        f"it leaves out {listed(estimate.raters_left_out)}, whose "
+        f"{'replicates' if replicates else 'statements of confidence'} "
+        "are missing or show nothing, and the policy asks for every rater"
+    )
+
+
+def judged(
+    estimate: Estimate,
+    value: float,
+    limits: Interval,
+    kind: Kind,
+    reliable: float,
+    tentative: float,
+) -> str:
+    """The reason of a verdict that read the limits, with advice."""
+    said = {
+        "reliable": f"the lower limit reaches {reliable:g}",
+        "tentative": f"the lower limit reaches {tentative:g} but not {reliable:g}",
+        "unreliable": f"the upper limit is under {tentative:g}",
+        "inconclusive": f"could be under {tentative:g} and could be above",
+    }[kind]
+    q = estimate.miss_probability(reliable)
+    parts = [
+        f"{_found(estimate, value, limits)}: {said}",
+        "" if q is None else f" (q = {in_words(q, PROBABILITY)})",
+        _advice(estimate, value, limits, kind, reliable),
+    ]
+    return "".join(parts)
+
+
+def _found(estimate: Estimate, value: float, limits: Interval) -> str:
+    level = f"{100 * estimate.confidence_level:g}% interval {interval(*limits)}"
+    return (
+        f"{_subject(estimate)} {in_words(value)}, {level}{_at_any_time(estimate)} "
+        f"on {_items(estimate)}"
+    )
+
+
+def _subject(estimate: Estimate) -> str:
+    of = {"round": "", "without": f" {estimate.scope}"}.get(
+        estimate.scope.kind, f" of {estimate.scope}"
+    )
+    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+
+
+def _at_any_time(estimate: Estimate) -> str:
+    if estimate.always_valid_at is None:
+        return ""
+    tightest = f", tightest at {estimate.always_valid_at}" if estimate.without_limits else ""
+    return f" (always valid{tightest})"
+
+
+def _items(estimate: Estimate) -> str:
+    others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
+    clusters = "" if estimate.n_clusters is None else f" in {estimate.n_clusters} clusters"
+    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}{clusters}"
+    if estimate.raters_left_out:
+        return f"{items}, leaving out {listed(estimate.raters_left_out)}"
+    return items
+
+
+def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reliable: float) -> str:
+    """How many more items (or clusters) would bring the lower limit to the cut-off.
+
+    For raters at large the number is unknown. Part of their interval comes from the raters, and
+    more items do not make that part narrower.
+    """
+    what = "items" if estimate.n_clusters is None else "clusters of items"
+    if kind == "inconclusive" and estimate.without_limits:
+        return f"; no limits: {estimate.without_limits}"
+    at_bound = limits.low <= registered(estimate.measure).bounds[0]
+    if kind not in ("tentative", "inconclusive") or at_bound:
+        return ""
+    if round(value - reliable, DIGITS) <= 0:
+        return f"; more {what} would not reach {reliable:g}, if agreement stays the same"
+    if estimate.population == "raters at large":
+        return (
+            "; for raters at large more items may never be enough, "
+            "and more raters would narrow the interval"
+        )
+    n = estimate.n_used if estimate.n_clusters is None else estimate.n_clusters
+    more = max(1, round(n * (_times(estimate, value, limits, reliable) - 1)))
+    return f"; about {_rounded(more)} more {what} would decide, if agreement stays the same"
+
+
+def _rounded(count: int) -> str:
+    """A count from 1,000 on is rounded to two digits."""
+    digits = SIGNIFICANT_DIGITS - len(str(count)) if count >= EXACT_UNDER else 0
+    return f"{round(count, digits):,}"
+
+
+def _times(estimate: Estimate, value: float, limits: Interval, reliable: float) -> float:
+    tail, known = (1 - estimate.confidence_level) / 2, estimate.distribution
+    if isinstance(known, ExpandedPercentiles):
+        return times_as_many(value, limits, reliable, partial(known.relative_reach, tail))
+    return times_as_many(value, limits, reliable)
+
+
+def _all(times: float) -> float:
+    """The reach of limits that reach as far on few items as on many."""
+    return 1.0
+
+
+def times_as_many(
+    value: float, limits: Interval, cutoff: float, kept: Callable[[float], float] = _all
+) -> float:
+    r"""How many times the items would bring the lower limit to a cut-off, at the same agreement.
+
+    The cut-off lies between the lower limit and the value.
+
+    - The half-width h of the interval shrinks with the root of the number of items.
+    - The middle of the interval lies under the value, because of what was not seen and of the
+      skewness of what was. This distance shrinks with the number itself.
+
+    :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
+
+    Limits reach further if the items are few, and k is the part of this reach that is `kept`.
+
+    >>> round(times_as_many(0.9, Interval(0.7, 1.1), 0.8), 6)
+    4.0
+    >>> round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
+    2.618034
+    """
+    above, below = round(value - cutoff, DIGITS), round(value - limits.low, DIGITS)
+    half = min(round((limits.high - limits.low) / 2, DIGITS), below)
+    lean = below - half
+    low, high = 1.0, ((half + math.sqrt(half**2 + 4 * lean * above)) / (2 * above)) ** 2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        reached = kept(middle) * (half / math.sqrt(middle) + lean / middle) <= above
+        low, high = (low, middle) if reached else (middle, high)
+    return high
