@@ -3,16 +3,9 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
-from agreement_pipeline.measures.registry import (
-    MEASURES,
-    Coefficient,
-    Condition,
-    Measure,
-    Question,
-    ratio,
-    register,
-)
+from agreement_pipeline.measures.registry import MEASURES, Condition, Measure, Question, register
 
 # Families register in the order of their names. Any import of a family above would change it.
 for _module in iter_modules(__path__):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._weights import Weighting
-from agreement_pipeline.measures.registry import ratio
+from agreement_pipeline.measures.coefficient import ratio
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures._numbers import unit_free
-from agreement_pipeline.measures.registry import Coefficient, Condition, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.registry import Condition
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import NumbersByRater
 

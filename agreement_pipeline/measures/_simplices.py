@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures.registry import ratio
+from agreement_pipeline.measures.coefficient import ratio
 from agreement_pipeline.ratings import Array, Codes
 
 CELLS = 8_192

@@ -22,8 +22,8 @@ class Weighting(NamedTuple):
     formula
         The distance of categories of scores x and y, up to its unit.
     distance
-        From the scores of the categories; shape (K,), to how far apart they are; shape (K, K), in
-        any unit.
+        A function from the scores of the categories, shape (K,), to how far apart they are in any
+        unit, shape (K, K).
     levels
         The levels of measurement it is defined on.
     """

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
-from agreement_pipeline.measures.registry import Coefficient, ratio, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 
@@ -72,8 +73,8 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
     --------
     >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.statistics import LabelsByRater
-    >>> panel = LabelsByRater([[0, 0, 0], [0, 0, 1], [1, 1, 1]], scale=Scale(("no", "yes")),
-    ...                        raters=("a", "b", "c"))
+    >>> codes, scale = [[0, 0, 0], [0, 0, 1], [1, 1, 1]], Scale(("no", "yes"))
+    >>> panel = LabelsByRater(codes, scale=scale, raters=("a", "b", "c"))
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
@@ -91,15 +92,11 @@ class RaterComparison(NamedTuple):
     ----------
     rater, n_items
         The rater, and the number of items compared.
-    classifier_wins
-        The share of items on which the classifier matches the others at least as well as the rater
-        does. None without items.
-    rater_wins
-        The share of items on which the rater matches the others at least as well as the classifier
-        does. None without items.
+    classifier_wins, rater_wins
+        The share of items on which the one matches the others at least as well as the other does.
+        None without items.
     p_value
-        The p-value of the hypothesis that the rater wins more often by `epsilon` or more. None if
-        it is not tested.
+        Of the hypothesis that the rater wins more often by `epsilon` or more. None if not tested.
     rejected
         True if that hypothesis is rejected. The classifier then wins against this rater.
     undefined

@@ -12,8 +12,9 @@ import numpy as np
 
 from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, register
+from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
 

@@ -14,8 +14,9 @@ Read the lowest value, and the number of ratings that it rests on.
 import numpy as np
 
 from agreement_pipeline.measures._agreement import prevalence
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, ratio, register
+from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
 

@@ -10,6 +10,7 @@ as if they were the classifier.
 
 import numpy as np
 
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
@@ -20,7 +21,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, register
+from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 

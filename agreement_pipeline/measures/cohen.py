@@ -22,19 +22,14 @@ from agreement_pipeline.measures._agreement import (
     rater_prevalence,
 )
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import (
-    Coefficient,
-    Condition,
-    chance_corrected,
-    ratio,
-    register,
-)
+from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater
 

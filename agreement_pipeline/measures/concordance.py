@@ -8,9 +8,10 @@ Correlation does not see this.
 import numpy as np
 
 from agreement_pipeline.measures._numbers import crossed_unit_free
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
-from agreement_pipeline.measures.registry import Coefficient, ratio, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.statistics import NumbersByRater
 
 

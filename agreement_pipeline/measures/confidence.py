@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 

@@ -11,13 +11,14 @@ prevalence. For the same reason, it sees no difference between raters of differe
 import numpy as np
 
 from agreement_pipeline.measures._agreement import contingency
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
     NOT_TWO_CATEGORIES,
     NOT_TWO_RATERS,
 )
-from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.statistics import LabelsByRater
 
 SHARED_ITEMS = "over the items that both rated"

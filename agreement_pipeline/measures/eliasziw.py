@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.measures._mean_squares import no_variance, share_between_items
 from agreement_pipeline.measures._numbers import unit_free
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.intra import unreplicated
-from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.registry import MEASURES, Condition, register
 from agreement_pipeline.ratings import Array, Codes, Level
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 

@@ -20,6 +20,7 @@ from agreement_pipeline.measures._agreement import (
     rater_prevalence,
 )
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     END_UNMET,
@@ -28,13 +29,7 @@ from agreement_pipeline.measures.conditions import (
     SILENT_RATER,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import (
-    Coefficient,
-    Condition,
-    chance_corrected,
-    ratio,
-    register,
-)
+from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 

@@ -25,13 +25,14 @@ from agreement_pipeline.measures._agreement import (
     prevalence,
 )
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
     NOT_TWO_RATERS,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, register
+from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
 GWET = (

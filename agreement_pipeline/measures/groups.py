@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
-from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 

@@ -18,6 +18,7 @@ from agreement_pipeline.measures._agreement import (
     prevalence,
 )
 from agreement_pipeline.measures._weights import ORDINAL, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
     NO_PAIRABLE_ITEM,
@@ -25,7 +26,7 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.fleiss import GWET
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, register
+from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
 

@@ -21,8 +21,9 @@ from agreement_pipeline.measures._mean_squares import (
     share_between_items,
     two_way,
 )
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, NO_PAIRABLE_ITEM, ONE_RATER
-from agreement_pipeline.measures.registry import MEASURES, Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.registry import MEASURES, Condition, register
 from agreement_pipeline.ratings import Level
 from agreement_pipeline.statistics import NumbersByRater
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures._agreement import contingency
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CONSTANT_RATER, NO_PAIRABLE_ITEM, NOT_TWO_RATERS
 from agreement_pipeline.measures.contingency import SHARED_ITEMS
-from agreement_pipeline.measures.registry import Coefficient, ratio, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 

@@ -11,8 +11,9 @@ If self-agreement is high but agreement between raters is low, there is a real d
 opinion. If both are low the item is ambiguous or the raters are careless.
 """
 
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
-from agreement_pipeline.measures.registry import Coefficient, ratio, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 

@@ -13,19 +13,14 @@ import numpy as np
 
 from agreement_pipeline.measures._agreement import pair_agreement
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
     PANEL_AND_CLASSIFIER_ONE_CATEGORY,
     TWO_OF_THE_PANEL,
 )
-from agreement_pipeline.measures.registry import (
-    Coefficient,
-    Condition,
-    chance_corrected,
-    ratio,
-    register,
-)
+from agreement_pipeline.measures.registry import Condition, chance_corrected, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
 

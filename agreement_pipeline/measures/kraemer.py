@@ -9,12 +9,13 @@ is Fleiss' kappa.
 import numpy as np
 
 from agreement_pipeline.measures._agreement import observed_variation
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     NO_PAIRABLE_ITEM,
     NOT_TWO_CATEGORIES,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.registry import Coefficient, chance_corrected, ratio, register
+from agreement_pipeline.measures.registry import chance_corrected, register
 from agreement_pipeline.statistics import CategoryCounts
 
 

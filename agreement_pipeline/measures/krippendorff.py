@@ -34,8 +34,9 @@ from agreement_pipeline.measures._numbers import (
     unit_free,
 )
 from agreement_pipeline.measures._weights import widest
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, ratio, register
+from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import LEVELS, Array
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 

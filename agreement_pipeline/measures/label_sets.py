@@ -11,9 +11,10 @@ from functools import partial
 
 import numpy as np
 
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
-from agreement_pipeline.measures.registry import Coefficient, Condition, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, farthest
 

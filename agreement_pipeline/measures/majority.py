@@ -7,9 +7,10 @@ are the hard ones. `shah_s` and `vanbelle_albert_kappa` do neither.
 
 import numpy as np
 
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_CATEGORY
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, register
+from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.ratings import MISSING, Codes
 from agreement_pipeline.statistics import LabelsByRater
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from agreement_pipeline.measures._numbers import crossed_unit_free
 from agreement_pipeline.measures._simplices import mean_distances, mean_volumes, some_volume
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
 from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
-from agreement_pipeline.measures.registry import Coefficient, Condition, ratio, register
+from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
 

@@ -7,58 +7,15 @@ from functools import partial, update_wrapper
 from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
-AGREEMENTS = ("observed", "expected", "greatest")
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
-
-
-class Coefficient(NamedTuple):
-    """A coefficient and its parts, each of shape (...); of every category, each of shape (..., K).
-
-    Attributes
-    ----------
-    value
-        nan where the measure is undefined.
-    observed, expected
-        Agreement as observed, and as chance alone would give. For the measures built on
-        disagreement, both are disagreement. `expected` is None for a measure without chance
-        correction.
-    greatest
-        The largest agreement that could have been reached, for measures where this is not always 1.
-    monte_carlo_error
-        The standard error of `value` from random sampling inside the measure; None where `value` is
-        exact.
-    """
-
-    value: Array
-    observed: Array
-    expected: Array | None = None
-    greatest: Array | None = None
-    monte_carlo_error: Array | None = None
-
-    def where(self, defined: ArrayLike) -> "Coefficient":
-        """The coefficient with nan where it is not defined; shape (...)."""
-        return self._replace(value=np.where(defined, self.value, np.nan))
-
-    def in_spans(self, span: Array) -> "Coefficient":
-        """The coefficient with its agreement parts counted over the whole scale.
-
-        They were counted in a unit that is only a part of the scale. `span` is the share of the
-        scale that one unit is; shape (...).
-        """
-        return self._replace(
-            **{
-                name: 1 - span * (1 - part)
-                for name in AGREEMENTS
-                if (part := getattr(self, name)) is not None
-            }
-        )
 
 
 def _items_by_rater(statistic: Any, rows: NDArray[np.bool_]) -> Array:
@@ -348,11 +305,3 @@ def _add(record: Measure) -> None:
 def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
     """(p_o - p_e) / (1 - p_e): agreement beyond chance, as a share of what chance leaves."""
     return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)
-
-
-def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
-    """The quotient; nan where the denominator is at most 0 up to rounding. No warning is given."""
-    top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
-    np.divide(top, bottom, out=quotient, where=bottom > 1e-12)
-    return quotient

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._random_choice import random_choice
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
-from agreement_pipeline.measures.registry import Coefficient, Condition, RestsOn, ratio, register
+from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 

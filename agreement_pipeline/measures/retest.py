@@ -28,9 +28,10 @@ from agreement_pipeline.measures._by_rater import (
     weight_of_each,
 )
 from agreement_pipeline.measures._weights import IDENTITY, Weighting, forms
+from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import DONNER
-from agreement_pipeline.measures.registry import USED, Coefficient, register
+from agreement_pipeline.measures.registry import USED, register
 from agreement_pipeline.ratings import LEVELS
 from agreement_pipeline.statistics import ReplicatedLabels
 

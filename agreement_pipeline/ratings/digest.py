@@ -6,39 +6,42 @@ the digests of their own ratings.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Scale
 
 
-def digest_of(ratings: "Ratings", by_rater: Mapping[str, str]) -> str:
-    """SHA-256 of ratings in hexadecimal from the digests of their raters."""
+def digest_of(
+    scale: Scale,
+    items: np.ndarray,
+    contents: pd.DataFrame,
+    cluster_of: pd.Series | None,
+    by_rater: Mapping[str, str],
+) -> str:
+    """SHA-256 of ratings in hexadecimal: of the scale, the items and the raters' own digests."""
     parts = hashlib.sha256()
-    parts.update(json.dumps(ratings.scale.to_mapping(), sort_keys=True).encode())
-    parts.update(_packed(ratings.table["item"].unique()))
-    said = ratings.contents.drop(columns="cluster", errors="ignore")
+    parts.update(json.dumps(scale.to_mapping(), sort_keys=True).encode())
+    parts.update(_packed(items))
+    said = contents.drop(columns="cluster", errors="ignore")
     parts.update(said.sort_index().to_csv().encode() if len(said.columns) else b"")
-    if ratings.cluster_of is not None:
-        parts.update(b"clusters" + _digest_of_clusters(ratings.cluster_of))
+    if cluster_of is not None:
+        parts.update(b"clusters" + _digest_of_clusters(cluster_of))
     for value in sorted(by_rater.values()):
         parts.update(value.encode())
     return parts.hexdigest()
 
 
-def digests_by_rater(ratings: "Ratings") -> dict[str, str]:
+def digests_by_rater(table: pd.DataFrame, classifiers: Collection[str]) -> dict[str, str]:
     """SHA-256 of each rater's own ratings in hexadecimal by name."""
-    table = ratings.table
     _, codes = np.unique(table["item"].to_numpy(dtype=object), return_inverse=True)
     labels = table["label"].to_numpy(dtype=object)
     extras = table[[name for name in ("confidence", "timestamp") if name in table]]
     digests = {}
     for name, rows in table.groupby("rater", observed=True).indices.items():
-        of = hashlib.sha256(b"classifier" if name in ratings.classifiers else b"panel")
+        of = hashlib.sha256(b"classifier" if name in classifiers else b"panel")
         of.update(len(rows).to_bytes(8, "little"))
         of.update(codes[rows].astype("<i8").tobytes())
         of.update(table["occurrence"].to_numpy()[rows].astype("<i8").tobytes())

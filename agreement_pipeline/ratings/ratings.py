@@ -178,11 +178,12 @@ class Ratings:
         The order of rows and the names of raters and clusters do not enter. Two tables with the
         same digest, and the same items gold, give the same estimates to the last digit.
         """
-        return digest_of(self, self._rater_digests)
+        items = self.table["item"].unique()
+        return digest_of(self.scale, items, self.contents, self.cluster_of, self._rater_digests)
 
     @cached_property
     def _rater_digests(self) -> dict[str, str]:
-        return digests_by_rater(self)
+        return digests_by_rater(self.table, self.classifiers)
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Give raters other names; raters without a new name keep their old one."""

@@ -15,6 +15,7 @@ from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.parts import (
     WHAT,
+    Parts,
     checked_beside,
     checked_second,
     refuse_other_parts,
@@ -65,16 +66,14 @@ class LabelsByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        The name of the one who stands apart and the codes of their labels (P,). The name is None
-        if nobody stands apart. A missing label is -1.
+        Who stands apart, None if nobody does, and the codes of their labels (P,), -1 if missing.
     second
         The names of the second group. All others are the first. None if there are no groups.
     confidence
         Shape (P, R): from 0 (a guess) to 1 (no guess). It is nan if none was stated. None if
         confidence does not count.
     named
-        True if a column stands for a rater. False if it stands for a place among an item's
-        ratings.
+        True if a column stands for a rater; False for a place among an item's ratings.
 
     Examples
     --------
@@ -133,7 +132,7 @@ class LabelsByRater(ByRater):
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
         """Set one classifier or isolated rater apart. `labels` are their codes (P,)."""
-        codes = checked_beside(self, labels, classifier)
+        codes = checked_beside(labels, classifier, self.scale, self.raters, len(self.codes))
         return changed(self, labels=codes, classifier=classifier)
 
     def against(self, rater: str) -> "LabelsByRater":
@@ -229,12 +228,9 @@ class LabelsByRater(ByRater):
     def in_numbers(self) -> NumbersByRater:
         """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
+        values, scale, raters = numbers[self.codes], self.scale, self.raters
         return NumbersByRater(
-            numbers[self.codes],
-            self.weights,
-            scale=self.scale,
-            raters=self.raters,
-            clusters=self.clusters,
+            values, self.weights, scale=scale, raters=raters, clusters=self.clusters
         )
 
     def unnamed(self) -> Any:
@@ -311,7 +307,7 @@ class LabelsByRater(ByRater):
         )
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        refuse_other_parts(self, other)
+        refuse_other_parts(_parts(self), _parts(other))
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
@@ -328,6 +324,10 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     return CategoryCounts(
         labels.indicators.sum(1), scale=labels.scale, n_raters=met, clusters=labels.clusters
     )
+
+
+def _parts(labels: LabelsByRater) -> Parts:
+    return Parts(labels.first, labels.second, labels.classifier, labels.confidence is not None)
 
 
 def _plain(labels: LabelsByRater) -> LabelsByRater:

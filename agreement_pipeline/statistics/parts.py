@@ -1,22 +1,30 @@
 """The parts of a table of labels: checks of who stands apart from the panel."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Codes
+from agreement_pipeline.ratings import Codes, Scale
 from agreement_pipeline.statistics.weighted import checked_codes
 from agreement_pipeline.text import listed
-
-if TYPE_CHECKING:
-    from agreement_pipeline.statistics.labels import LabelsByRater
 
 WHAT = "labels by rater"
 
 
-def checked_beside(labels: "LabelsByRater", codes: ArrayLike, classifier: str) -> Codes:
+class Parts(NamedTuple):
+    """Who stands apart in a table of labels, and whether confidence counts."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...] | None
+    classifier: str | None
+    confident: bool
+
+
+def checked_beside(
+    codes: ArrayLike, classifier: str, scale: Scale, raters: Sequence[str], n_rows: int
+) -> Codes:
     """The codes of a classifier beside the panel. One for each row.
 
     Raises
@@ -24,13 +32,13 @@ def checked_beside(labels: "LabelsByRater", codes: ArrayLike, classifier: str) -
     RatingsError
         The codes are of other rows or off the scale, or the classifier has a rater's name.
     """
-    found = checked_codes(f"{WHAT}: classifier's labels", codes, len(labels.scale.names))
-    if found.shape != labels.codes.shape[:1]:
+    found = checked_codes(f"{WHAT}: classifier's labels", codes, len(scale.names))
+    if found.shape != (n_rows,):
         raise RatingsError(
             f"{WHAT}: classifier's labels of shape {found.shape} found; "
-            f"{labels.codes.shape[:1]} is required. Give one label a row."
+            f"{(n_rows,)} is required. Give one label a row."
         )
-    if classifier in labels.raters:
+    if classifier in raters:
         raise RatingsError(
             f"{WHAT}: {classifier!r} found as classifier and in the panel; a name of its own is "
             "required. Name them apart."
@@ -55,7 +63,7 @@ def checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, .
     return names
 
 
-def refuse_other_parts(one: "LabelsByRater", other: "LabelsByRater") -> None:
+def refuse_other_parts(one: Parts, other: Parts) -> None:
     """Refuse to add statistics whose raters have other parts.
 
     Raises
@@ -64,8 +72,7 @@ def refuse_other_parts(one: "LabelsByRater", other: "LabelsByRater") -> None:
         The classifiers differ, one side alone has groups or confidence, or a rater changes groups.
     """
     refuse_other_classifier(WHAT, one.classifier, other.classifier)
-    parts = [(each.second is None, each.confidence is None) for each in (one, other)]
-    if parts[0] != parts[1]:
+    if (one.second is None, one.confident) != (other.second is None, other.confident):
         raise RatingsError(
             f"{WHAT}: groups or confidence found on one side alone; both sides or neither are "
             "required. Add statistics of the same kind."
@@ -89,6 +96,7 @@ def refuse_other_classifier(what: str, one: str | None, other: str | None) -> No
 
 __all__ = [
     "WHAT",
+    "Parts",
     "checked_beside",
     "checked_second",
     "refuse_other_classifier",

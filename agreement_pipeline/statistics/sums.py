@@ -1,7 +1,7 @@
 """Adding two tables of labels by rater: the rows of both under the raters of both."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,21 +11,21 @@ from agreement_pipeline.statistics.clusters import refuse_sum
 from agreement_pipeline.statistics.parts import WHAT
 from agreement_pipeline.statistics.weighted import changed, joint_raters, refuse_other_scale
 
-if TYPE_CHECKING:
-    from agreement_pipeline.statistics.labels import LabelsByRater
-
 T = TypeVar("T", bound=np.generic)
+Labels = TypeVar("Labels")
 
 
-def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    """Put the rows of both under the raters of both. Each rater has one column."""
+def stacked(own: Labels, others: Labels) -> Labels:
+    """Put the rows of two tables of labels under the raters of both, one column a rater."""
+    one: Any = own
+    other: Any = others
     refuse_other_scale(WHAT, one.scale, other.scale)
     refuse_sum(WHAT, one.clusters, other.clusters)
     raters = joint_raters(one.raters, other.raters)
     codes = [placed(each.codes, each.raters, raters, MISSING) for each in (one, other)]
     sure = [placed(each.sure, each.raters, raters, np.nan) for each in (one, other)]
     return changed(
-        one,
+        own,
         codes=np.vstack(codes),
         weights=np.concatenate([one.weights, other.weights]),
         raters=raters,

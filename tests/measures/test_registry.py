@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from agreement_pipeline.measures import MEASURES, Measure, register
-from agreement_pipeline.measures.registry import ratio
+from agreement_pipeline.measures import MEASURES, Measure, ratio, register
 
 every = pytest.mark.parametrize("record", MEASURES.values(), ids=list(MEASURES))
 
