@@ -32,6 +32,8 @@ class Decision(Tabular):
         The waivers that turned a verdict, and in words the waivers that do not hold.
     manner
         How the round was judged: how often, and with which confidence.
+    recorded_manner
+        The manner in the words that plain data keep.
     ratings_digest, policy_digest, contract_digest, code_version
         What was judged, by what, and by which version of this package.
     """
@@ -43,6 +45,7 @@ class Decision(Tabular):
     waived: tuple[Waiver, ...]
     refused: tuple[str, ...]
     manner: str
+    recorded_manner: str
     ratings_digest: str
     policy_digest: str
     contract_digest: str
@@ -96,7 +99,7 @@ class Decision(Tabular):
             "reasons": list(self.reasons),
             "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
-            "manner": self.manner,
+            "manner": self.recorded_manner,
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
             "policy_digest": self.policy_digest,
@@ -148,6 +151,7 @@ def decide(
         waived=waived,
         refused=refused,
         manner=policy.manner,
+        recorded_manner=policy.recorded_manner,
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
         contract_digest=contract_digest,

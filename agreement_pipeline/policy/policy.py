@@ -186,6 +186,20 @@ class Policy:
         return f"{judged} All verdicts together have {level} (Holm)."
 
     @property
+    def recorded_manner(self) -> str:
+        """The manner as a decision records it.
+
+        A release that is verified must give these very words again, so they stay as they are.
+        """
+        judged = "once"
+        if self.always_valid_at is not None:
+            tightest = f"tightest at {self.always_valid_at} items (or clusters)"
+            judged = f"at any time, always valid, {tightest}"
+        if self.familywise == "none":
+            return f"judged {judged}; each verdict holds by itself"
+        return f"judged {judged}; the verdicts hold together (Holm)"
+
+    @property
     def measures(self) -> tuple[str, ...]:
         """The measures that the rules ask for."""
         return tuple(sorted({name for rule in self.rules for name in rule.asks}))

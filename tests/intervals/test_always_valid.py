@@ -260,6 +260,11 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
     assert plain.manner == "Judged once. Each verdict has its own 95 % confidence."
+    assert plain.recorded_manner == "judged once; each verdict holds by itself"
+    assert both.recorded_manner == (
+        "judged at any time, always valid, tightest at 500 items (or clusters); "
+        "the verdicts hold together (Holm)"
+    )
     assert both.manner == (
         "Judged at any time, with always valid limits that are tightest at 500 items "
         "(or clusters). All verdicts together have 95 % confidence (Holm)."
@@ -283,7 +288,7 @@ def test_a_policy_decides_by_the_always_valid_limits_and_its_verdict_says_so(rat
     (verdict,) = always.decision.verdicts
     assert " (always valid) on " in verdict.reason
     assert "always valid" not in once.decision.verdicts[0].reason
-    assert always.decision.to_mapping()["manner"].startswith(
+    assert always.decision.manner.startswith(
         "Judged at any time, with always valid limits that are tightest at 300 items (or clusters)"
     )
     shown = next(
