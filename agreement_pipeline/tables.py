@@ -23,8 +23,9 @@ class Tabular:
         return pd.DataFrame(list(self.rows()))
 
     def _repr_html_(self) -> str:
-        shown = f"{{:.{DIGITS}f}}".format
-        return self.to_frame().to_html(index=False, border=0, na_rep="", float_format=shown)
+        frame = self.to_frame().dropna(axis="columns", how="all")
+        shown = frame.astype(object).where(frame.notna(), "")
+        return shown.to_html(index=False, border=0, float_format=f"{{:.{DIGITS}f}}".format)
 
 
 T = TypeVar("T", bound=Tabular)

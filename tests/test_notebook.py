@@ -1,7 +1,7 @@
-"""The notebook of the documentation runs, and says what other implementations say."""
+"""The notebook of the documentation runs, and shows what another implementation finds."""
 
-import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import krippendorff
 import nbformat
@@ -10,40 +10,82 @@ import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
+ROUND = ROOT / "configs/rounds/serology/williams-1976.csv"
 RATERS = ["Ref-1", "Ref-2", "Ref-3"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def outputs():
-    """What each cell of code shows last, as text and as HTML, by its source."""
+def shown():
+    """What each cell of code shows last, by its source in one line."""
     notebook = nbformat.read(ROOT / "docs/notebook.ipynb", as_version=4)
     NotebookClient(notebook, resources={"metadata": {"path": ROOT / "docs"}}).execute()
     return {
-        cell.source: cell.outputs[-1].data
+        " ".join(cell.source.split()): cell.outputs[-1].data
         for cell in notebook.cells
-        if cell.cell_type == "code" and cell.outputs
+        if cell.cell_type == "code"
     }
 
 
-def shown(outputs, ending):
-    """The one output of the cell whose source ends so."""
-    (data,) = (data for source, data in outputs.items() if source.endswith(ending))
-    return data
+def html_of(shown, ending):
+    """The HTML that the cell with this ending shows."""
+    (data,) = (data for source, data in shown.items() if source.endswith(ending))
+    return data["text/html"]
 
 
-def alpha_of_another_implementation():
-    table = pd.read_csv(ROOT / "configs/rounds/serology/williams-1976.csv")
-    return krippendorff.alpha(
-        value_counts=[[row.count(label) for label in ("NR", "BL", "RE")] for row in table[RATERS].to_numpy().tolist()],
-        level_of_measurement="nominal",
-    )
+def rows_of(html):
+    """The rows of a table in HTML, each as text by the name of its column."""
+    table = ElementTree.fromstring(html[html.index("<table") :])
+    names = [cell.text for cell in table.iterfind("thead/tr/th")]
+    return [
+        dict(zip(names, [cell.text for cell in row], strict=True))
+        for row in table.iterfind("tbody/tr")
+    ]
 
 
-def test_alpha_is_shown_as_a_table_with_its_interval(outputs):
-    data = shown(outputs, 'measure(ratings, "krippendorff_alpha")')
-    (table,) = pd.read_html(data["text/html"])
-    (row,) = table.to_dict("records")
-    assert row["measure"] == "krippendorff_alpha"
-    assert row["value"] == pytest.approx(alpha_of_another_implementation(), abs=5e-6)
-    assert row["low"] < row["value"] < row["high"]
-    assert (row["items"], row["raters"], row["ratings"]) == (28, 3, 84)
+def test_alpha_is_shown_as_a_table_with_its_interval(shown):
+    (row,) = rows_of(html_of(shown, 'measure(ratings, "krippendorff_alpha")'))
+    codes = pd.read_csv(ROUND)[RATERS].apply(lambda said: said.map({"NR": 0, "BL": 1, "RE": 2}))
+    expected = krippendorff.alpha(codes.T.to_numpy(), level_of_measurement="nominal")
+    assert float(row["value"]) == pytest.approx(expected, abs=5e-6)
+    assert float(row["low"]) < expected < float(row["high"])
+    assert (row["items"], row["raters"], row["ratings"]) == ("28", "3", "84")
+
+
+def test_a_survey_has_a_row_for_each_measure_and_category(shown):
+    rows = rows_of(html_of(shown, 'scopes=("round", "category") )'))
+    assert [row["scope"] for row in rows if row["measure"] == "specific_agreement"] == [
+        "round",
+        "category BL",
+        "category NR",
+        "category RE",
+    ]
+
+
+def test_a_decision_says_what_was_decided_and_why(shown):
+    html = html_of(shown, "judge(ratings, policy)")
+    assert html.startswith("<p>held</p>")
+    (row,) = (row for row in rows_of(html) if row["measure"] == "shah_kappa_s")
+    # Table 1 of Shah (2011) gives 0.679.
+    assert row["verdict"] == "inconclusive"
+    assert float(row["value"]) == pytest.approx(0.679, abs=5e-4)
+
+
+def test_a_plan_and_a_comparison_are_tables_too(shown):
+    (planned,) = rows_of(html_of(shown, "plan(policy, expected=0.9, n_rounds=200)"))
+    assert int(float(planned["items"])) > 28
+    (compared,) = rows_of(html_of(shown, 'compare(ratings, between=("Ref-1", "Ref-2"))'))
+    assert compared["one"] == "schouten_kappa of rater Ref-1"
+    assert float(compared["low"]) < float(compared["difference"]) < float(compared["high"])
+
+
+def test_the_three_lines_of_the_readme_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    block = README.split("## In a notebook")[1].split("```python\n")[1].split("```")[0]
+    names = {}
+    *lines, last = block.strip().splitlines()
+    exec("\n".join(lines), names)
+    found = eval(last, names)
+    assert found.measure == "krippendorff_alpha"
+    (row,) = rows_of(found._repr_html_())
+    assert found.interval.low < float(row["value"]) < found.interval.high

@@ -89,8 +89,8 @@ exact: 7
         "s.yaml:6: named: found 'ana'; expected a list. Correct the value.",
         "s.yaml:7: cols: found an unknown key; expected one of ['rows', 'named']. "
         "Correct the spelling, or remove the key.",
-        "s.yaml:9: name: found 5; expected text. Correct the value.",
-        "s.yaml:10: share: found 1; expected a number under 1.0. Correct the value.",
+        "s.yaml:9: entries[0].name: found 5; expected text. Correct the value.",
+        "s.yaml:10: entries[1].share: found 1; expected a number under 1.0. Correct the value.",
         "s.yaml:12: values[0]: found None; expected text or a number. Correct the value.",
         "s.yaml:13: exact: found 7; expected true or false. Correct the value.",
     ]
@@ -110,7 +110,7 @@ exact: 7
         ),
         (
             "name: abc\nentries: [{name: a, shares: 1}]\n",
-            "s.yaml:2: shares: found an unknown key; expected one of ['name', 'share']. "
+            "s.yaml:2: entries[0].shares: found an unknown key; expected one of ['name', 'share']. "
             "Did you mean 'share'?",
         ),
         (

@@ -1,13 +1,12 @@
 """How large a table may be, and the names in it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import PositiveInt, Strict
-
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 
-Most = Annotated[PositiveInt, Strict()]
+Most = Annotated[int, Value("a whole number from 1", whole(1))]
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,7 @@ class Limits:
     categories: Most = 1_000
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ProjectError(
-                    f"limits: found {each.name} {value!r}; expected a whole number from 1. "
-                    "Correct it."
-                )
+        refuse_mistakes(self, ProjectError)
 
     def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
         """Refuse what is larger than the limit of that name.

@@ -52,6 +52,7 @@ WORDING: Paths = VERSION | {
     (EACH, "findings", EACH, "description"),
     ("rounds", EACH, "estimates", EACH, "method"),
     ("rounds", EACH, "estimates", EACH, "undefined"),
+    ("rounds", EACH, "estimates", EACH, "convention"),
 }
 
 

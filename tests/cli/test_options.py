@@ -66,7 +66,7 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     said = capsys.readouterr().err
     assert f"--limit: found {limit}; expected a limit and a whole number, as rows=50000000." in said
     assert main(["measure", str(SEROLOGY), "--limit", "rows=0"]) == 2
-    assert "limits: found rows 0; expected a whole number from 1." in capsys.readouterr().err
+    assert "rows: found 0; expected a whole number from 1." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

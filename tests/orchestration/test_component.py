@@ -123,8 +123,8 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         (EVERY_KEY.replace("[1, 2,", "[yes, no,"), "Input should be a valid string"),
         (EVERY_KEY.replace("item: post", "itme: post"), "Unexpected keyword argument"),
         (EVERY_KEY.replace("inbox:", "inbxo:"), "inbxo"),
-        (EVERY_KEY.replace('"{{ 9 }}"', "0"), "greater than 0"),
-        (EVERY_KEY.replace('"{{ 9 }}"', "true"), "valid integer"),
+        (EVERY_KEY.replace('"{{ 9 }}"', "0"), "found 0; expected a whole number from 1"),
+        (EVERY_KEY.replace('"{{ 9 }}"', "true"), "found True; expected a whole number from 1"),
         (EVERY_KEY.replace("0 7 * * 2", "weekly"), "expected a cron expression of five fields"),
     ],
 )
@@ -181,8 +181,8 @@ def test_a_mistake_in_a_project_file_is_named_with_its_line(root, wrong, line):
             4,
             "did you mean 'krippendorff_alpha'",
         ),
-        (POLICY.replace("0.8", "1.5"), 4, "cut-off 1.5"),
-        (POLICY.replace("0.8", "0.5"), 4, "cut-off 0.5"),
+        (POLICY.replace("0.8", "1.5"), 5, r"rules\[0\].reliable: found 1.5; expected 0.667 to 1"),
+        (POLICY.replace("0.8", "0.5"), 5, r"rules\[0\].reliable: found 0.5; expected 0.667 to 1"),
         (POLICY.replace("version:", "verison:"), 2, "unknown key"),
     ],
 )

@@ -102,7 +102,7 @@ owners: [Dana]
         "7: item: found 3; expected text. Correct the value.",
         "8: schedule: found 'weekly'; expected a cron expression of five fields for a day that ",
         "9: overdue_after_days: found True; expected a number. Correct the value.",
-        "10: rows: found True; expected a whole number. Correct the value.",
+        "10: rows: found True; expected a whole number from 1. Correct the value.",
         "11: owners: found ['Dana']; expected an e-mail address, or a team's name after team:. ",
     ]
     assert said[0] == ""
@@ -128,8 +128,8 @@ owners: [Dana]
         ("settle_seconds", False, "found False; expected a number"),
         ("overdue_after_days", 10_001, "found 10001; expected a number from 1 to 10000"),
         ("overdue_after_days", 1.5, "valid integer"),
-        ("limits", {"rows": "many"}, "valid integer"),
-        ("limits", {"rows": True}, "valid integer"),
+        ("limits", {"rows": "many"}, "found 'many'; expected a whole number from 1"),
+        ("limits", {"rows": True}, "found True; expected a whole number from 1"),
         ("inbox", "a\0b", "expected a path or a URL of signs that print"),
         ("store", "x" * 201, "expected a path or a URL of signs that print"),
         ("layout", "broad", "'long' or 'wide'"),
