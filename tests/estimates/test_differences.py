@@ -39,7 +39,10 @@ def panels(seed, *accuracies):
 
 
 def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
-    """The difference under items drawn with replacement, the same ones for both or others, as a loop."""
+    """Limits of the difference when items are drawn with replacement, as a loop.
+
+    Paired sides get the same items. Other sides get items of their own.
+    """
     rng = np.random.default_rng(seed)
     function, found = MEASURES[measure], []
     for _ in range(n):
@@ -242,7 +245,10 @@ def test_undefined_draws_count_against_both_limits():
     ("confidence_level", "enough"), [(0.9, True), (0.95, True), (0.951, False), (0.999, False)]
 )
 def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_level, enough):
-    """Of an expensive measure's 400 draws ten lie beyond a limit at 2.5 %, and fewer beyond one further out."""
+    """An expensive measure has 400 draws.
+
+    Ten of them lie beyond a limit at 2.5 %. Fewer lie beyond a limit further out.
+    """
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(30, 1))
     one, other = (
@@ -313,7 +319,10 @@ CLEAR_OR_GUESSED = (
 
 
 def rounds_of_one_population(rng, n_items, n_rounds):
-    """Counts of items on which all three give the same of two categories, but for those that each of them guesses."""
+    """Counts of the two categories that three raters gave to an item.
+
+    The raters agree on an item unless one of them guesses.
+    """
     of_first, shares = CLEAR_OR_GUESSED
     rows = np.column_stack([of_first, 3 - of_first])
     return [
@@ -363,7 +372,10 @@ def in_tens(counts):
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
-    """A draw's expected weight of unseen rows, in all the weight: 3 / (3 + the smaller side's units)."""
+    """The share of unseen rows in the weight of a draw is 3 / (3 + n) on average.
+
+    n counts the units of the smaller side.
+    """
     one, other = (
         CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 0]], weights, scale=TWO)
         for weights in ([200, 200, 200, 70], [6, 6, 6, 5])

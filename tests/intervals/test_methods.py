@@ -1,4 +1,7 @@
-"""Every method against its definition, another implementation, or a population; and none of them certain of what was not seen."""
+"""Every method against its definition, another implementation, or a population.
+
+No method is certain of what was not seen.
+"""
 
 import math
 
@@ -86,7 +89,10 @@ def test_on_many_items_every_method_agrees_with_the_default_where_raters_are_ali
 
 
 def by_gwet(counts, measure):
-    """The value and the standard error after Gwet's linearization (2008), https://doi.org/10.1348/000711006X126600, item by item."""
+    """The value and the standard error by Gwet's linearization (2008), item by item.
+
+    https://doi.org/10.1348/000711006X126600
+    """
     n, r, categories = len(counts), counts.sum(1), counts.shape[1]
     agreeing = (counts * (counts - 1)).sum(1) / (r * (r - 1))
     shares = counts / r[:, None]
@@ -105,7 +111,7 @@ def by_gwet(counts, measure):
 
 @pytest.mark.parametrize("measure", ["fleiss_kappa", "gwet_ac1"])
 @pytest.mark.parametrize(("clear", "categories"), [(0.8, 2), (0.9, 4), (0.6, 5)])
-def test_on_a_thousand_items_of_five_raters_the_default_is_as_wide_as_gwets_interval_and_the_item_bootstrap(
+def test_on_a_thousand_items_the_default_is_as_wide_as_gwets_interval_and_the_item_bootstrap(
     measure, clear, categories
 ):
     seen = patterns(5, 1000, raters=5, clear=clear, categories=categories)
@@ -379,7 +385,7 @@ def of_skill(rng, skills, n):
     )
 
 
-def test_raters_of_one_item_each_give_raters_at_large_no_degree_of_freedom_and_do_not_change_the_verdict():
+def test_raters_of_one_item_each_add_no_degree_of_freedom_and_do_not_change_the_verdict():
     rng = np.random.default_rng(0)
     codes = of_skill(rng, [0.96, 0.95, 0.93], 600)
     few, many = of_codes(codes), with_passers_by(codes, 5, rng)
@@ -410,7 +416,10 @@ def test_raters_of_one_item_each_give_raters_at_large_no_degree_of_freedom_and_d
 @pytest.mark.parametrize("name", ["two_way_jackknife", "two_way_jackknife_log"])
 @pytest.mark.parametrize(("items", "known"), [(80, False), (200, True)])
 def test_two_raters_and_a_third_of_few_items_say_nothing_of_raters_at_large(name, items, known):
-    """Of 400 items a third rater of 80 makes 880**2 / (400**2 + 400**2 + 80**2) = 2.4 raters, and one of 200 makes 2.8."""
+    """Two raters rated 400 items each. A third rater rated 80 of them, or 200.
+
+    With 80 items there are 880**2 / (400**2 + 400**2 + 80**2) = 2.4 raters, with 200 items 2.8.
+    """
     codes = of_skill(np.random.default_rng(3), [0.97, 0.96, 0.97], 400)
     codes[items:, 2] = -1
     found = estimate("krippendorff_alpha", of_codes(codes), Inference(method=name))
@@ -490,7 +499,11 @@ def test_raters_who_always_give_one_number_show_nothing_of_raters_at_large_eithe
 
 
 def test_raters_of_a_pooled_coefficient_count_by_what_they_weigh_in_it():
-    """Of 200 labels each, a weighs 200 · (1 - 2 · 100 · 99 / (200 · 199)), and who says *yes* of two items 200 · 2 · 4 · 196 / (200 · 199)."""
+    """Each rater gave 200 labels.
+
+    Rater a weighs 200 · (1 - 2 · 100 · 99 / (200 · 199)).
+    A rater who gave *yes* to two items weighs 200 · 2 · 4 · 196 / (200 · 199).
+    """
     rare = [[2, 0]] * 98 + [[0, 2]] * 2
     seen = met_twice([[2, 0]] * 50 + [[0, 2]] * 50, rare, rare, rare, rare)
     (found,) = gathered(
@@ -505,7 +518,10 @@ def test_raters_of_a_pooled_coefficient_count_by_what_they_weigh_in_it():
 
 @pytest.mark.parametrize("measure", ["campagner_cabitza_rho", "campagner_cabitza_rho_robust"])
 def test_a_rater_who_met_items_again_that_nobody_else_rated_is_among_raters_at_large(measure):
-    """She differs most from the others: what ρ is without each is found by making the statistic without her, one after another."""
+    """The last rater differs most from the others.
+
+    The expected ρ without a rater comes from a statistic that is made without this rater.
+    """
     rng = np.random.default_rng(0)
     truth, wrong = rng.integers(2, size=120), np.array([0.02, 0.03, 0.02, 0.03, 0.35])
     said = np.where(rng.random((2, 120, 5)) < wrong, 1 - truth[:, None], truth[:, None])
@@ -635,7 +651,10 @@ def test_pooled_self_agreement_has_the_variance_of_raters_and_of_items_left_out(
 
 
 def careless(rng, raters, n):
-    """Ratings by raters of differing skill, and what alpha would be over all such raters: the mean skill squared."""
+    """Ratings by raters of differing skill.
+
+    Alpha over all such raters is the square of the mean skill.
+    """
     skill = np.clip(rng.normal(0.9, 0.07, size=raters), 0, 1)
     truth = rng.integers(2, size=(n, 1))
     return np.where(rng.random((n, raters)) < skill, truth, rng.integers(2, size=(n, raters)))

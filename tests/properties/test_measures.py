@@ -46,7 +46,14 @@ def raters_of(codes):
 
 @dataclass(frozen=True)
 class Table:
-    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), weights (N,), and confidence (N, R)."""
+    """A small round of N items and R raters.
+
+    - `codes`: first ratings (N, R).
+    - `labels`: labels of two classifiers (N, 2).
+    - `cells`: counts of replicates by (item, rater).
+    - `weights`: weights of the items (N,).
+    - `confidence`: confidence of the raters (N, R).
+    """
 
     codes: np.ndarray
     labels: np.ndarray
@@ -252,7 +259,8 @@ NOT_AGREEMENT = {
     "alpha_influence": "a difference of two agreements, 0 where both are perfect",
     "alpha_gain": "a difference of two agreements, 0 where both are perfect",
     "williams_index": "a ratio of two agreements, 1 where both are perfect",
-    "advantage_probability": "how often the classifier does as well as a rater: a comparison, in which perfect raters and classifier tie",
+    "advantage_probability": "how often the classifier does as well as a rater: a comparison, "
+    "in which perfect raters and classifier tie",
 }
 
 
@@ -273,7 +281,10 @@ def test_perfect_agreement_gives_the_greatest_value(record, data):
 
 
 def unanimous(level, k, raters, again):
-    """Every category once, and those of `again` once more, each by all raters at every meeting, and by the classifier."""
+    """Items of every category, with one more item for each category in `again`.
+
+    All raters give it at every meeting, and so do the classifiers.
+    """
     categories = [*range(k), *again]
     codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
     cells = {

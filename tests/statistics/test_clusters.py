@@ -140,13 +140,15 @@ def test_a_wide_table_has_clusters_too(tmp_path):
     [
         (
             "i2,ben,no,",
-            r"export.csv: row 5, column 'doc': found no cluster, and others have one; expected one for every item, or for none. Fill it in",
+            r"export.csv: row 5, column 'doc': found no cluster, and others have one; "
+            r"expected one for every item, or for none. Fill it in",
         ),
         ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': found no cluster"),
         ("i3,ben,,", r"export.csv: row 5, column 'doc': found no cluster"),
         (
             "i2,ben,no,d9",
-            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters \['d2', 'd9'\]; expected one of each item. Correct",
+            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters "
+            r"\['d2', 'd9'\]; expected one of each item. Correct",
         ),
     ],
 )
@@ -165,7 +167,8 @@ def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
     frame.to_csv(tmp_path / "labels.csv", index=False)
     with pytest.raises(
         RatingsError,
-        match=r"labels\.csv: .*column 'cluster'.*: found clusters .*, which print alike; expected names that do not",
+        match=r"labels\.csv: .*column 'cluster'.*: found clusters .*, which print alike; "
+        r"expected names that do not",
     ):
         read(tmp_path / "labels.csv", Columns(), scale=TWO)
 
