@@ -98,7 +98,11 @@ def test_a_label_that_is_not_a_vector_is_refused_with_its_row(label):
             "label": pd.Series(["1|2", label], dtype=object),
         }
     )
-    with pytest.raises(RatingsError, match=r"row 2, column 'label'.*2 finite numbers are required"):
+    with pytest.raises(
+        RatingsError,
+        match=r"row 2, column 'label': found label \[.*\]; expected 2 finite numbers on the "
+        r"multivariate interval level",
+    ):
         Ratings.from_frame(table, PLANE)
 
 
