@@ -10,7 +10,8 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 from tests.estimates.labelled import TWO, N, labelled, panels
 
-GUESSED = 0.05  # by each of three, one item in twenty: of two categories used alike, α is 0.95
+# Each of three raters guesses one item in twenty. Two categories are used alike, so α is 0.95.
+GUESSED = 0.05
 CLEAR_OR_GUESSED = (
     np.array([3, 2, 1, 0]),
     np.array([0.5 - 3 / 8 * GUESSED, 3 / 8 * GUESSED, 3 / 8 * GUESSED, 0.5 - 3 / 8 * GUESSED]),

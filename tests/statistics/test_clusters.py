@@ -23,7 +23,7 @@ NUMBERS = Scale(None, "interval")
 
 
 def numbers(frame):
-    """The same as real numbers near 0 and near 1, on a scale without categories."""
+    """The labels as real numbers near 0 and near 1, on a scale without categories."""
     noise = np.random.default_rng(1).normal(0, 0.1, size=len(frame))
     return frame.assign(label=(frame["label"] == "yes") + noise).drop(columns="confidence")
 

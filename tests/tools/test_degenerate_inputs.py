@@ -88,7 +88,8 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # The same with two categories: only the chance of AC1, 30/64, and of S, 1/2, is another.
+    # These are the ratings from before with two categories.
+    # Only the chance of AC1, 30/64, and of S, 1/2, is different.
     "Some disagreement": {
         "percent_agreement": Fraction(3, 4),
         "krippendorff_alpha": Fraction(8, 15),
@@ -117,7 +118,7 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # Never the same. Cohen expects that. Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
+    # The raters never agree. Cohen expects that. Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
     "Two raters of one category each": {
         "percent_agreement": 0,
         "krippendorff_alpha": Fraction(-2, 3),
