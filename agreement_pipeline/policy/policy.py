@@ -210,7 +210,7 @@ class Policy:
         return together(verdicts, self.inference.tail) if self.familywise == "holm" else verdicts
 
 
-def load_policy(path: Path) -> Policy:
+def load_policy(path: Path | str) -> Policy:
     """The policy in a YAML file.
 
     Raises
@@ -218,5 +218,5 @@ def load_policy(path: Path) -> Policy:
     PolicyError
         The file cannot be read, or is no policy. The message names every mistake with its line.
     """
-    data, place = read_yaml(path, PolicyError)
+    data, place = read_yaml(Path(path), PolicyError)
     return Policy.from_mapping(data, source=place)

@@ -175,7 +175,7 @@ def _day(said: object) -> object:
         return said
 
 
-def load_waiver(path: Path) -> Waiver:
+def load_waiver(path: Path | str) -> Waiver:
     """The waiver in a YAML file.
 
     Raises
@@ -183,5 +183,5 @@ def load_waiver(path: Path) -> Waiver:
     WaiverError
         The file cannot be read, or is no waiver. The message names every mistake with its line.
     """
-    data, place = read_yaml(path, WaiverError)
+    data, place = read_yaml(Path(path), WaiverError)
     return Waiver.from_mapping(data, source=place)

@@ -68,7 +68,7 @@ def contract_of(*rows, items=None):
     return Contract.from_mapping({"rows": list(rows), "items": items or [entry("on_items")]})
 
 
-# ---------------------------------------------------------------------------------------------------- the default contract
+# ---- the default contract
 
 
 def test_a_good_table_passes_every_default_check():
@@ -241,7 +241,7 @@ def test_the_items_table_is_what_a_slow_loop_over_the_rows_counts():
     assert found["replicated"]["observed_value"] == pytest.approx(replicated / len(items))
 
 
-# ---------------------------------------------------------------------------------------------------- what there is nothing to check on
+# ---- what there is nothing to check on
 
 
 def test_confidence_that_was_not_delivered_passes_and_says_so():
@@ -276,14 +276,14 @@ def test_confidence_in_words_could_not_be_checked_and_holds():
     assert "could not be run" in finding.description
 
 
-# ---------------------------------------------------------------------------------------------------- findings
+# ---- findings
 
 
 def test_a_finding_says_how_many_fail_and_where():
     finding = check(with_cell("label", "maybe"))["label_on_scale"]
     assert (
-        finding.description
-        == "label_on_scale: 1 of 13 rows fail, first [('i00', 'bob')]; every label must be a category of the scale"
+        finding.description == "label_on_scale: 1 of 13 rows fail, first [('i00', 'bob')]; "
+        "every label must be a category of the scale"
     )
     assert dict(finding.observed) == {
         "checked": 13,
@@ -313,8 +313,8 @@ def test_a_finding_on_items_names_items():
     table = table[(table["item"] != "i03") | (table["rater"] == "ann")]
     finding = check(table)["raters_per_item"]
     assert (
-        finding.description
-        == "raters_per_item: 1 of 4 items fail, first ['i03']; at least 2 raters are required on 95% of the items"
+        finding.description == "raters_per_item: 1 of 4 items fail, first ['i03']; "
+        "at least 2 raters are required on 95% of the items"
     )
 
 
@@ -438,7 +438,7 @@ def test_the_ratings_are_left_as_they_were():
     pd.testing.assert_frame_equal(table, before)
 
 
-# ---------------------------------------------------------------------------------------------------- what could not be run
+# ---- what could not be run
 
 
 @pytest.mark.parametrize(
@@ -500,7 +500,7 @@ def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
     assert failing(good_table()) == set()
 
 
-# ---------------------------------------------------------------------------------------------------- bad contracts
+# ---- bad contracts
 
 
 @pytest.mark.parametrize(
@@ -691,13 +691,19 @@ def test_a_name_twice_is_refused_within_a_table_and_across_tables():
         contract_of(entry(), items=[entry()])
 
 
-# ---------------------------------------------------------------------------------------------------- files
+# ---- files
+
+
+ONE_CHECK = (
+    "- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, "
+    "description: some, meta: {check: n}}"
+)
 
 
 def written(
     folder,
     rows,
-    items="- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}",
+    items=ONE_CHECK,
 ):
     (folder / "rows.yaml").write_text(rows)
     (folder / "items.yaml").write_text(items)
@@ -729,10 +735,9 @@ def test_a_bad_file_is_refused_by_name_and_line(tmp_path, rows, match):
 
 
 def test_a_name_in_both_files_is_refused_naming_both(tmp_path):
-    text = "- {type: expect_table_row_count_to_be_between, kwargs: {min_value: 1}, description: some, meta: {check: n}}"
     both = r"items.yaml:1: items\[0\].meta.check: found 'n' .*rows.yaml:1: rows\[0\].meta.check: fo"
     with pytest.raises(ContractError, match=both):
-        Contract.load(written(tmp_path, text, text))
+        Contract.load(written(tmp_path, ONE_CHECK, ONE_CHECK))
 
 
 def test_every_mistake_of_both_files_is_named(tmp_path):
@@ -756,7 +761,7 @@ def test_a_missing_file_is_refused_by_name(tmp_path):
         Contract.load(tmp_path)
 
 
-# ---------------------------------------------------------------------------------------------------- as plain data
+# ---- as plain data
 
 
 def test_a_contract_survives_json():
@@ -810,7 +815,7 @@ def test_default_findings_have_the_severity_of_their_spec():
     ]
 
 
-# ---------------------------------------------------------------------------------------------------- what it does not touch
+# ---- what it does not touch
 
 
 def run_python(code, tmp_path):
@@ -839,7 +844,8 @@ def run_python(code, tmp_path):
 def test_specs_are_read_without_great_expectations(tmp_path):
     code = (
         "import sys\nfrom agreement_pipeline.contract.contract import Contract\n"
-        "print(len(Contract.default().specs), 'great_expectations' in sys.modules, 'dagster' in sys.modules)"
+        "print(len(Contract.default().specs), 'great_expectations' in sys.modules, "
+        "'dagster' in sys.modules)"
     )
     assert run_python(code, tmp_path).stdout.split() == [str(len(DEFAULT.specs)), "False", "False"]
 

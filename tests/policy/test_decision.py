@@ -74,7 +74,8 @@ def test_a_reliable_verdict_admits_and_says_on_what():
     assert decision.admitted
     assert not decision.tentative
     assert decision.reasons == (
-        "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: the lower limit reaches 0.8",
+        "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: "
+        "the lower limit reaches 0.8",
     )
 
 

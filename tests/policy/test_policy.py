@@ -585,7 +585,8 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     rules = (Rule("krippendorff_alpha"),)
     with pytest.raises(
         PolicyError,
-        match=rf"n_resamples: found {draws} with confidence_level {level}; expected {draws + 1} or more",
+        match=rf"n_resamples: found {draws} with confidence_level {level}; "
+        rf"expected {draws + 1} or more",
     ):
         Policy("strict", 1, rules, confidence_level=level, n_resamples=draws)
     assert Policy(

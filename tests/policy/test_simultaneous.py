@@ -1,4 +1,8 @@
-"""Verdicts that hold together: Holm's procedure, against the closed test that it is, and a simulation of how often any verdict is wrong."""
+"""Verdicts that hold together.
+
+Holm's procedure is compared with the closed test that it is. A simulation counts how often any
+verdict is wrong.
+"""
 
 from dataclasses import replace
 from itertools import combinations
@@ -42,7 +46,7 @@ def kinds(estimates, familywise="holm"):
 
 
 def test_a_hypothesis_is_refuted_where_every_set_that_holds_it_is_by_bonferroni():
-    """Holm's procedure is the closed test of Bonferroni's, and so spends the level on all together."""
+    """Holm's procedure is the closed test of Bonferroni's, and spends the level on all together."""
     rng = np.random.default_rng(1)
     for _ in range(300):
         q = rng.random(5) ** 4
@@ -60,13 +64,14 @@ def test_one_verdict_alone_stays_what_it_is():
 
 
 def test_what_does_not_stand_beside_the_others_is_taken_back_and_says_which_level_it_had_to_meet():
-    """At 0.845, 2.25 standard errors above the cut-off, q is 0.0122: under 0.025 and not under 0.025/3."""
+    """At 2.25 standard errors above the cut-off, q is 0.0122: under 0.025, and over 0.025/3."""
     near = [found(0.845, name="ana"), found(0.845, name="ben"), found(0.845, name="eva")]
     assert kinds(near, "none") == ["reliable"] * 3
     verdicts = policy().judge(near)
     assert [(each.kind, each.code) for each in verdicts] == [("tentative", "not_together")] * 3
     assert verdicts[0].reason.endswith(
-        "the lower limit reaches 0.8 (q = 0.01); taken back to tentative, since of 3 verdicts that hold together this one had to meet 0.0083, "
+        "the lower limit reaches 0.8 (q = 0.01); taken back to tentative, since of 3 verdicts "
+        "that hold together this one had to meet 0.0083, "
         "and at reliable its q is 0.012"
     )
     sure = [found(0.95, name="ana"), found(0.95, name="ben"), found(0.845, name="eva")]
@@ -158,7 +163,10 @@ def test_an_estimate_of_which_nothing_is_known_reaches_nothing():
     ],
 )
 def test_any_verdict_is_wrong_in_no_more_rounds_than_the_level_says(truths):
-    """Values with a known error about the truth, right under the cut-offs or at them: 95 % of rounds have no wrong verdict among eight."""
+    """Values have a known error about the truth, which is at the cut-offs or right under them.
+
+    In 95 % of rounds, none of eight verdicts is wrong.
+    """
     rng, error, wrong, wrong_alone = np.random.default_rng(3), 0.01, 0, 0
     rule_says = {
         "reliable": lambda truth: truth >= 0.8,

@@ -57,7 +57,8 @@ def test_without_it_the_round_is_held_and_with_it_admitted_saying_who_why_and_un
     assert decision.admitted
     assert (
         decision.reasons[-1]
-        == "waiver by Dana Okoye until 2026-11-21 of krippendorff_alpha of round (adjudicated by hand)"
+        == "waiver by Dana Okoye until 2026-11-21 of krippendorff_alpha of round "
+        "(adjudicated by hand)"
     )
     assert decision.to_mapping()["waivers"] == [WAIVER.to_mapping()]
     assert decision.digest != replace(decision, waived=()).digest
