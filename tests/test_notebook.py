@@ -1,6 +1,5 @@
 """The notebook of the documentation runs, and says what other implementations say."""
 
-import re
 from pathlib import Path
 
 import krippendorff
@@ -34,7 +33,10 @@ def shown(outputs, ending):
 def alpha_of_another_implementation():
     table = pd.read_csv(ROOT / "configs/rounds/serology/williams-1976.csv")
     return krippendorff.alpha(
-        value_counts=[[row.count(label) for label in ("NR", "BL", "RE")] for row in table[RATERS].to_numpy().tolist()],
+        value_counts=[
+            [row.count(label) for label in ("NR", "BL", "RE")]
+            for row in table[RATERS].to_numpy().tolist()
+        ],
         level_of_measurement="nominal",
     )
 

@@ -36,7 +36,7 @@ def clean():
 
 @pytest.fixture(scope="module")
 def worse():
-    """The same items, one rater careless."""
+    """A round of the same items, in which one rater is careless."""
     return ratings(careless=("ana",))
 
 
@@ -67,11 +67,11 @@ def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
         - value(worse, "category_agreement", "category offensive")
     )
     assert found.one == "category_agreement of category offensive of one round"
-    herself = between_raters(
+    themselves = between_raters(
         clean, "test_retest_kappa_by_category", "ben", "esra", category="safe", **FEW
     )
-    assert herself.one == "test_retest_kappa_by_category of category safe of rater ben"
-    assert herself.interval.low <= herself.value <= herself.interval.high
+    assert themselves.one == "test_retest_kappa_by_category of category safe of rater ben"
+    assert themselves.interval.low <= themselves.value <= themselves.interval.high
 
 
 def numbered(round_):

@@ -15,7 +15,7 @@ from tests.intervals.rounds import TWO
 
 
 def met_twice(*raters, scale=TWO):
-    """Raters, each of whom met items of her own twice: her cells."""
+    """Cells of raters who met items of their own twice."""
     cells = np.vstack(raters)
     of = np.repeat(np.arange(len(raters)), [len(each) for each in raters])
     first = LabelsByRater(

@@ -208,7 +208,9 @@ def test_a_waiver_in_the_configuration_lets_the_round_it_is_bound_to_through_and
 def test_a_mistake_in_a_waiver_stops_the_project_from_loading_with_file_and_line(line):
     (line.root / "configs/waivers").mkdir()
     (line.root / "configs/waivers/w1.yaml").write_text("project: reviews\nround: w1\nwho_: Dana\n")
-    with pytest.raises(WaiverError, match=r"w1\.yaml:3: who_: found an unknown key; expected one of"):
+    with pytest.raises(
+        WaiverError, match=r"w1\.yaml:3: who_: found an unknown key; expected one of"
+    ):
         line.run("w1")
 
 

@@ -120,7 +120,7 @@ class Table:
         return record(self.statistic(record)).value
 
     def items(self, order):
-        """The same items in another order, or some of them."""
+        """A table of these items in another order, or of some of them."""
         place = {int(old): new for new, old in enumerate(order)}
         cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
         confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]

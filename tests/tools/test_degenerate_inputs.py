@@ -118,7 +118,8 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # The raters never agree. Cohen expects that. Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
+    # The raters never agree, as Cohen expects.
+    # Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
     "Two raters of one category each": {
         "percent_agreement": 0,
         "krippendorff_alpha": Fraction(-2, 3),
