@@ -20,7 +20,10 @@ def shared_data():
 
 @pytest.fixture(scope="session")
 def tabled():
-    """Ratings from text: a header of rater names, then an item a line; `.` is missing, `a/b` is a met twice with labels a and b."""
+    """Ratings from text: a header of rater names, then one item a line.
+
+    `.` is a missing rating. `a/b` are two ratings of one item by one rater, labels a and b.
+    """
 
     def read(text, categories=None, level="nominal", classifiers=()):
         raters, *items = (line.split() for line in text.strip().splitlines())
@@ -44,6 +47,9 @@ def tabled():
 
 @pytest.fixture(scope="session")
 def serology(tabled):
-    """Williams' (1976) syphilis serology: laboratory T and three reference laboratories, 28 specimens (Shah 2011, table 1)."""
+    """Syphilis serology of Williams (1976), printed by Shah (2011, table 1).
+
+    Laboratory T and three reference laboratories rated 28 specimens.
+    """
     text = (Path(__file__).parent / "reference" / "serology.txt").read_text()
     return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))

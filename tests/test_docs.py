@@ -91,7 +91,12 @@ def test_a_page_holds_nothing_that_only_sphinx_would_render(page):
 
 @every_page
 def test_no_inline_formula_holds_what_markdown_would_take_for_its_own(page):
-    """Before it sees a formula, Markdown drops the backslash of an escaped sign, ends a table's cell at a bar, and takes a leading underscore for emphasis."""
+    """Markdown reads a page before formulas are read.
+
+    - The backslash of an escaped sign is dropped.
+    - A bar ends the cell of a table.
+    - A leading underscore begins emphasis.
+    """
     text = re.sub(
         r"^```.*?^```|\$`[^`\n]*`\$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE
     )

@@ -56,7 +56,10 @@ def files(page):
 
 
 def scripts(page):
-    """The scripts of a page; tests/readers/test_table.py runs the one that reads an export."""
+    """The scripts of a page, but for the one that reads an export.
+
+    That one is run by tests/readers/test_nested_export.py.
+    """
     return [text for text in blocks(page, "python") if not text.startswith("import json\n")]
 
 

@@ -1,4 +1,7 @@
-"""The coverage study: populations whose true values are what a slow enumeration finds, and a run that can be stopped and taken up again."""
+"""The coverage study.
+
+A slow enumeration finds the true values of its populations. A stopped run can continue.
+"""
 
 import math
 from itertools import product

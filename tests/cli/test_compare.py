@@ -129,8 +129,8 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(
     if classifiers:
         assert main(["compare", str(path), "--between", *names, *options, "--category", "yes"]) == 2
         assert (
-            "compare: found category 'yes' of two classifiers; expected it of rounds or raters only."
-            in capsys.readouterr().err
+            "compare: found category 'yes' of two classifiers; "
+            "expected it of rounds or raters only." in capsys.readouterr().err
         )
 
 

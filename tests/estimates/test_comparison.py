@@ -36,7 +36,7 @@ def clean():
 
 @pytest.fixture(scope="module")
 def worse():
-    """The same items, one rater careless."""
+    """A round of the same items, in which one rater is careless."""
     return ratings(careless=("ana",))
 
 
@@ -67,11 +67,11 @@ def test_one_category_of_two_rounds_or_raters_is_compared(clean, worse):
         - value(worse, "category_agreement", "category offensive")
     )
     assert found.one == "category_agreement of category offensive of one round"
-    herself = between_raters(
+    themselves = between_raters(
         clean, "test_retest_kappa_by_category", "ben", "esra", category="safe", **FEW
     )
-    assert herself.one == "test_retest_kappa_by_category of category safe of rater ben"
-    assert herself.interval.low <= herself.value <= herself.interval.high
+    assert themselves.one == "test_retest_kappa_by_category of category safe of rater ben"
+    assert themselves.interval.low <= themselves.value <= themselves.interval.high
 
 
 def numbered(round_):
@@ -117,7 +117,10 @@ def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
 @pytest.mark.parametrize("measure", ["gwet_ac1", "bennett_s", "bangdiwala_b", "krippendorff_alpha"])
 @pytest.mark.parametrize("renamed", [False, True], ids=["the same items", "other items"])
 def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure, renamed):
-    """The second round is the first, and one rating more, of a new category and alone on its item. AC1 reads chance off all 121, and so may move by 1/100."""
+    """The second round has one rating more, of a new category and alone on its item.
+
+    AC1 reads chance off all 121 ratings. Its value may therefore move by 1/100.
+    """
     frame = pd.DataFrame(
         [
             (f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes")
@@ -138,7 +141,10 @@ def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure,
 
 
 def test_categories_that_are_declared_stay_as_they_are():
-    """Of three categories AC1's chance is half of what it is of two, 1 / (K - 1) of the same sum (Gwet 2008): so is that of two guidelines."""
+    """AC1's chance on three categories is half of its chance on two.
+
+    Chance is 1 / (K - 1) of the same sum (Gwet 2008). The number of declared categories decides.
+    """
     frame = pd.DataFrame(
         [
             (f"i{i}", r, "no" if (i + (r == "b" and i % 9 == 0)) % 3 else "yes")

@@ -6,40 +6,19 @@ import pytest
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.estimates import Difference
 from agreement_pipeline.estimates.differences import difference
-from agreement_pipeline.estimates.sides import Side, drawn_sides, unseen_masses
-from agreement_pipeline.intervals import PRIOR_MASS, Inference, Interval, resampled
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference, Interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import (
-    CategoryCounts,
-    Clusters,
-    LabelsByRater,
-    NumbersByRater,
-)
-
-TWO = Scale(("no", "yes"))
-N = 400
-
-
-def labelled(seed, *accuracies):
-    """A panel of three and classifiers that err on the same hard items, one row an item."""
-    rng = np.random.default_rng(seed)
-    truth, hard = rng.integers(2, size=(N, 1)), rng.random((N, 1)) < 0.3
-    panel = np.where(hard & (rng.random((N, 3)) < 0.4), 1 - truth, truth)
-    slips = np.where(hard, rng.random((N, 1)), 1.0)
-    labels = np.hstack(
-        [np.where((slips < 1) & (slips > accuracy), 1 - truth, truth) for accuracy in accuracies]
-    )
-    return LabelsByRater(panel, scale=TWO, raters="abc"), labels
-
-
-def panels(seed, *accuracies):
-    patterns, labels = labelled(seed, *accuracies)
-    return [patterns.with_classifier(labels[:, k], f"model {k}") for k in range(len(accuracies))]
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
+from tests.estimates.labelled import TWO, N, labelled, panels
 
 
 def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
-    """The difference under items drawn with replacement, the same ones for both or others, as a loop."""
+    """Limits of the difference when items are drawn with replacement, as a loop.
+
+    Paired sides get the same items. Other sides get items of their own.
+    """
     rng = np.random.default_rng(seed)
     function, found = MEASURES[measure], []
     for _ in range(n):
@@ -242,7 +221,10 @@ def test_undefined_draws_count_against_both_limits():
     ("confidence_level", "enough"), [(0.9, True), (0.95, True), (0.951, False), (0.999, False)]
 )
 def test_too_few_dear_draws_for_limits_so_far_out_give_the_bounds(confidence_level, enough):
-    """Of an expensive measure's 400 draws ten lie beyond a limit at 2.5 %, and fewer beyond one further out."""
+    """An expensive measure has 400 draws.
+
+    Ten of them lie beyond a limit at 2.5 %. Fewer lie beyond a limit further out.
+    """
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(30, 1))
     one, other = (
@@ -303,107 +285,3 @@ def test_the_same_seed_gives_the_same_limits_and_the_mapping_says_what_was_compa
     )
     assert isinstance(found, Difference)
     assert isinstance(found.interval, Interval)
-
-
-GUESSED = 0.05  # by each of three, one item in twenty: of two categories used alike, α is 0.95
-CLEAR_OR_GUESSED = (
-    np.array([3, 2, 1, 0]),
-    np.array([0.5 - 3 / 8 * GUESSED, 3 / 8 * GUESSED, 3 / 8 * GUESSED, 0.5 - 3 / 8 * GUESSED]),
-)
-
-
-def rounds_of_one_population(rng, n_items, n_rounds):
-    """Counts of items on which all three give the same of two categories, but for those that each of them guesses."""
-    of_first, shares = CLEAR_OR_GUESSED
-    rows = np.column_stack([of_first, 3 - of_first])
-    return [
-        CategoryCounts(rows, times.astype(float), scale=TWO)
-        for times in rng.multinomial(n_items, shares, size=n_rounds)
-    ]
-
-
-def share_found_greater(one, other):
-    sides = [
-        [Side(name, "krippendorff_alpha", each) for each in rounds]
-        for name, rounds in (("one", one), ("other", other))
-    ]
-    return np.mean(
-        [
-            difference(*pair, inference=Inference(n_resamples=1000, seed=seed)).interval.low > 0
-            for seed, pair in enumerate(zip(*sides, strict=True))
-        ]
-    )
-
-
-def test_a_small_round_is_not_found_worse_than_a_large_one_of_the_same_population():
-    rng = np.random.default_rng(3)
-    n_rounds, promised = 400, 0.025
-    found = share_found_greater(
-        rounds_of_one_population(rng, 1000, n_rounds), rounds_of_one_population(rng, 15, n_rounds)
-    )
-    assert found <= promised + 2 * np.sqrt(promised * (1 - promised) / n_rounds)
-
-
-def test_few_clusters_are_not_found_worse_than_many_of_the_same_population():
-    rng = np.random.default_rng(4)
-    n_rounds, promised = 200, 0.025
-    rounds = [
-        [in_tens(each) for each in rounds_of_one_population(rng, n, n_rounds)] for n in (500, 15)
-    ]
-    found = share_found_greater(*rounds)
-    assert found <= promised + 2 * np.sqrt(promised * (1 - promised) / n_rounds)
-
-
-def in_tens(counts):
-    """Each item ten times, the ten of them a cluster."""
-    rows = np.repeat(counts.counts, counts.weights.astype(int), axis=0)
-    clusters = Clusters.named([f"d{place}" for place in range(len(rows))])
-    return CategoryCounts(rows, np.full(len(rows), 10.0), scale=TWO, clusters=clusters)
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
-    """A draw's expected weight of unseen rows, in all the weight: 3 / (3 + the smaller side's units)."""
-    one, other = (
-        CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 0]], weights, scale=TWO)
-        for weights in ([200, 200, 200, 70], [6, 6, 6, 5])
-    )
-    if clustered:
-        one, other = (
-            each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
-        )
-    blocks = drawn_sides(
-        Side("one", "krippendorff_alpha", one),
-        Side("other", "krippendorff_alpha", other),
-        False,
-        20_000,
-        0,
-    )
-    drawn = [
-        np.concatenate(each)
-        for each in zip(*([side.weights for side in sides] for sides in blocks), strict=True)
-    ]
-    read = [np.delete(each, 3, axis=1) for each in drawn]
-    shares = [(each[:, 3:].sum(1) / each.sum(1)).mean() for each in read]
-    smaller = 9 if clustered else 18
-    assert shares == pytest.approx([3 / (3 + smaller)] * 2, rel=0.03)
-
-
-def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_seen():
-    patterns, _ = labelled(12, 0.8)
-    sides = [Side(name, name, patterns) for name in ("krippendorff_alpha", "shah_kappa_s")]
-    blocks = list(resampled(patterns, 500, 3))
-    expected = np.concatenate(
-        [
-            MEASURES["krippendorff_alpha"](block.counts()).value
-            - MEASURES["shah_kappa_s"](block).value
-            for block in blocks
-        ]
-    )
-    assert np.array_equal(
-        difference(*sides, inference=Inference(n_resamples=500, seed=3), shared=N).draws, expected
-    )
-    assert [
-        unseen_masses(*pair)
-        for pair in (sides, [Side(each.classifier, "shah_s", each) for each in panels(1, 0.9, 0.6)])
-    ] == [[PRIOR_MASS] * 2] * 2

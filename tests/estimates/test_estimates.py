@@ -76,7 +76,10 @@ def test_an_estimate_says_what_was_dropped_and_why_and_what_its_categories_and_c
 
 
 def panel_of_single_ratings_and_five_pairs():
-    """100 labelled items, of which two of the panel rated five; a third rater rated items without a label."""
+    """100 items that a classifier labelled, of which two raters rated five.
+
+    A third rater rated 30 items without a label.
+    """
     codes = (
         [[0, -1, -1]] * 48
         + [[1, -1, -1]] * 47
@@ -143,7 +146,10 @@ def test_rho_rests_on_the_items_that_two_raters_with_replicates_rated():
 def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_met_again_tell(
     again, labels, n
 ):
-    """Of 5, 4 and 3 items that two raters rated and 20 that one did, some were met again; where the categories are two, two labels are enough."""
+    """Two raters rated 5, 4 and 3 items, and one rater rated 20. Some were met again.
+
+    If there are two categories, two labels of an item are enough.
+    """
     first = LabelsByRater(
         [[0, 0], [1, 1], [0, 1], [0, -1]], [5, 4, 3, 20], scale=Scale(("no", "yes")), raters="xy"
     )
@@ -155,7 +161,10 @@ def test_of_rho_no_more_is_known_than_the_fewer_of_the_items_paired_and_those_me
 
 
 def test_cells_too_short_to_show_guessing_decide_nothing():
-    """Three categories: the 5 and 4 items were met three times, the 3 items twice; the first two come in one document."""
+    """The 5 and the 4 items were met three times, the 3 items twice. There are three categories.
+
+    Then every pattern of ratings becomes a cluster.
+    """
     first = LabelsByRater([[0, 0], [1, 1], [2, 2]], [5, 4, 3], scale=THREE, raters="xy")
     cells = ReplicatedLabels([[2, 1, 0], [0, 2, 1], [0, 0, 2]], [0, 1, 2], [0, 1, 0], first)
     rests_on = MEASURES["campagner_cabitza_rho"].rests_on
@@ -275,7 +284,7 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
         )
 
 
-def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_undefined_ones_included():
+def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_or_undefined():
     holed = replace(
         MADE, distribution=Percentiles(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0))
     )

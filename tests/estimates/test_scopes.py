@@ -100,7 +100,10 @@ def test_details_have_ten_draws_beyond_each_limit(ratings):
 
 
 def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_decide():
-    """Five raters of whom one knows less: with ten times the items the interval is hardly narrower."""
+    """One of five raters knows less than the others.
+
+    Ten times the items hardly make the interval narrower.
+    """
     policy = Policy.from_mapping(
         {
             "policy": "p",
@@ -172,7 +175,10 @@ def test_numbers_have_intervals_for_raters_at_large_too():
 
 
 def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
-    """Of hundreds of raters, the round without each of them takes minutes that a rule of the round has no use for."""
+    """With hundreds of raters, the round without each of them takes minutes.
+
+    A rule of the round does not need these estimates.
+    """
 
     def made(*_):
         raise AssertionError

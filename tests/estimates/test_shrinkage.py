@@ -14,7 +14,10 @@ TWO = Scale(("no", "yes"))
 
 
 def replicates(agreeing, met):
-    """Each rater's pairs of labels, so many of which are the same, each pair of an item of its own."""
+    """Ratings of items that raters met twice, each item met by one rater only.
+
+    `agreeing` counts a rater's items with the same label twice, `met` counts all of them.
+    """
     cells = [
         [2, 0] if i < a else [1, 1] for a, c in zip(agreeing, met, strict=True) for i in range(c)
     ]
@@ -126,8 +129,11 @@ def test_shrunk_values_are_nearer_the_truth():
     assert np.mean(drawn) < 0.8 * np.mean(raw)
 
 
-def test_limits_leave_out_what_is_not_known_of_the_pool_and_hold_the_truth_less_often_than_they_say():
-    """Of twelve raters who met ten items each, as the guide to intervals says: by chance 82 % may be from 78 to 86 %."""
+def test_limits_leave_out_what_is_not_known_of_the_pool_and_hold_the_truth_too_rarely():
+    """Twelve raters met ten items each, as the guide to intervals says.
+
+    The guide names 82 %. By chance the share may lie from 78 to 86 %.
+    """
     rng, held = np.random.default_rng(4), []
     for number in range(60):
         p = rng.beta(6.8, 1.2, size=12)

@@ -1,4 +1,8 @@
-"""Limits that hold at any time: the boundary against its definition and against paths, the policy's key, and what is refused."""
+"""Limits that hold at any time.
+
+The boundary is tested against its definition and against paths. Then come the policy's key and
+what is refused.
+"""
 
 import math
 from dataclasses import replace
@@ -93,7 +97,8 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     assert (found.confidence_level, found.always_valid_at) == (0.95, 500)
     assert (
         found.method
-        == "Dirichlet draws over item patterns, prior mass 3; always valid, tightest at 500 items; these raters"
+        == "Dirichlet draws over item patterns, prior mass 3; always valid, tightest at 500 items; "
+        "these raters"
     )
     assert found.interval.low < estimate("krippendorff_alpha", counts).interval.low
 

@@ -1,4 +1,7 @@
-"""Limits and q of every method are two readings of one thing: the lower limit reaches a cut-off exactly where q is at most the tail."""
+"""Limits and q of every method are two readings of one distribution.
+
+The lower limit reaches a cut-off exactly where q is at most the tail.
+"""
 
 import math
 from itertools import product
@@ -32,7 +35,10 @@ EVERY = [(name, at) for name in METHODS for at in (None, 200) if at is None or n
 
 
 def patterns(seed):
-    """Rounds small and large, with 2 to 5 raters, with and without missing ratings, and some in which nobody ever differs."""
+    """A small or large round of 2 to 5 raters.
+
+    Some rounds have missing ratings. In some rounds all raters agree.
+    """
     rng = np.random.default_rng(seed)
     n, raters, clear = (
         int(rng.choice([6, 15, 60, 400])),
@@ -47,7 +53,7 @@ def patterns(seed):
 
 
 @pytest.mark.parametrize(("name", "at"), EVERY)
-def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_upper_one_is_under_it_where_the_rest_is(
+def test_the_lower_limit_reaches_a_cutoff_where_q_is_at_most_the_tail_and_the_upper_one_likewise(
     name, at
 ):
     compared = 0
@@ -146,7 +152,10 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
 
 @pytest.mark.parametrize("n", [10, 40, 200])
 def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones(n):
-    """Of three ratings, a split item has one pair in three agree: percent agreement is 0.8 where 3 items in 10 are unlike."""
+    """One of the three pairs of ratings of a split item agrees.
+
+    If 3 items in 10 are split, percent agreement is therefore 0.8.
+    """
     unanimous = LabelsByRater([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
         assert estimate("percent_agreement", unanimous, Inference(method=name)).miss_probability(

@@ -163,7 +163,10 @@ def test_a_panel_of_two_that_always_agreed_on_ten_items_is_not_certain_either():
 
 
 def items(rng, n, raters, clear, categories=2):
-    """Items that all raters see alike with probability `clear`, and guess otherwise: alpha is then `clear`."""
+    """Items that all raters see alike with probability `clear`, and guess otherwise.
+
+    Alpha in the population is `clear`.
+    """
     truth = rng.integers(categories, size=(n, 1))
     guesses = rng.integers(categories, size=(n, raters))
     codes = np.where(rng.random((n, 1)) < clear, truth, guesses)

@@ -1,4 +1,7 @@
-"""A round judged every night: what looking often costs, and that the always valid limits pay for it."""
+"""A round judged every night.
+
+Looking often has a cost. Always valid limits pay for it.
+"""
 
 from pathlib import Path
 
@@ -17,7 +20,10 @@ def looking(monkeypatch):
 def test_a_limit_of_one_night_is_ever_above_the_truth_far_more_often_than_an_always_valid_one(
     looking,
 ):
-    """Of 100 rounds and an 80 % interval, a tenth may miss on one side: by chance up to sixteen, two standard errors more."""
+    """An 80 % interval may miss on one side in a tenth of 100 rounds.
+
+    By chance up to sixteen rounds may miss, which is two standard errors more.
+    """
     found = looking.looked_at(
         looking.POPULATIONS["3 raters, 2 categories, careless raters"],
         rounds=100,

@@ -1,4 +1,7 @@
-"""Every registered measure has a value from the command line on a plain table, and can be named in a policy."""
+"""Every registered measure can be used.
+
+The command line gives its value on a plain table, and a policy can name it.
+"""
 
 import json
 

@@ -9,36 +9,16 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines import Memory
-from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference
-from agreement_pipeline.measures import MEASURES, _simplices
-from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.statistics import LabelsByRater
+from tests.measures.vectors import berry_mielke_r, janson_olsson_iota, random_table, um_phi, vectors
 from tools.pages.sources import um
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
-um_phi, berry_mielke_r, janson_olsson_iota = (
-    MEASURES[name] for name in ("um_phi", "berry_mielke_r", "janson_olsson_iota")
-)
+
+
 ALL = [um_phi, berry_mielke_r, janson_olsson_iota]
-
-
-def vectors(table, weights=None):
-    table = np.asarray(table, dtype=float)
-    dimensions = table.shape[2]
-    scale = (
-        Scale(None, "interval")
-        if dimensions == 1
-        else Scale(None, "multivariate interval", dimensions=dimensions)
-    )
-    return NumbersByRater(table, weights, scale=scale, raters=range(table.shape[1]))
-
-
-def random_table(rng, items, raters, dimensions, *, ties=False):
-    table = rng.normal(size=(items, 1, dimensions)) + 0.6 * rng.normal(
-        size=(items, raters, dimensions)
-    )
-    return np.round(table) if ties else table
 
 
 def size_of(measure, corners):
@@ -304,98 +284,3 @@ def test_a_measure_is_undefined_for_a_reason_exactly_where_it_has_no_value(table
     found = measure.why_undefined(vectors(table))
     assert (found is None) if reason is None else found.startswith(reason)
     assert np.isnan(measure(vectors(table)).value) == (reason is not None)
-
-
-def test_numbers_on_one_line_that_rounding_moves_off_it_are_undefined_too():
-    along = np.random.default_rng(6).normal(size=(20, 3, 1))
-    table = along * [0.1, 0.7] + [1 / 3, 1e3]
-    assert "linearly dependent" in um_phi.why_undefined(vectors(table))
-    assert np.isnan(um_phi(vectors(table)).value)
-
-
-def sampled(table, simplices, weights=None, corners=3):
-    """Means from random simplices, even if all of them could be computed; weights of any mean."""
-    weights = np.ones(len(table)) if weights is None else weights
-    return _simplices._means(np.asarray(table), weights, corners, None, simplices)
-
-
-@pytest.mark.parametrize("mean", [_simplices.mean_volumes, _simplices.mean_distances])
-@pytest.mark.parametrize(("items", "raters", "dimensions"), [(12, 3, 2), (9, 5, 2), (8, 4, 3)])
-def test_random_simplices_find_the_volume_that_all_of_them_have_within_their_standard_error(
-    mean, items, raters, dimensions, monkeypatch
-):
-    table = random_table(np.random.default_rng(7), items, raters, dimensions)
-    exact, corners = (
-        mean(table, np.ones(items)),
-        2 if mean is _simplices.mean_distances else dimensions + 1,
-    )
-    scores = []
-    for seed in range(60):
-        monkeypatch.setattr(_simplices, "SEED", seed)
-        found = sampled(table, 2_000, corners=corners)
-        scores.append(float((found.d_o / found.d_e - exact.d_o / exact.d_e) / found.error))
-    assert abs(np.mean(scores)) < 0.45
-    assert 0.75 < np.std(scores) < 1.3
-
-
-@pytest.mark.parametrize(
-    ("mean", "corners"), [(_simplices.mean_volumes, 3), (_simplices.mean_distances, 2)]
-)
-def test_random_simplices_serve_every_draw_alike(mean, corners):
-    rng = np.random.default_rng(8)
-    table, weights = random_table(rng, 15, 3, 2), rng.gamma(2, size=(4, 15))
-    exact = mean(table, weights)
-    together = sampled(table, 400_000, weights, corners)
-    assert together.d_e == pytest.approx(exact.d_e, rel=0.01)
-    for draw in range(4):
-        assert sampled(table, 400_000, weights[draw], corners).d_e == pytest.approx(
-            together.d_e[draw], rel=1e-12
-        )
-    assert np.isnan(sampled(table, 2_000, np.zeros(15), corners).d_e)
-
-
-def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(
-    monkeypatch,
-):
-    monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
-    monkeypatch.setattr(_simplices, "OF_EACH_DRAW", _simplices._Effort(0, 1_000, 5_000))
-    values = vectors(random_table(np.random.default_rng(9), 30, 12, 4))
-    found = um_phi(values)
-    assert 0 < found.monte_carlo_error < 0.01
-    assert um_phi(values).value == found.value
-    assert (
-        f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("um_phi", values, Inference(n_resamples=20)).method
-    )
-
-
-def test_what_is_computed_exactly_has_no_monte_carlo_error():
-    for measure in (um_phi, berry_mielke_r):
-        assert measure(vectors(um.TABLE_2)).monte_carlo_error is None
-        assert (
-            "random sampling"
-            not in estimate(measure.name, vectors(um.TABLE_2), Inference(n_resamples=20)).method
-        )
-
-
-def test_distances_of_too_many_items_are_sampled_and_the_estimate_tells_the_error(monkeypatch):
-    table = random_table(np.random.default_rng(11), 60, 3, 2)
-    exact = berry_mielke_r(vectors(table))
-    monkeypatch.setattr(_simplices, "DISTANCES", 60**2 * 3 - 1)
-    monkeypatch.setattr(_simplices, "OF_VALUE", _simplices._Effort(0, 1_000, 20_000))
-    found = berry_mielke_r(vectors(table))
-    assert found.observed == pytest.approx(exact.observed, rel=1e-12)
-    assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
-    assert (
-        f"random sampling, standard error {found.monte_carlo_error:.1g}"
-        in estimate("berry_mielke_r", vectors(table), Inference(n_resamples=20)).method
-    )
-    assert berry_mielke_r(vectors(table[:, :, :1])).monte_carlo_error is None
-
-
-def test_phi_of_a_thousand_items_in_the_plane_is_exact():
-    table = random_table(np.random.default_rng(10), 1000, 3, 2)
-    found = um_phi(vectors(table))
-    assert found.monte_carlo_error is None
-    by_chance = sampled(table, 4_000_000)
-    assert found.value == pytest.approx(1 - by_chance.d_o / by_chance.d_e, abs=4 * by_chance.error)

@@ -1,4 +1,7 @@
-"""The example of docs/adding-a-measure.md, put as one file into a copy of the package, appears everywhere."""
+"""The example of docs/adding-a-measure.md appears everywhere.
+
+A copy of the package gets the example as one file.
+"""
 
 import json
 import re
@@ -24,7 +27,8 @@ Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "unanimi
 print(json.dumps({
     "package": agreement_pipeline.__file__,
     "registered": "unanimity" in MEASURES,
-    "page": "## unanimity" in family_pages()["unanimity"] and "unanimity.md#unanimity" in list_of_measures("measures"),
+    "page": "## unanimity" in family_pages()["unanimity"]
+    and "unanimity.md#unanimity" in list_of_measures("measures"),
     "checks": sorted({check.name for asset in definitions.assets for check in asset.check_specs}),
 }))
 """

@@ -6,37 +6,13 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._random_choice import random_choice
-from agreement_pipeline.measures.reliability import _guessing
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+from tests.measures.meetings import bisected, replicated
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
-
-
-def bisected(d, p):
-    """The x of equation 1 at the greatest entropy: x = Π (d_k - x p_k)^p_k, by bisection."""
-    low, high = 0.0, min(a / b for a, b in zip(d, p, strict=True) if b > 0)
-    for _ in range(200):
-        middle = (low + high) / 2
-        product = np.prod(
-            [max(a - middle * b, 0.0) ** b for a, b in zip(d, p, strict=True) if b > 0]
-        )
-        low, high = (middle, high) if middle < product else (low, middle)
-    return low
-
-
-def replicated(first, cells, weights=None, names=("no", "yes")):
-    """The statistic from first ratings (items, raters) and counts by (item, rater)."""
-    patterns = LabelsByRater(
-        first, weights, scale=Scale(names), raters=[f"r{r}" for r in range(np.shape(first)[1])]
-    )
-    where = np.array(list(cells)).reshape(-1, 2)
-    return ReplicatedLabels(
-        np.array(list(cells.values()), dtype=float), where[:, 0], where[:, 1], patterns
-    )
 
 
 def equations_1_to_5(first, cells, weights, categories, robust):
@@ -95,38 +71,6 @@ def drawn(seed, categories, repetitions, missing=0.2, items=12, raters=4):
         likely = rng.dirichlet(np.ones(categories))
         cells[int(u), int(i)] = rng.multinomial(repetitions, likely).tolist()
     return first, cells, rng.integers(1, 4, size=items).astype(float)
-
-
-@pytest.mark.parametrize("categories", [2, 3, 6])
-def test_random_choice_is_found_to_twelve_digits_by_halving_too(categories):
-    rng = np.random.default_rng(categories)
-    p = rng.dirichlet(np.ones(categories) * rng.choice([0.3, 1, 30], size=1))
-    d = np.vstack(
-        [rng.dirichlet(np.ones(categories) * size, size=30) for size in (0.3, 1, 30)] + [p[None]]
-    )
-    assert random_choice(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
-
-
-def test_random_choice_where_shares_are_as_the_panels_has_a_closed_form():
-    for p in ([0.5, 0.5], [0.9, 0.1], [0.2, 0.3, 0.5]):
-        entropy = -np.sum(p * np.log(p))
-        closed = np.exp(-entropy) / (1 + np.exp(-entropy))
-        assert random_choice(np.array([p]), np.array(p)) == pytest.approx(closed, abs=1e-12)
-
-
-def test_a_category_that_a_rater_never_gave_rules_out_random_choice_only_if_it_is_in_use():
-    p = np.array([0.5, 0.5, 0.0])
-    assert random_choice(np.array([[1.0, 0.0, 0.0]]), p) == 0
-    assert random_choice(np.array([[0.5, 0.5, 0.0]]), p) == pytest.approx(1 / 3)
-    assert random_choice(np.array([[0.25, 0.25, 0.5]]), p) == pytest.approx(
-        bisected([0.25, 0.25, 0.5], p), abs=1e-12
-    )
-
-
-def test_shares_one_grain_apart_and_near_the_edge_are_still_solved():
-    p = np.array([0.999, 0.001])
-    d = np.array([[0.999, 0.001], [1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6], [0.5, 0.5]])
-    assert random_choice(d, p) == pytest.approx([bisected(row, p) for row in d], abs=1e-12)
 
 
 @pytest.mark.parametrize("robust", [False, True], ids=["exact", "robust"])
@@ -312,34 +256,6 @@ def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
     assert found.value == pytest.approx(1.0)
     assert found.interval is not None
     assert found.interval.low < 0.95
-
-
-def shares_drawn(first, cells, names):
-    """Each rater's share of random choice in every draw, shape (B, R)."""
-    return np.concatenate(
-        [
-            _guessing(block).x
-            for block in resampled(replicated(first, cells, names=names), 500, seed=1)
-        ]
-    )
-
-
-def test_a_rater_with_too_few_meetings_to_show_guessing_has_no_share_in_any_draw():
-    first = [[k, k] for k in (0, 1, 2)] * 4
-    cells = {(u, 0): 6 * np.eye(3)[u % 3] for u in range(12)} | {
-        (u, 1): 2 * np.eye(3)[u % 3] for u in range(2)
-    }
-    x = shares_drawn(first, cells, "abc")
-    assert np.isnan(x[:, 1]).all()
-    assert np.isfinite(x[:, 0]).all()
-
-
-def test_shares_of_random_choice_are_not_certain_where_most_replicates_are_too_short_to_show_them():
-    first = [[k, k] for k in (0, 1, 2)] * 10
-    cells = {(u, i): (6 if u < 3 else 2) * np.eye(3)[u % 3] for u in range(30) for i in range(2)}
-    x = shares_drawn(first, cells, "abc")
-    assert (x.min(0) >= 0).all()
-    assert (x.std(0) > 0.01).all()
 
 
 def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equation_1_allows():

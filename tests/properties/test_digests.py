@@ -1,4 +1,7 @@
-"""What a digest binds: the ratings, not the order they came in nor the names of those who gave them."""
+"""A digest binds the ratings.
+
+The digest does not depend on the order of the ratings or on the names of the raters.
+"""
 
 import numpy as np
 import pandas as pd

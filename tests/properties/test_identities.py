@@ -1,4 +1,7 @@
-"""What the coefficients are to each other: identities that hold on any ratings, and what one tends to."""
+"""Identities between coefficients, which hold on any ratings.
+
+One of them is the limit that a coefficient tends to.
+"""
 
 from itertools import combinations
 
@@ -109,7 +112,7 @@ def test_kappa_s_is_congers_kappa_whose_chance_is_mean_squares_less_variances(ta
 
 @quickly
 @given(table=codes())
-def test_chance_in_a_fixed_panel_is_never_more_than_pooled_and_as_much_only_where_raters_use_the_categories_alike(
+def test_chance_in_a_fixed_panel_is_at_most_pooled_and_equal_only_where_raters_use_categories_alike(
     table,
 ):
     """Theorem 1 of Shah (2011), the part that holds on any complete ratings."""
@@ -214,7 +217,10 @@ def test_with_equal_numbers_of_ratings_kraemers_kappa_is_fleiss(table):
 @quickly
 @given(table=codes(raters=2))
 def test_cohens_quadratic_kappa_of_scores_is_lins_concordance(table):
-    """Both are one less the mean squared difference over what it would be if the ratings of one rater met any of the other's."""
+    """Both are one minus the mean squared difference over its expected value.
+
+    The expected value pairs every rating of one rater with any rating of the other.
+    """
     kappa, ccc = (
         value("cohen_kappa_quadratic", patterns(table, SCORES)),
         MEASURES["lin_ccc"](patterns(table, SCORES).in_numbers()),

@@ -1,6 +1,6 @@
 """What holds of every registered measure on any table, including one registered tomorrow."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import LARGEST, Scale
-from agreement_pipeline.statistics import (
-    LabelsByRater,
-    NumbersByRater,
-    ReplicatedLabels,
-    ReplicatedNumbers,
-)
+from agreement_pipeline.statistics import NumbersByRater, ReplicatedNumbers
+from tests.properties.tables import Table, levels_of, scale_of, tables
 
 
 def of_measures(wanted=lambda record: True):
@@ -26,148 +22,6 @@ every_measure = of_measures()
 quickly = settings(
     deadline=None, max_examples=max(8, 400 // len(MEASURES))
 )  # a minute in all, however many measures there are
-JUDGES = ("model", "judge")
-NOMINAL = ("a", "b", "c", "d")
-SCORES = (1.0, 2.0, 4.0, 5.0)
-PLANE = np.array(
-    [(1.0, 3.0), (2.0, 1.0), (4.0, 4.0), (5.0, 1.5), (np.nan, np.nan)]
-)  # the last one is missing
-
-
-def scale_of(level, k):
-    if level == "multivariate interval":
-        return Scale(None, level, dimensions=2)
-    return Scale(SCORES[:k] if level in ("interval", "ratio") else NOMINAL[:k], level)
-
-
-def raters_of(codes):
-    return [f"r{r}" for r in range(codes.shape[1])]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A small round: first ratings (N, R), two classifiers' labels (N, 2), counts of replicates by (item, rater), weights (N,), and confidence (N, R)."""
-
-    codes: np.ndarray
-    labels: np.ndarray
-    cells: dict
-    weights: np.ndarray
-    scale: Scale
-    confidence: np.ndarray | float = 1.0
-
-    def statistic(self, record):
-        if record.needs == "replicates":
-            return self.replicates()
-        if record.needs == "panel":
-            return (
-                self.values().with_classifier(PLANE[self.labels[:, 0]], "model")
-                if self.scale.continuous
-                else self.panel()
-            )
-        if record.needs == "values" or self.scale.continuous:
-            values = self.values()
-            return values.crossed() if record.crossed else values
-        makers = {
-            "counts": lambda: self.patterns().counts(),
-            "patterns": self.patterns,
-            "groups": self.groups,
-            "confidence": self.confident,
-        }
-        return makers[record.needs]()
-
-    def patterns(self):
-        return LabelsByRater(
-            self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes)
-        )
-
-    def panel(self):
-        return self.patterns().with_classifier(self.labels[:, 0], "model")
-
-    def groups(self):
-        both = np.column_stack([self.codes, self.labels])
-        raters = [*raters_of(self.codes), *JUDGES]
-        everybody = LabelsByRater(both, self.weights, scale=self.scale, raters=raters)
-        return everybody.merged().in_groups(JUDGES)
-
-    def confident(self):
-        return self.patterns().with_confidence(np.broadcast_to(self.confidence, self.codes.shape))
-
-    def replicates(self):
-        where = np.array(list(self.cells), dtype=int).reshape(-1, 2)
-        counts = list(self.cells.values())
-        if self.scale.continuous:
-            most = max(map(sum, counts), default=0)
-            said = [
-                np.repeat([*range(len(cell)), -1], [*cell, most - sum(cell)]) for cell in counts
-            ]
-            values = PLANE[np.array(said, dtype=int).reshape(len(said), most)]
-            return ReplicatedNumbers(
-                values,
-                where[:, 0],
-                where[:, 1],
-                self.weights,
-                scale=self.scale,
-                raters=raters_of(self.codes),
-            )
-        return ReplicatedLabels(
-            np.array(counts, dtype=float).reshape(-1, len(self.scale.names)),
-            where[:, 0],
-            where[:, 1],
-            self.patterns(),
-        )
-
-    def values(self):
-        numbers = PLANE if self.scale.continuous else np.append(self.scale.scores, np.nan)
-        return NumbersByRater(
-            numbers[self.codes], self.weights, scale=self.scale, raters=raters_of(self.codes)
-        )
-
-    def value(self, record):
-        return record(self.statistic(record)).value
-
-    def items(self, order):
-        """The same items in another order, or some of them."""
-        place = {int(old): new for new, old in enumerate(order)}
-        cells = {(place[u], r): counts for (u, r), counts in self.cells.items() if u in place}
-        confidence = np.broadcast_to(self.confidence, self.codes.shape)[order]
-        return replace(
-            self,
-            codes=self.codes[order],
-            labels=self.labels[order],
-            cells=cells,
-            weights=self.weights[order],
-            confidence=confidence,
-        )
-
-
-@st.composite
-def tables(draw, record, least_items=1, level=None):
-    n, r, k = draw(st.integers(least_items, 6)), draw(st.integers(1, 4)), draw(st.integers(2, 4))
-    code = st.integers(-1, k - 1)
-    codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
-    labels = np.array(draw(st.lists(st.tuples(code, code), min_size=n, max_size=n)))
-    places = draw(
-        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6)
-    )
-    counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
-    cells = {place: draw(counts) for place in places}
-    weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    scale = scale_of(level or draw(st.sampled_from(levels_of(record))), k)
-    if record.needs != "confidence":
-        return Table(codes, labels, cells, weights, scale)
-    stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
-    return Table(
-        codes,
-        labels,
-        cells,
-        weights,
-        scale,
-        np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))),
-    )
-
-
-def levels_of(record):
-    return sorted(record.levels)
 
 
 @every_measure
@@ -252,7 +106,8 @@ NOT_AGREEMENT = {
     "alpha_influence": "a difference of two agreements, 0 where both are perfect",
     "alpha_gain": "a difference of two agreements, 0 where both are perfect",
     "williams_index": "a ratio of two agreements, 1 where both are perfect",
-    "advantage_probability": "how often the classifier does as well as a rater: a comparison, in which perfect raters and classifier tie",
+    "advantage_probability": "how often the classifier does as well as a rater: a comparison, "
+    "in which perfect raters and classifier tie",
 }
 
 
@@ -273,7 +128,10 @@ def test_perfect_agreement_gives_the_greatest_value(record, data):
 
 
 def unanimous(level, k, raters, again):
-    """Every category once, and those of `again` once more, each by all raters at every meeting, and by the classifier."""
+    """Items of every category, with one more item for each category in `again`.
+
+    All raters give it at every meeting, and so do the classifiers.
+    """
     categories = [*range(k), *again]
     codes = np.repeat(np.array(categories)[:, None], raters, axis=1)
     cells = {

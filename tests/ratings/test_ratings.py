@@ -37,7 +37,8 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
     [
         (
             frame_of().drop(columns="rater"),
-            r"round.csv: found no column \['worker'\] among \['task', 'verdict'\]; expected item, rater and label",
+            r"round.csv: found no column \['worker'\] among \['task', 'verdict'\]; "
+            r"expected item, rater and label",
         ),
         (
             pd.concat([frame_of(), frame_of()[["label"]]], axis=1),
@@ -61,7 +62,8 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             frame_of([*ROWS, ROWS[0]]),
-            r"rows \[2, 6\].*found 2 labels of rater 'ana' for item 'i1' as occurrence 1 .*; expected one label for each",
+            r"rows \[2, 6\].*found 2 labels of rater 'ana' for item 'i1' as occurrence 1 .*; "
+            r"expected one label for each",
         ),
         (
             frame_of(occurrence=[1, 0, 1, 1]),
@@ -81,7 +83,8 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             frame_of(text=["a", "b", "c", "c"]),
-            r"rows \[2, 3\], column 'text': found two different contents of item 'i1'; expected one",
+            r"rows \[2, 3\], column 'text': found two different contents of item 'i1'; "
+            r"expected one",
         ),
     ],
 )
@@ -106,7 +109,8 @@ def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_
         (
             Scale(None, "interval"),
             -1.1e150,
-            r"ratings: row 1, column 'label': found label \[-1.1e\+150\]; .* none beyond 1e\+150 in size",
+            r"ratings: row 1, column 'label': found label \[-1.1e\+150\]; "
+            r".* none beyond 1e\+150 in size",
         ),
         (Scale(None, "ratio"), -1, "expected a finite non-negative number"),
     ],

@@ -6,9 +6,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, read
 from tests.readers.conftest import frame_of
-
-GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
-YES_NO = Scale(("no", "yes"))
+from tests.readers.texts import GOOD, YES_NO
 
 
 def test_columns_are_read_under_the_names_the_file_gives_them(saved, rows_of, tmp_path):

@@ -1,11 +1,5 @@
 """Ratings from a table; what is wrong with them is said once, with its place."""
 
-import json
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -17,10 +11,7 @@ from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Columns, read, read_rounds
 from agreement_pipeline.readers.reading import refuse_unusable
 from tests.readers.conftest import frame_of
-
-GOOD = "item,rater,label\ni1,ana,yes\ni1,ben,no\ni2,ana,no\n"
-YES_NO = Scale(("no", "yes"))
-
+from tests.readers.texts import GOOD, YES_NO
 
 ROUNDS = "week,item,rater,label\nw2,i1,ana,yes\nw1,i1,ana,yes\nw1,i1,ben,perhaps\n"
 
@@ -291,62 +282,3 @@ def test_texts_that_disagree_about_one_item_are_refused_whatever_the_index_of_th
         r"expected one",
     ):
         Ratings.from_frame(frame, YES_NO)
-
-
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "files-and-columns.md"
-
-
-def annotation(who, choices, *, skipped=False, question="sentiment"):
-    answer = {"type": "choices", "value": {"choices": choices}, "from_name": question}
-    return {
-        "completed_by": who,
-        "was_cancelled": skipped,
-        "result": []
-        if skipped
-        else [answer, {**answer, "value": {"rating": 4}, "from_name": "quality"}],
-    }
-
-
-def table_of_nested(folder, tasks):
-    """The table that the guide's lines make of a nested export."""
-    (recipe,) = re.findall(r"```python\n(import json\n.*?)```", GUIDE.read_text(), re.DOTALL)
-    (folder / "export.json").write_text(json.dumps(tasks))
-    subprocess.run([sys.executable, "-W", "error", "-c", recipe], cwd=folder, check=True)
-    return folder / "2026-W31.jsonl"
-
-
-def test_the_lines_of_the_guide_make_a_table_of_a_nested_export(rows_of, tmp_path):
-    tasks = [
-        {
-            "id": 101,
-            "annotations": [
-                annotation(11, ["good"]),
-                annotation(12, ["bad"]),
-                annotation(13, ["good"], skipped=True),
-            ],
-        },
-        {
-            "id": 102,
-            "annotations": [annotation(11, ["bad"]), annotation(12, ["good"], question="topic")],
-        },
-    ]
-    ratings = read(table_of_nested(tmp_path, tasks))
-    assert rows_of(ratings.table, "item", "rater", "label") == [
-        ("101", "11", "good"),
-        ("101", "12", "bad"),
-        ("102", "11", "bad"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("who", "choices", "words"),
-    [
-        (11, ["good", "bad"], "found 2 labels of rater '11' for item '101'"),
-        ({"id": 11}, ["good"], "column 'rater': found {'id': '11'}; expected one value"),
-    ],
-)
-def test_what_the_lines_of_the_guide_do_not_take_apart_is_refused(
-    refusal, tmp_path, who, choices, words
-):
-    tasks = [{"id": 101, "annotations": [annotation(who, choices), annotation(12, ["bad"])]}]
-    assert words in refusal(table_of_nested(tmp_path, tasks))

@@ -1,4 +1,7 @@
-"""Every measure gives the values its sources print. One file a measure, named after it; a case is ratings, a value and where it stands."""
+"""Every measure gives the values its sources print.
+
+Each measure has one file with its name. A case names ratings, a value and its place in the source.
+"""
 
 import json
 import tomllib
@@ -41,7 +44,10 @@ def cases():
 
 
 def from_counts(counts):
-    """Raters without a name of their own: the first categories of an item go to the first raters."""
+    """Ratings of raters without names.
+
+    The first categories of an item go to the first raters.
+    """
     return pd.DataFrame(np.vstack([np.repeat(np.arange(len(row)), row) for row in counts]))
 
 

@@ -1,4 +1,7 @@
-"""Every figure the sources print: ours by another road, the verdict on the print, and how a misprint arises."""
+"""Every figure the sources print.
+
+Our value is found in another way. The verdict on the print is tested, and how a misprint arises.
+"""
 
 from itertools import permutations
 from pathlib import Path
@@ -21,7 +24,8 @@ FIGURES = {
 SHAH, UM, CAMPAGNER, SIEGEL, RST = (source.title for source in SOURCES)
 LABORATORIES, T = "5.3, three reference laboratories", "5.3, laboratory T"
 
-# What was computed by hand from the sources' tables, to the digits kept; every other figure agrees or holds.
+# These values were computed by hand from the sources' tables, to the digits kept.
+# Every other figure agrees or holds.
 OURS = {
     (SHAH, LABORATORIES, "κ_F and κ_S: A_o"): 0.8095,
     (SHAH, LABORATORIES, "κ_F: A_e"): 0.4118,

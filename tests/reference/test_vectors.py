@@ -19,10 +19,13 @@ VECTORS = Path(__file__).parents[2].parent / "shared" / "data" / "reference_vect
 CASES = json.loads(VECTORS.read_text())["cases"] if VECTORS.exists() else []
 
 OUT_OF_SCOPE = {
-    "benchmark_altman": "puts a coefficient and its standard error into the bands of a scale of words; there are no ratings in it",
-    "campagner_cabitza_rho_small": "weighs agreement by stated confidence and by each rater's accuracy, known beforehand, and counts an item with one rating; "
+    "benchmark_altman": "puts a coefficient and its standard error into the bands of a scale of "
+    "words; there are no ratings in it",
+    "campagner_cabitza_rho_small": "weighs agreement by stated confidence and by each rater's "
+    "accuracy, known beforehand, and counts an item with one rating; "
     "campagner_cabitza_rho reads guessing off replicates, which the case has none of",
-    "dkpro_sets_dice": "a mean overlap of sets without chance correction, in which two empty sets do not agree; no measure here is one",
+    "dkpro_sets_dice": "a mean overlap of sets without chance correction, in which two empty sets "
+    "do not agree; no measure here is one",
 }
 IN_SCOPE = [case for case in CASES if case["id"] not in OUT_OF_SCOPE]
 ICC_NAMES = {
@@ -82,7 +85,10 @@ def plain(name, level="nominal"):
 
 
 def by_weights(unweighted, weighted, level="ordinal"):
-    """The measure that the case's weights name: unweighted, or weighted with the weights' name in the place of {}."""
+    """The measure that the case's weights name.
+
+    A weighted measure has the name of the weights in the place of {}.
+    """
 
     def run(case):
         weights = case["params"].get("weights", "unweighted")
@@ -194,7 +200,10 @@ def alpha_of_sets(case):
 
 
 def dkpro_masi(one, other):
-    """Passonneau's distance as DKPro reads it: Jaccard's distance times one minus the monotonicity, the empty set inside every other."""
+    """Passonneau's distance as DKPro reads it.
+
+    Jaccard's distance times one minus the monotonicity. The empty set is inside every other set.
+    """
     if one == other:
         return 0.0
     distance = 1 - len(one & other) / len(one | other)

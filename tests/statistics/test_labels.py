@@ -108,7 +108,7 @@ def test_patterns_of_two_rounds_add_by_the_names_of_raters():
     }
 
 
-def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories_of_ratings_that_meet():
+def test_unseen_rows_are_all_splits_of_a_typical_item_between_the_two_most_used_categories():
     seen = CategoryCounts([[0, 3, 0], [0, 0, 3], [1, 0, 0]], [5, 4, 90], scale=THREE)
     possible = seen.with_unseen(3.0)
     assert possible.counts[:3].tolist() == seen.counts.tolist()

@@ -148,7 +148,7 @@ def drawn(name, seed, raters=6, items=90):
 
 
 def swapped(panel, seed):
-    """The same ratings given by others, item by item, and the items in another order."""
+    """The ratings of each item go to other raters, and the items are in another order."""
     rng = np.random.default_rng(seed)
     codes, order = rng.permuted(panel.panel.codes, axis=1), rng.permutation(len(panel.labels))
     patterns = LabelsByRater(

@@ -1,3 +1,5 @@
+"""Numbers and vectors in the place of categories."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,8 +7,7 @@ import pytest
 from agreement_pipeline.engines import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, evidence, resampled
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import (
     Ratings,
     Scale,
@@ -16,9 +17,7 @@ from agreement_pipeline.ratings import (
     ratings_table,
 )
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
-
-INTERVAL = Scale(None, "interval")
-PLANE = Scale(None, "multivariate interval", dimensions=2)
+from tests.statistics.scales import INTERVAL, PLANE
 
 
 def long_table(rows):
@@ -99,7 +98,11 @@ def test_a_label_that_is_not_a_vector_is_refused_with_its_row(label):
             "label": pd.Series(["1|2", label], dtype=object),
         }
     )
-    with pytest.raises(RatingsError, match=r"row 2, column 'label'.*2 finite numbers are required"):
+    with pytest.raises(
+        RatingsError,
+        match=r"row 2, column 'label': found label \[.*\]; expected 2 finite numbers on the "
+        r"multivariate interval level",
+    ):
         Ratings.from_frame(table, PLANE)
 
 
@@ -213,129 +216,6 @@ def test_leaving_a_rater_out_keeps_the_others_columns():
     values = NumbersByRater([[1, 2, 3]], scale=INTERVAL, raters=("a", "b", "c"))
     assert values.without("b").values[0, :, 0].tolist() == [1.0, 3.0]
     assert values.without("b").raters == ("a", "c")
-
-
-def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater():
-    rng = np.random.default_rng(0)
-    values = NumbersByRater(
-        (rng.random((200, 3)) < 0.1).astype(float), scale=INTERVAL, raters="abc"
-    )
-    unseen = values.with_unseen(3.0).values[200:, :, 0].round(9)
-    assert sorted(map(tuple, unseen)) == sorted(
-        [(1, 1, 1)] * 3
-        + [(0, 0, 0)] * 3
-        + [(1, 1, 0), (0, 1, 1), (1, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
-    )
-    assert values.with_unseen(3.0).weights[200:].sum() == pytest.approx(3)
-
-
-def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings_by_rounding():
-    x = 0.9340435159562497
-    seen = NumbersByRater(
-        [[x, x], [x, 0.0], [0.0, x], [x, 0.0], [0.0, x]], scale=Scale(None, "ratio"), raters="ab"
-    )
-    unseen = seen.with_unseen(3.0).values[5:]
-    assert (unseen.min(), unseen.max()) == (0.0, x)
-
-
-def test_the_two_values_of_unseen_items_have_the_mean_variance_and_skewness_of_all_ratings():
-    rng = np.random.default_rng(1)
-    numbers, weights = rng.lognormal(size=(50, 4)), rng.integers(1, 4, 50)
-    unseen = (
-        NumbersByRater(numbers, weights, scale=Scale(None, "ratio"), raters="abcd")
-        .with_unseen(3.0)
-        .values[50:]
-    )
-    low, high = np.unique(unseen.round(12))
-    every = np.repeat(numbers, weights, axis=0).ravel()
-    share = (every.mean() - low) / (high - low)
-    two = [(low, 1 - share), (high, share)]
-    for power in (2, 3):
-        assert sum(p * (x - every.mean()) ** power for x, p in two) == pytest.approx(
-            ((every - every.mean()) ** power).mean()
-        )
-    assert every.min() < low < high < every.max()
-
-
-def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():
-    rng = np.random.default_rng(3)
-    for _ in range(400):
-        numbers = np.where(rng.random((12, 3)) < rng.random(), rng.lognormal(), 0.0)
-        unseen = (
-            NumbersByRater(numbers, scale=Scale(None, "ratio"), raters="abc")
-            .with_unseen(3.0)
-            .values[12:]
-        )
-        assert numbers.min() <= unseen.min() <= unseen.max() <= numbers.max()
-
-
-def test_the_unseen_items_of_two_dimensions_do_not_lie_on_one_line():
-    rng = np.random.default_rng(2)
-    unseen = (
-        NumbersByRater(rng.normal(size=(20, 3, 2)), scale=PLANE, raters="abc")
-        .with_unseen(3.0)
-        .values[20:]
-    )
-    doubled_areas = [abs(np.linalg.det(item[1:] - item[0])) for item in unseen]
-    assert sum(area > 0.5 for area in doubled_areas) == 6
-
-
-def test_unseen_items_hold_as_many_ratings_as_a_typical_item():
-    values = NumbersByRater(
-        [[1, 2, np.nan, np.nan], [3, np.nan, np.nan, 4]], scale=INTERVAL, raters="abcd"
-    )
-    assert set(values.with_unseen(3.0).sizes[2:]) == {2.0}
-
-
-def test_draws_of_values_depend_on_the_seed_alone():
-    values = NumbersByRater(
-        np.random.default_rng(0).normal(size=(10, 3)), scale=INTERVAL, raters="abc"
-    )
-    one, same, other = (next(resampled(values, 5, seed)).weights for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
-
-
-def test_an_expensive_measure_has_400_draws_and_says_so():
-    values = NumbersByRater(
-        np.random.default_rng(0).normal(size=(30, 3)), scale=INTERVAL, raters="abc"
-    )
-    found = estimate("berry_mielke_r", values, Inference(n_resamples=1000))
-    assert len(found.draws) == 400
-    assert found.method.startswith("400 Dirichlet draws")
-    assert len(estimate("icc_1_1", values, Inference(n_resamples=1000)).draws) == 1000
-
-
-def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_its_bounds():
-    """Ten of 400 draws lie beyond a limit at 95 %; at 99 % it would be two."""
-    values = NumbersByRater(
-        np.random.default_rng(0).normal(size=(30, 1))
-        + np.random.default_rng(1).normal(scale=0.1, size=(30, 3)),
-        scale=INTERVAL,
-        raters="abc",
-    )
-    usual, further = (
-        estimate("berry_mielke_r", values, Inference(confidence_level=level))
-        for level in (0.95, 0.99)
-    )
-    assert usual.interval.low > 0.5
-    assert tuple(further.interval) == MEASURES["berry_mielke_r"].bounds
-    assert further.miss_probability(0.5) == 1
-    assert further.method.endswith("too few draws for limits at 99 %")
-    assert estimate("icc_1_1", values, Inference(confidence_level=0.99)).interval.low > 0.5
-
-
-def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
-    monkeypatch.setattr(evidence, "MOST_DRAWN_WEIGHTS", 60_000)
-    values = NumbersByRater(
-        np.random.default_rng(0).normal(size=(40, 2)), scale=INTERVAL, raters="ab"
-    )
-    found = estimate("icc_1_1", values, Inference(n_resamples=3_000))
-    assert len(found.draws) == 1_500
-    assert found.method.startswith("1500 Dirichlet draws")
-    assert estimate("icc_1_1", values, Inference(n_resamples=50)).method.startswith(
-        "Dirichlet draws"
-    )
 
 
 def test_a_crossed_measure_counts_the_items_it_rests_on_and_those_left_out():

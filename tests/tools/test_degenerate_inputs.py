@@ -15,11 +15,13 @@ ONES = dict.fromkeys(HEADLINE, 1)
 NONE = dict.fromkeys(HEADLINE)
 
 EXPECTED = {
-    # Chance read off the labels is 1. AC1's chance is 0 where one category is used alone, and that of S is 1/2 whatever is used.
+    # Chance read off the labels is 1. If one category is used alone, AC1's chance is 0.
+    # The chance of S is always 1/2.
     "All labels equal": NONE
     | {"percent_agreement": 1, "gwet_ac1": 1, "bennett_s": 1, "self_agreement": 1},
-    # 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·7·1 / (8·7). Fleiss: p_e = (7² + 1²) / 8². Cohen: rater a is constant, p_e = 3/4.
-    # AC1: p_e = 2·7/64. ICC: between items 1/8, within 1/8. The classifier is constant: what it could reach is what chance reaches.
+    # 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·7·1 / (8·7). Fleiss: p_e = (7² + 1²) / 8².
+    # Cohen: rater a is constant, p_e = 3/4. AC1: p_e = 2·7/64. ICC: between items 1/8, within 1/8.
+    # The classifier is constant. Its greatest possible agreement is therefore that of chance.
     "All labels equal but one": {
         "percent_agreement": Fraction(3, 4),
         "krippendorff_alpha": 0,
@@ -33,9 +35,11 @@ EXPECTED = {
         "shah_s": None,
         "vanbelle_albert_kappa": None,
     },
-    # Self-agreement: (1 + 1 + 1/2) / 3. Against one rater kappa_va is Cohen's: p_o = 2/3, p_e = 4/9.
+    # Self-agreement: (1 + 1 + 1/2) / 3.
+    # Against one rater kappa_va is Cohen's: p_o = 2/3, p_e = 4/9.
     "One rater": NONE | {"self_agreement": Fraction(5, 6), "vanbelle_albert_kappa": Fraction(2, 5)},
-    # They disagree. Cohen expects no agreement of one who says no and one who says yes: 0. Pooled chance is 1/2: -1. Alpha: D_o = D_e = 1.
+    # The raters disagree. Pooled chance is 1/2, which gives -1. Alpha: D_o = D_e = 1.
+    # Cohen expects no agreement of one rater who gives no and one who gives yes, which gives 0.
     # ICC needs two items. The panel agrees on nothing that a classifier could hit.
     "One item": {
         "percent_agreement": 0,
@@ -50,9 +54,10 @@ EXPECTED = {
         "shah_s": None,
         "vanbelle_albert_kappa": None,
     },
-    # No pair of ratings at all; but every item has one rating that a classifier can be held against, and it says the same.
+    # There is no pair of ratings. But every item has one rating, and the classifier agrees with it.
     "No item rated twice": NONE | {"vanbelle_albert_kappa": 1},
-    # The items with two ratings are all no: nothing that could be disagreed on was seen. AC1 and Bennett's S take chance from the scale: it is under 1.
+    # The items with two ratings are all no, so raters had nothing to disagree on.
+    # AC1 and Bennett's S take chance from the scale. Their chance is under 1.
     "Pairable part constant": ONES
     | dict.fromkeys(
         (
@@ -67,8 +72,9 @@ EXPECTED = {
     ),
     "Perfect agreement in two categories": ONES,
     "Perfect agreement, and a category that nobody used": ONES,
-    # 3 no, 5 yes; 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·15/56. Fleiss: p_e = 34/64. Cohen: p_e = (1·2 + 3·2) / 16.
-    # AC1 over three categories: p_e = 30/64 / 2. S: (3·3/4 - 1) / 2. ICC: between items 11/24, within 1/8. SA: (1 + 1 + 1/2 + 1) / 4.
+    # 3 no, 5 yes; 3 of 4 items agree. Alpha: D_o = 2/8, D_e = 2·15/56. Fleiss: p_e = 34/64.
+    # Cohen: p_e = (1·2 + 3·2) / 16. AC1 over three categories: p_e = 30/64 / 2.
+    # S: (3·3/4 - 1) / 2. ICC: between items 11/24, within 1/8. SA: (1 + 1 + 1/2 + 1) / 4.
     "Some disagreement, and a category that nobody used": {
         "percent_agreement": Fraction(3, 4),
         "krippendorff_alpha": Fraction(8, 15),
@@ -82,7 +88,8 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # The same with two categories: only the chance of AC1, 30/64, and of S, 1/2, is another.
+    # These are the ratings from before with two categories.
+    # Only the chance of AC1, 30/64, and of S, 1/2, is different.
     "Some disagreement": {
         "percent_agreement": Fraction(3, 4),
         "krippendorff_alpha": Fraction(8, 15),
@@ -96,7 +103,8 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # Two raters who agree on 2 of 3 items, 3 labels each, and are the panel. Cohen: p_e = (2·1 + 1·2) / 9.
+    # The two other raters are the panel. They agree on 2 of 3 items and gave 3 labels each.
+    # Cohen: p_e = (2·1 + 1·2) / 9.
     "A rater who rated nothing": {
         "percent_agreement": Fraction(2, 3),
         "krippendorff_alpha": Fraction(4, 9),
@@ -110,7 +118,8 @@ EXPECTED = {
         "shah_s": 1,
         "vanbelle_albert_kappa": 1,
     },
-    # Never the same. Cohen expects that. Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
+    # The raters never agree, as Cohen expects.
+    # Alpha: D_o = 1, D_e = 2·9/30. ICC: nothing between items.
     "Two raters of one category each": {
         "percent_agreement": 0,
         "krippendorff_alpha": Fraction(-2, 3),

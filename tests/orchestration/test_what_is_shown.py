@@ -1,0 +1,169 @@
+"""What the checks and tables of a run show."""
+
+import dagster as dg
+import pandas as pd
+
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import ProjectSettings
+from tests.orchestration.checks import BAD, GOOD, check
+
+
+def test_every_expectation_of_the_contract_has_a_result(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+
+    names = {
+        evaluation.check_name
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.asset_key.path[-1] == "annotations"
+    }
+    assert names == {spec.check for spec in line.project.contract.specs}
+
+
+def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+
+    metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
+    low, value, high = (
+        metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high")
+    )
+    assert low < value <= high <= 1
+
+
+def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_others(line):
+    again = GOOD[GOOD["rater"] == "ana"].assign(occurrence=2)
+    line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
+    result = line.run("w1", "annotations", "intra_rater_agreement")
+
+    records = (
+        result.asset_materializations_for_node("reviews__intra_rater_agreement")[0]
+        .metadata["themselves_and_others"]
+        .records
+    )
+    said = {record.data["scope"]: record.data["reading"] for record in records}
+    assert said["rater ana"] == "agrees with themselves and with the others"
+    assert said["rater ben"].startswith(
+        "cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice"
+    )
+
+
+def test_raters_with_few_replicates_are_shown_drawn_towards_the_pool(line):
+    again = GOOD[GOOD["rater"].isin(["ana", "ben"])].groupby("rater").head(6).assign(occurrence=2)
+    again.iloc[0, again.columns.get_loc("label")] = next(
+        label for label in set(GOOD["label"]) if label != again.iloc[0]["label"]
+    )
+    line.deliver("w1", pd.concat([GOOD.assign(occurrence=1), again]))
+    result = line.run("w1", "annotations", "intra_rater_agreement")
+
+    metadata = result.asset_materializations_for_node("reviews__intra_rater_agreement")[0].metadata
+    raters = {
+        record.data["rater"]: record.data
+        for record in metadata["self_agreement_towards_the_pool"].records
+    }
+    assert sorted(raters) == ["ana", "ben"]
+    assert all(
+        "shrunk towards the pool of 2 raters" in found["how"] and found["items"] == "6"
+        for found in raters.values()
+    )
+    values = sorted(float(found["value"]) for found in raters.values())
+    assert 5 / 6 < values[0] < values[1] < 1
+
+
+def test_disputed_items_come_with_their_share_of_all_disagreement(line):
+    line.settings = ProjectSettings(
+        **{**line.settings.model_dump(), "scale": {"level": "interval", "categories": [1, 2, 3]}}
+    )
+    line.deliver(
+        "w1",
+        pd.DataFrame(
+            {"item": list("aabbccd"), "rater": list("xyxyxyx"), "label": [1, 3, 2, 2, 1, 2, 3]}
+        ),
+    )
+    result = line.run("w1", "annotations", "disputed_items")
+
+    metadata = result.asset_materializations_for_node("reviews__disputed_items")[0].metadata
+    assert metadata["disputed_items"].value == 2
+    records = [record.data for record in metadata["most_disputed"].records]
+    assert [(record["id"], record["share"]) for record in records] == [
+        ("a", "0.80000"),
+        ("c", "0.20000"),
+    ]
+
+
+def test_the_history_shows_every_round_with_its_decision(line):
+    line.deliver("w1", GOOD)
+    line.deliver("w2", BAD)
+    line.run("w1")
+    line.run("w2")
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
+    held = check(result, "no_round_held")
+
+    assert not held.passed
+    assert held.description == "held: w2"
+
+
+def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:
+    """What the check says of all rounds, and what the table shows."""
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
+    (event,) = result.get_asset_materialization_events()
+    return check(result, "no_round_held"), event.materialization.metadata
+
+
+def judge(line, round_name: str) -> None:
+    """Run what the decision rests on, and the decision."""
+    line.run(round_name, "annotations")
+    line.run(round_name, "acceptability")
+
+
+def test_a_refused_round_stands_in_the_history_as_not_judged(line):
+    line.deliver("w1", GOOD)
+    line.deliver("w2", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    for name in ("w1", "w2"):
+        judge(line, name)
+    said, shown = history_of(line)
+
+    assert not said.passed
+    assert said.description == "not judged: ['w2']; if the round's run failed, it says why"
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
+        ("w1", "admitted"),
+        ("w2", "not judged"),
+    ]
+    assert (
+        shown["rounds"].value,
+        shown["held_rounds"].value,
+        shown["rounds_not_judged"].value,
+    ) == (2, 0, 1)
+    assert "says why" in shown["history"].records[1].data["reason"]
+
+
+def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(line):
+    line.deliver("w1", GOOD)
+    judge(line, "w1")
+    assert history_of(line)[0].description == "every round is admitted"
+    line.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    judge(line, "w1")
+    said, shown = history_of(line)
+
+    assert not said.passed
+    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
+        ("w1", "admitted"),
+        ("w1", "not judged"),
+    ]
+
+
+def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
+    line.deliver("w1", GOOD)
+    line.run("w1", "annotations")
+    said, shown = history_of(line)
+
+    assert said.description == "held: w1"
+    assert [row.data["decision"] for row in shown["history"].records] == ["pending"]

@@ -1,0 +1,232 @@
+"""A file that is not whole is refused with its place."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from agreement_pipeline.readers import UNFINISHED
+from tests.readers.texts import GOOD
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("round.csv", "", "round.csv: found 0 bytes; expected a table with at least one rating"),
+        ("round.csv", b"\xef\xbb\xbf \n\n", "round.csv: found nothing but blanks"),
+        ("round.jsonl", "", "round.jsonl: found 0 bytes"),
+        ("round.parquet", b"", "round.parquet: found 0 bytes"),
+        (
+            "round.csv",
+            "item,rater,label\n",
+            "round.csv: found no row of data; expected at least one rating",
+        ),
+        (
+            "round.csv",
+            "\nitem,rater,label\ni1,ana,yes\n",
+            "round.csv: row 1: found a blank line; expected the names of the columns",
+        ),
+        (
+            "round.csv",
+            "item,rater,label\ni1,ana,\n\n",
+            "round.csv: column 'label': found no label in 2 rows; expected at least one rating",
+        ),
+        (
+            "round.csv",
+            GOOD.encode("utf-16"),
+            "round.csv: line 1: found a NUL byte; expected text",
+        ),
+        ("round.csv", GOOD + "i3,ana,\0\n", "round.csv: line 5: found a NUL byte"),
+        (
+            "round.csv",
+            GOOD.encode() + "i3,ana,déjà\n".encode("latin-1"),
+            "round.csv: line 5: found byte 0xe9, which is not UTF-8; expected UTF-8 text",
+        ),
+        (
+            "round.csv",
+            GOOD + "i3,ana\n",
+            "round.csv: row 5: found 2 cells; expected 3, as in the header",
+        ),
+        (
+            "round.csv",
+            GOOD + "i3,ana,yes,no\n",
+            "round.csv: row 5: found 4 cells; expected 3, as in the header",
+        ),
+        (
+            "round.csv",
+            GOOD + 'i3,ana,"yes\ni4,ana,no\n',
+            "round.csv: row 5: found text that is not readable as delimited text (unexpected end "
+            "of data)",
+        ),
+        (
+            "round.csv",
+            GOOD + 'i3,ana,"yes"no\n',
+            "round.csv: row 5: found text that is not readable as delimited text",
+        ),
+        (
+            "round.csv",
+            "item,rater,label,label\ni,a,x,y\n",
+            "round.csv: row 1: found columns ['label'] twice; expected each once",
+        ),
+        (
+            "round.csv",
+            GOOD.replace(",", ";"),
+            "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected "
+            "columns separated by ','",
+        ),
+        (
+            "round.csv",
+            GOOD.replace(",", "\t"),
+            "that holds '\\t'; expected columns separated by ','",
+        ),
+        (
+            "round.tsv",
+            GOOD,
+            "round.tsv: row 1: found one column, 'item,rater,label', that holds ','; expected "
+            "columns separated by '\\t'",
+        ),
+        (
+            "round.xlsx",
+            "PK",
+            "round.xlsx: found a name ending in '.xlsx'; expected one of ['.csv', '.tsv', "
+            "'.jsonl', '.ndjson', '.parquet']",
+        ),
+        ("round", GOOD, "round: found a name ending in ''; expected one of ['.csv'"),
+        (
+            "round.jsonl",
+            '{"item": "i1", "rater": "ana", "label": "yes"}\n{"item": "i1", "ra',
+            "round.jsonl: row 2: found a last line that is cut off",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1"\n{"item": "i1"}\n',
+            "round.jsonl: row 1: found text that is not readable as JSON",
+        ),
+        ("round.jsonl", "[" * 100_000, "round.jsonl: row 1: found a last line that is cut off"),
+        (
+            "round.jsonl",
+            '["i1", "ana", "yes"]\n',
+            'round.jsonl: row 1: found \'["i1", "ana", "yes"]\'; expected a JSON object in every '
+            "line",
+        ),
+        (
+            "round.jsonl",
+            r'{"item": "a \ud83d", "rater": "a", "label": "x"}',
+            r"round.jsonl: row 1: found half a character (\ud83d); expected whole characters",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i1", "item": "i2"}\n',
+            "round.jsonl: row 1: found columns ['item'] twice",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
+            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. "
+            "Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": ["positive"]}\n',
+            "column 'label': found ['positive']; expected one value, or null. Write one label for "
+            "each rating: the value itself, as 'positive'.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
+            "found [{'id': 'x'}]; expected one value, or null. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": {"id": "3"}, "rater": "a", "label": "x"}\n',
+            "round.jsonl: row 1, column 'item': found {'id': '3'}; expected one value",
+        ),
+        ("round.parquet", GOOD, "round.parquet: found no whole Parquet file"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_place(saved, refusal, tmp_path, name, content, words):
+    assert words in refusal(saved(tmp_path, name, content))
+
+
+@pytest.mark.parametrize("ending", UNFINISHED)
+def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, tmp_path, ending):
+    words = refusal(saved(tmp_path, f"round.csv{ending}", GOOD))
+    assert words.startswith(
+        f"round.csv{ending}: found a name ending in {ending!r}, which means that the file is still "
+        f"being written; expected a finished file. Wait"
+    )
+
+
+@pytest.mark.parametrize("more", [b"i3,ana,yes\n", b""])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    saved, refusal, tmp_path, monkeypatch, more
+):
+    path = saved(tmp_path, "round.csv", GOOD)
+    read = Path.read_bytes
+
+    def read_and_change(this):
+        data = read(this)
+        this.write_bytes(data + more)
+        os.utime(this, (1, 1))
+        return data
+
+    monkeypatch.setattr(Path, "read_bytes", read_and_change)
+    words = refusal(path)
+    assert (
+        f"round.csv: found a change while the file was read ({len(GOOD)} bytes before, "
+        f"{len(GOOD) + len(more)} after); expected a finished file" in words
+    )
+
+
+def test_a_truncated_parquet_file_is_refused(saved, refusal, tmp_path):
+    whole = tmp_path / "whole.parquet"
+    pq.write_table(pa.table({"item": ["i1"], "rater": ["ana"], "label": ["yes"]}), whole)
+    assert "cut.parquet: found no whole Parquet file (" in refusal(
+        saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20])
+    )
+
+
+def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
+    path = tmp_path / "labels.parquet"
+    pd.DataFrame({"item": ["i1"], "rater": ["Zoe"], "label": ["yes"]}).to_parquet(
+        path, compression=None
+    )
+    path.write_bytes(path.read_bytes().replace(b"Zoe", b"\xe3na"))
+    assert "found no whole Parquet file" in refusal(path)
+
+
+def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):
+    arrays = [pa.array(["a"])] * 4
+    pq.write_table(
+        pa.Table.from_arrays(arrays, names=["item", "rater", "label", "label"]),
+        tmp_path / "round.parquet",
+    )
+    assert "round.parquet: found columns ['label'] twice" in refusal(tmp_path / "round.parquet")
+
+
+def test_a_parquet_file_without_rows_is_refused(refusal, tmp_path):
+    pq.write_table(pa.table({"item": pa.array([], pa.string())}), tmp_path / "round.parquet")
+    assert "round.parquet: found no row of data" in refusal(tmp_path / "round.parquet")
+
+
+def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
+    assert f"{tmp_path / 'none.csv'}: found no such file; expected a table" in refusal(
+        tmp_path / "none.csv"
+    )
+    assert f"{tmp_path}: found a folder; expected a file" in refusal(tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
+    saved, refusal, tmp_path, monkeypatch
+):
+    def denied(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    assert (
+        "round.csv: found a file that cannot be read (Permission denied); expected a readable file"
+        in refusal(saved(tmp_path, "round.csv", GOOD))
+    )

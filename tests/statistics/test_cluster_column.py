@@ -1,0 +1,148 @@
+"""The column of clusters: how it is read, its digest and its bytes."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import ratings_of, ratings_table
+from agreement_pipeline.readers import Columns, read
+from agreement_pipeline.store import Store
+from tests.statistics.documents import TWO, documents, ratings, without_clusters
+
+
+def test_any_column_may_be_named_as_the_clusters(tmp_path):
+    documents(n=3).rename(columns={"cluster": "document_id"}).to_csv(
+        tmp_path / "export.csv", index=False
+    )
+    found = read(tmp_path / "export.csv", Columns(cluster="document_id"), scale=TWO)
+    assert found.contents["cluster"].loc["002-5"] == "document 2"
+    assert found.cluster_of.loc[["000-0", "000-7", "001-0", "002-3"]].tolist() == [0, 0, 1, 2]
+    assert read(tmp_path / "export.csv", scale=TWO).cluster_of is None
+
+
+def test_a_wide_table_has_clusters_too(tmp_path):
+    (tmp_path / "wide.csv").write_text("item,doc,ana,ben\ni1,1,yes,no\ni2,1,no,\ni3,2,yes,yes\n")
+    found = read(
+        tmp_path / "wide.csv",
+        Columns(cluster="doc", raters=("ana", "ben")),
+        layout="wide",
+        scale=TWO,
+    )
+    assert found.contents["cluster"].to_dict() == {"i1": "1", "i2": "1", "i3": "2"}
+    assert found.raters == ("ana", "ben")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            "i2,ben,no,",
+            r"export.csv: row 5, column 'doc': found no cluster, and others have one; "
+            r"expected one for every item, or for none. Fill it in",
+        ),
+        ("i2,ben,no,  ", r"export.csv: row 5, column 'doc': found no cluster"),
+        ("i3,ben,,", r"export.csv: row 5, column 'doc': found no cluster"),
+        (
+            "i2,ben,no,d9",
+            r"export.csv: rows \[4, 5\], column 'doc': found item 'i2' in clusters "
+            r"\['d2', 'd9'\]; expected one of each item. Correct",
+        ),
+    ],
+)
+def test_an_item_in_two_clusters_or_beside_others_in_none_is_refused(tmp_path, row, message):
+    (tmp_path / "export.csv").write_text(
+        f"item,rater,label,doc\ni1,ana,yes,d1\ni1,ben,yes,d1\ni2,ana,no,d2\n{row}\n"
+    )
+    with pytest.raises(RatingsError, match=message):
+        read(tmp_path / "export.csv", Columns(cluster="doc"), scale=TWO)
+
+
+@pytest.mark.parametrize("alike", ["Document 1", "document 1 ", "d\u043ecument 1"])
+def test_clusters_that_print_alike_are_not_taken_for_several(tmp_path, alike):
+    frame = documents(n=3, sentences=1)
+    frame.loc[frame["item"] == "002-0", "cluster"] = alike
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    with pytest.raises(
+        RatingsError,
+        match=r"labels\.csv: .*column 'cluster'.*: found clusters .*, which print alike; "
+        r"expected names that do not",
+    ):
+        read(tmp_path / "labels.csv", Columns(), scale=TWO)
+
+
+def test_a_column_that_is_not_there_is_missed_by_name(tmp_path):
+    documents(n=2).rename(columns={"cluster": "document_id"}).to_csv(
+        tmp_path / "export.csv", index=False
+    )
+    with pytest.raises(
+        RatingsError,
+        match=r"found no columns \['text_id'\] .* Did you mean cluster: 'document_id'\?",
+    ):
+        read(tmp_path / "export.csv", Columns(cluster="text_id"), scale=TWO)
+
+
+def test_numbers_and_their_text_name_the_same_cluster():
+    frame = documents(n=3)
+    frame["cluster"] = [
+        int(name.split()[-1]) if number % 2 else name.split()[-1]
+        for number, name in enumerate(frame["cluster"])
+    ]
+    assert ratings(frame).cluster_of.nunique() == 3
+
+
+# The digest and the bytes
+
+
+def test_the_digest_of_a_round_without_clusters_is_what_it_was_before_there_were_any():
+    rows = [
+        ("i1", "ana", "yes", 1),
+        ("i1", "ben", "no", 1),
+        ("i1", "ben", "yes", 2),
+        ("i2", "ana", "no", 1),
+        ("i2", "ben", "no", 1),
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    found = [
+        ratings(each, classifiers=()).digest[:16]
+        for each in (frame, frame.assign(text="t", gold="no"), frame.assign(confidence=0.5))
+    ]
+    assert found == [
+        "420b433d439a8628",
+        "a561171569c872f5",
+        "331f5a46e4786dfa",
+    ]  # computed by the version before
+
+
+def test_the_digest_binds_which_items_stand_together_and_not_what_that_is_called():
+    frame = documents(n=4)
+    digest = ratings(frame).digest
+    assert digest != ratings(without_clusters(frame)).digest
+    assert (
+        digest
+        == ratings(
+            frame.assign(cluster=frame["cluster"].map(lambda name: f"z{9 - int(name[-1])}"))
+        ).digest
+    )
+    assert (
+        digest
+        != ratings(
+            frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
+        ).digest
+    )
+    assert digest != ratings(frame.assign(cluster="one")).digest
+    assert digest != ratings(frame.assign(text="t")).digest
+
+
+def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
+    found = ratings(documents(n=3))
+    again = ratings_of(ratings_table(found), TWO, source="here")
+    assert again.contents.equals(found.contents)
+    assert again.digest == found.digest == found.renamed({"r0": "zoe"}).digest
+
+
+def test_the_store_gives_them_back(tmp_path):
+    documents(n=3).to_csv(tmp_path / "export.csv", index=False)
+    found = read(tmp_path / "export.csv", scale=TWO)
+    store = Store(tmp_path / "store", salt=b"a salt for tests")
+    store.ingest("r1", found, tmp_path / "export.csv")
+    assert store.ratings("r1").cluster_of.equals(found.cluster_of)

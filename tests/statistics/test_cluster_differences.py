@@ -1,0 +1,131 @@
+"""Differences between rounds in clusters, and what clusters rule out."""
+
+import pytest
+
+from agreement_pipeline.engines import Memory
+from agreement_pipeline.errors import AgreementError, RatingsError
+from agreement_pipeline.estimates import (
+    between_classifiers,
+    between_raters,
+    between_rounds,
+    shrunken_self_agreement,
+)
+from agreement_pipeline.estimates.comparison import between_measures
+from agreement_pipeline.estimates.differences import difference
+from agreement_pipeline.estimates.sides import Side
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.statistics import Clusters, LabelsByRater
+from tests.statistics.documents import TWO, documents, ratings, width, without_clusters
+
+
+def panel_of(ratings):
+    return Memory().labels(ratings, ("r3",)).against("r3")
+
+
+def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
+    frame = documents(8)
+    assert alternative_annotator_test(panel_of(ratings(without_clusters(frame)))).undefined is None
+    found = alternative_annotator_test(panel_of(ratings(frame)))
+    assert (found.winning_rate, found.comparisons) == (None, ())
+    assert (
+        found.undefined
+        == "items come in clusters, but the test assumes that each is drawn independently"
+    )
+
+
+def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
+    found = shrunken_self_agreement(Memory().replicated_labels(ratings(documents(8))))
+    assert {estimate.undefined for estimate in found} == {
+        "items come in clusters, and the beta distribution takes each as drawn by itself"
+    }
+    assert len(found) == 3
+
+
+# Differences
+
+
+def test_both_sides_of_a_difference_are_drawn_by_cluster():
+    frame = documents(9)
+    for compare in (
+        lambda each: between_raters(
+            each, "schouten_kappa", "r0", "r1", Inference(n_resamples=2000)
+        ),
+        lambda each: between_measures(
+            each, "krippendorff_alpha", "self_agreement", Inference(n_resamples=2000)
+        ),
+        lambda each: between_measures(
+            each, "krippendorff_alpha", "percent_agreement", Inference(n_resamples=2000)
+        ),
+        lambda each: between_classifiers(
+            each, "vanbelle_albert_kappa", "r2", "r3", Inference(n_resamples=2000)
+        ),
+    ):
+        found, plain = (
+            compare(ratings(each, classifiers=("r2", "r3")))
+            for each in (frame, without_clusters(frame))
+        )
+        assert found.value == pytest.approx(plain.value)
+        assert width(found) > 1.15 * width(plain)
+        assert "whole clusters" in found.method
+        assert "whole clusters" not in plain.method
+
+
+def test_two_rounds_are_paired_by_the_clusters_they_share():
+    one = documents(10)
+    again = one.assign(label=one["label"].where(one["rater"] != "r1", "no"))
+    paired, plain = (
+        between_rounds(*(ratings(drop(each)) for each in (one, again)), "krippendorff_alpha")
+        for drop in (lambda f: f, without_clusters)
+    )
+    assert (paired.n_shared, plain.n_shared) == (240, 240)
+    assert width(paired) > 1.3 * width(plain)
+    halves = [one[one["item"].str[-1].isin(list(digits))] for digits in ("0123", "4567")]
+    together = between_rounds(*map(ratings, halves), "krippendorff_alpha")
+    apart = between_rounds(
+        ratings(halves[0]),
+        ratings(halves[1].assign(cluster="other " + halves[1]["cluster"])),
+        "krippendorff_alpha",
+    )
+    assert (together.n_shared, apart.n_shared) == (0, None)
+    assert together.method.endswith("whole clusters; paired by cluster")
+    assert together.value == pytest.approx(apart.value)
+    assert width(together) < 0.85 * width(apart)
+
+
+def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
+    frame = documents(11, n=4)
+    with pytest.raises(
+        RatingsError,
+        match="a round with clusters and one without found; both or neither are required",
+    ):
+        between_rounds(ratings(frame), ratings(without_clusters(frame)), "krippendorff_alpha")
+    other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
+    with pytest.raises(
+        RatingsError,
+        match=r"items \['000-0'\] in different clusters of the two rounds found; "
+        "one is required of each item",
+    ):
+        between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
+    with pytest.raises(
+        AgreementError,
+        match="found 4 shared clusters; expected a measure of first labels on a list of categories",
+    ):
+        between_rounds(
+            ratings(frame[frame["item"].str[-1] < "4"]),
+            ratings(frame[frame["item"].str[-1] >= "4"]),
+            "self_agreement",
+        )
+
+
+def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_are_refused():
+    seen = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=TWO, raters="ab")
+    one, two = (seen.in_clusters(Clusters.named(names)) for names in ([0, 0, 0], [0, 0, 1]))
+    found = difference(
+        Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
+    )
+    assert found.undefined.startswith("a: agreement is read on items of 1 cluster; 2 are required")
+    with pytest.raises(AgreementError, match="expected the same items row by row"):
+        difference(
+            Side("a", "percent_agreement", two), Side("b", "percent_agreement", seen), shared=10
+        )
