@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agreement_pipeline.text import TABLE
+
 if TYPE_CHECKING:
     import pandas as pd
-
-DIGITS = 5
 
 
 class Tabular:
@@ -25,7 +25,7 @@ class Tabular:
     def _repr_html_(self) -> str:
         frame = self.to_frame().dropna(axis="columns", how="all")
         shown = frame.astype(object).where(frame.notna(), "")
-        return shown.to_html(index=False, border=0, float_format=f"{{:.{DIGITS}f}}".format)
+        return shown.to_html(index=False, border=0, float_format=f"{{:{TABLE}}}".format)
 
 
 T = TypeVar("T", bound=Tabular)

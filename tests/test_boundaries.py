@@ -11,10 +11,9 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors tables text version",
-    "mistakes",
-    "yaml_files",
-    "ratings",
+    "errors text version",
+    "mistakes tables",
+    "yaml_files ratings",
     "readers contract statistics store",
     "engines measures",
     "intervals",

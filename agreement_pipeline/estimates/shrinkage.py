@@ -79,6 +79,7 @@ def shrunken_self_agreement(
     --------
     >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.statistics import LabelsByRater
+    from agreement_pipeline.text import in_words
     >>> first = LabelsByRater([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> labels, raters = [[2, 0]] * 10 + [[2, 0], [1, 1]], [0] * 10 + [1] * 2
     >>> cells = ReplicatedLabels(labels, range(12), raters, first)
@@ -110,7 +111,7 @@ def shrunken_self_agreement(
             agreeing + mass * mean, met - agreeing + mass * (1 - mean), size=inference.n_resamples
         )
         method = (
-            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {mean:.3f}, "
+            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
             f"by {mass:.1f} items; these raters"
         )
         found.append(

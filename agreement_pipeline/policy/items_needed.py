@@ -27,6 +27,7 @@ from agreement_pipeline.policy.populations import (
 )
 from agreement_pipeline.statistics import Clusters, Statistic
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import in_words
 
 N_ROUNDS = 2_000
 N_RESAMPLES = 1_000
@@ -170,7 +171,7 @@ def plan_measure(
     asked = (measure, expected, reliable, probability, mean_labels(population))
     if not expected > reliable:
         why = (
-            f"the agreement expected, {expected:.3f}, is no more than {reliable:g}: "
+            f"the agreement expected, {in_words(expected)}, is no more than {reliable:g}: "
             "more items would only make that surer"
         )
         return Plan(*asked, None, None, (), why)
