@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference

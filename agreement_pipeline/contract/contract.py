@@ -58,8 +58,8 @@ class Contract:
 
     Examples
     --------
-    >>> [spec.check for spec in Contract.default().specs if spec.table == "items"]
-    ['items_present', 'raters_per_item', 'replicated_items']
+    >>> {spec.table for spec in Contract.default().specs} == {"rows", "items"}
+    True
     """
 
     __pydantic_config__ = CLOSED

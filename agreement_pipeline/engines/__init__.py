@@ -1,6 +1,11 @@
-"""From `Ratings` to sufficient statistics: one engine a file."""
+"""From `Ratings` to sufficient statistics: one engine a file. A file in this folder is enough."""
 
-from agreement_pipeline.engines.memory import Memory
+from importlib import import_module
+from pkgutil import iter_modules
+
 from agreement_pipeline.engines.protocol import ENGINES, Engine, engine_for
 
-__all__ = ["ENGINES", "Engine", "Memory", "engine_for"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["ENGINES", "Engine", "engine_for"]

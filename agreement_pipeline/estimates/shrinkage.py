@@ -13,6 +13,7 @@ from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
+from agreement_pipeline.text import in_words
 
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"

@@ -14,7 +14,6 @@ from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     frame_table,
-    plot,
     rendered,
 )
 from agreement_pipeline.orchestration.steps import (
@@ -32,14 +31,9 @@ from agreement_pipeline.report import (
     delivery,
     details,
     disputed,
-    estimate_rows,
-    headline_numbers,
-    history_figure,
-    interval_figure,
+    history,
     patterns,
-    round_counts,
     round_table,
-    round_text,
 )
 
 AGREEMENT = ("inter_rater_agreement", "intra_rater_agreement", "classifier_agreement")
@@ -155,11 +149,7 @@ def agreement_history(project: Project) -> Result:
     rounds = round_table(project.store, [delivered.round for delivered in project.due()])
     return dg.MaterializeResult(
         check_results=[checks.history_result(key_of(project, "agreement_history"), rounds)],
-        metadata={
-            **rendered(round_counts(rounds)),
-            **plot("plot", lambda: history_figure(rounds)),
-            "history": frame_table(round_text(rounds)),
-        },
+        metadata=rendered(history(rounds)),
     )
 
 
@@ -186,12 +176,7 @@ def _agreement(project: Project, round_name: str, name: str, question: Question)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
-        metadata={
-            **plot("intervals", lambda: interval_figure(found)),
-            **rendered(details(question, ratings, policy)),
-            "estimates": frame_table(estimate_rows(found)),
-            **rendered(headline_numbers(found)),
-        },
+        metadata=rendered(details(question, ratings, policy, found)),
     )
 
 

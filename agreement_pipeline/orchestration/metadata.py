@@ -1,7 +1,7 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dagster as dg
@@ -10,19 +10,22 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.policy import Decision
-from agreement_pipeline.report import Content, Section, decision_word, verdict_rows
+from agreement_pipeline.report import Content, Plot, Section, decision_word, verdict_rows
 
 MAX_ROWS = 100
 
 
 def rendered(section: Section) -> dict[str, Any]:
     """A section as metadata. Names without content are left out."""
-    return {name: _content(found) for name, found in section.items() if found is not None}
+    shown = {name: _content(name, found) for name, found in section.items()}
+    return {name: content for name, content in shown.items() if content is not None}
 
 
-def _content(found: Content) -> Any:
+def _content(name: str, found: Content) -> Any:
     if isinstance(found, pd.DataFrame):
         return frame_table(found)
+    if callable(found):
+        return _plot(name, found)
     return number(found) if isinstance(found, float) else found
 
 
@@ -31,15 +34,13 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
-def plot(name: str, draw: Callable[[], str | None]) -> dict[str, Any]:
-    """An image as metadata. If plotting is not installed, the text says how to install it."""
+def _plot(name: str, draw: Plot) -> Any:
+    """An image. If plotting is not installed, a text says how to install it."""
     try:
         image = draw()
     except MissingExtraError as error:
-        return {name: str(error)}
-    if image is None:
-        return {}
-    return {name: dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")}
+        return str(error)
+    return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
 def decision_metadata(decision: Decision) -> dict[str, Any]:

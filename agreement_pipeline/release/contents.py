@@ -23,6 +23,7 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.release.card import card
 from agreement_pipeline.release.croissant import croissant
 from agreement_pipeline.release.members import Member, called
+from agreement_pipeline.release.same import EACH, Paths
 from agreement_pipeline.release.tables import labels_of, tables_of
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.version import __version__
@@ -36,6 +37,27 @@ CROISSANT = "croissant.json"
 README = "README.md"
 MANIFEST = "manifest.json"
 WITHDRAWN = "WITHDRAWN.json"
+
+VERSION: Paths = frozenset({(EACH, "code_version")})
+WORDING: Paths = VERSION | {
+    (EACH, "reasons"),
+    (EACH, "verdicts", EACH, "reason"),
+    (EACH, "findings", EACH, "description"),
+    ("rounds", EACH, "estimates", EACH, "method"),
+    ("rounds", EACH, "estimates", EACH, "undefined"),
+    ("rounds", EACH, "estimates", EACH, "convention"),
+}
+DOCUMENTS: Mapping[str, Paths | None] = {
+    DECISION: WORDING,
+    REPORT: WORDING,
+    POLICY: frozenset(),
+    README: None,
+    CROISSANT: None,
+}
+"""Every file of a release that `documents` makes, with how a proof compares it.
+
+A set of places: the file is JSON, and these places hold words. None: the whole file is words.
+"""
 
 
 def contents(

@@ -11,12 +11,8 @@ import pyarrow as pa
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.ratings import parquet_table
 from agreement_pipeline.release.contents import (
-    CROISSANT,
-    DECISION,
+    DOCUMENTS,
     MANIFEST,
-    POLICY,
-    README,
-    REPORT,
     WITHDRAWN,
     as_json,
 )
@@ -24,7 +20,7 @@ from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
-REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, REPORT, POLICY, DECISION, README, CROISSANT})
+REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 
 
 def read_folder(path: Folder) -> dict[str, bytes]:

@@ -19,13 +19,13 @@ from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import CONTENT, EXTRAS, Ratings, Scale, ratings_of, resolved
 from agreement_pipeline.release.contents import (
-    CROISSANT,
     DECISION,
+    DOCUMENTS,
     MANIFEST,
     POLICY,
-    README,
-    REPORT,
     SCHEMA,
+    VERSION,
+    WORDING,
     as_json,
     decisions_of,
     documents,
@@ -33,7 +33,7 @@ from agreement_pipeline.release.contents import (
 )
 from agreement_pipeline.release.folder import json_in, table_in
 from agreement_pipeline.release.members import Member, gold_in
-from agreement_pipeline.release.same import EACH, Paths, difference, same_rows
+from agreement_pipeline.release.same import Paths, difference, same_rows
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -45,15 +45,6 @@ from agreement_pipeline.store import Folder, check_round_name, digest_of
 from agreement_pipeline.version import __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
-VERSION: Paths = frozenset({(EACH, "code_version")})
-WORDING: Paths = VERSION | {
-    (EACH, "reasons"),
-    (EACH, "verdicts", EACH, "reason"),
-    (EACH, "findings", EACH, "description"),
-    ("rounds", EACH, "estimates", EACH, "method"),
-    ("rounds", EACH, "estimates", EACH, "undefined"),
-    ("rounds", EACH, "estimates", EACH, "convention"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +128,10 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     tables = tables_of(members, labels, by.scale)
     written = {name: (table.schema, digest_of(data[name])) for name, table in tables.items()}
     derived = documents(project, members, labels, policy, contract, by.scale, written)
-    _refuse_other(path, REPORT, json_in(data, REPORT, path), json.loads(derived[REPORT]), WORDING)
-    _refuse_other(path, POLICY, json_in(data, POLICY, path), json.loads(derived[POLICY]))
+    for name, words in DOCUMENTS.items():
+        if words is not None:
+            found, again = json_in(data, name, path), json.loads(derived[name])
+            _refuse_other(path, name, found, again, words)
     _refuse_unread(path, annotations, tables[ANNOTATIONS])
     for name in (TRAIN, UNRESOLVED):
         _refuse_other_rows(path, name, table_in(data, name, path), tables[name])
@@ -295,10 +288,12 @@ def _refuse_other_words(
     """Refuse words that the annotations do not give. The numbers were compared before."""
     reworded = [
         difference(json_in(data, name, path), json.loads(derived[name]), name, VERSION)
-        for name in (DECISION, REPORT)
+        for name, words in DOCUMENTS.items()
+        if words
     ]
+    texts = [name for name, words in DOCUMENTS.items() if words is None]
     found = [each for each in reworded if each] + [
-        f"{name} is another text" for name in (README, CROISSANT) if data[name] != derived[name]
+        f"{name} is another text" for name in texts if data[name] != derived[name]
     ]
     if found:
         raise ReleaseInvalidError(

@@ -3,19 +3,19 @@
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
-from agreement_pipeline.report.figures import history_figure, interval_figure, plan_figure
-from agreement_pipeline.report.headlines import headline_numbers, headlines, why_undefined
+from agreement_pipeline.report.figures import plan_figure
+from agreement_pipeline.report.headlines import headlines, why_undefined
 from agreement_pipeline.report.history import (
     admitted_rounds,
     decision_word,
     event_table,
+    history,
     not_admitted,
-    round_counts,
     round_table,
     round_text,
 )
 from agreement_pipeline.report.patterns import patterns
-from agreement_pipeline.report.section import Content, Section
+from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.tables import (
     difference_rows,
     estimate_rows,
@@ -28,6 +28,7 @@ from agreement_pipeline.report.tables import (
 
 __all__ = [
     "Content",
+    "Plot",
     "Section",
     "admitted_rounds",
     "decision_word",
@@ -37,17 +38,14 @@ __all__ = [
     "disputed",
     "estimate_rows",
     "event_table",
-    "headline_numbers",
     "headlines",
-    "history_figure",
-    "interval_figure",
+    "history",
     "not_admitted",
     "note",
     "patterns",
     "plan_figure",
     "plan_rows",
     "printable",
-    "round_counts",
     "round_table",
     "round_text",
     "text_table",

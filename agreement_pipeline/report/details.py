@@ -1,15 +1,20 @@
-"""The tables that stand beside the estimates of a question."""
+"""What is shown of a question: a plot of the estimates, and tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
+from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.figures import interval_figure
+from agreement_pipeline.report.headlines import headline_numbers
 from agreement_pipeline.report.pool import towards_the_pool
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.report.standing_in import standing_in
+from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.themselves_and_others import themselves_and_others
 
 DETAILS: Mapping[Question, Mapping[str, Callable[[Ratings, Policy], pd.DataFrame | None]]] = {
@@ -22,6 +27,17 @@ DETAILS: Mapping[Question, Mapping[str, Callable[[Ratings, Policy], pd.DataFrame
 }
 
 
-def details(question: Question, ratings: Ratings, policy: Policy) -> Section:
-    """The tables of one question. None stands for a table that the ratings do not allow."""
-    return {name: table(ratings, policy) for name, table in DETAILS[question].items()}
+def details(
+    question: Question, ratings: Ratings, policy: Policy, estimates: Sequence[Estimate]
+) -> Section:
+    """The plot, the tables and the headline numbers of one question.
+
+    None stands for a table that the ratings do not allow.
+    """
+    tables = {name: table(ratings, policy) for name, table in DETAILS[question].items()}
+    return {
+        "intervals": partial(interval_figure, estimates),
+        **tables,
+        "estimates": estimate_rows(estimates),
+        **headline_numbers(estimates),
+    }

@@ -1,10 +1,12 @@
 """The rounds of a project as its store remembers them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.store import Store
 from agreement_pipeline.text import in_words, interval, listed
@@ -72,6 +74,15 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "reason": rounds["reason"].map(_without_numbers),
         }
     )
+
+
+def history(rounds: pd.DataFrame) -> Section:
+    """The counts of rounds, the plot of their first measure, and all rows of `round_table`."""
+    return {
+        **round_counts(rounds),
+        "plot": partial(history_figure, rounds),
+        "history": round_text(rounds),
+    }
 
 
 def round_counts(rounds: pd.DataFrame) -> Section:

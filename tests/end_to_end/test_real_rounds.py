@@ -11,7 +11,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Rule, Scale
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES

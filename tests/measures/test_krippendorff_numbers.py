@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import MEASURES, _numbers

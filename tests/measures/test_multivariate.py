@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
 from tests.measures.vectors import berry_mielke_r, janson_olsson_iota, random_table, um_phi, vectors

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES

@@ -150,7 +150,7 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     ratings = line.project.store.ratings("w2")
 
     same = (first["label"].to_numpy() == second["label"].to_numpy()).mean()
-    from agreement_pipeline.engines import Memory
+    from agreement_pipeline.engines.memory import Memory
     from agreement_pipeline.measures import MEASURES
 
     assert float(

@@ -14,13 +14,8 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release import (
     verify_release,
 )
-from agreement_pipeline.report import (
-    estimate_rows,
-    history_figure,
-    interval_figure,
-    round_table,
-    round_text,
-)
+from agreement_pipeline.report import estimate_rows, round_table, round_text
+from agreement_pipeline.report.figures import history_figure, interval_figure
 from agreement_pipeline.store import Store
 from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
 

@@ -17,4 +17,7 @@ POLICY = Policy.from_mapping(
 def test_numbers_without_categories_have_none_of_the_tables(question):
     frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": [1.5, 2.0]})
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    assert details(question, ratings, POLICY) == dict.fromkeys(DETAILS[question])
+    section = details(question, ratings, POLICY, [])
+    assert {name: section[name] for name in DETAILS[question]} == dict.fromkeys(DETAILS[question])
+    assert section["intervals"]() is None
+    assert section["estimates"].empty

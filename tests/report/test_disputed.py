@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.disputed import disputed, disputed_rows

@@ -2,7 +2,8 @@ import math
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import headline_numbers, headlines, why_undefined
+from agreement_pipeline.report import headlines, why_undefined
+from agreement_pipeline.report.headlines import headline_numbers
 
 
 def of(scope, low=0.7, high=0.9, undefined=None):

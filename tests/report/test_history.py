@@ -1,7 +1,8 @@
 import pandas as pd
 import pytest
 
-from agreement_pipeline.report import not_admitted, round_counts
+from agreement_pipeline.report import not_admitted
+from agreement_pipeline.report.history import round_counts
 
 HELD = ("held: w1, w4",)
 NOT_JUDGED = ("not judged: ['w3']; if the round's run failed, it says why",)

@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import (
     between_classifiers,

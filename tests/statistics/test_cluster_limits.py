@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.estimates import basis_of, estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy.items_needed import simulated_rounds

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import applicable, estimate, measure_ratings, survey
 from agreement_pipeline.intervals import Inference

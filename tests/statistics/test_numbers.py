@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.engines import Memory
+from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
