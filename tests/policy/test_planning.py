@@ -25,7 +25,7 @@ MANY = 10**6
 
 
 def rounds_of_clear_and_guessed_items(rng, clear, prevalence, n_raters, n_items):
-    """Counts by category of items that are clear to all raters, with that probability, or guessed by each."""
+    """Counts by category. An item is clear to all raters with that probability, or each guesses."""
     truth = rng.choice(len(prevalence), p=prevalence, size=(n_items, 1))
     guesses = rng.choice(len(prevalence), p=prevalence, size=(n_items, n_raters))
     codes = np.where(rng.random((n_items, 1)) < clear, truth, guesses)
@@ -106,7 +106,10 @@ def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
 
 
 def test_chance_hardly_moves_a_plan(monkeypatch):
-    """The share of rounds of n items that decide is Φ(0.11 √n - 2), of which 2,000 rounds are seen: 890 items are enough for 0.9, whatever is seen."""
+    """Of rounds of n items the share Φ(0.11 √n - 2) decides. Only 2,000 rounds are seen.
+
+    For 0.9, 890 items are enough, whatever is seen.
+    """
     rng = np.random.default_rng(5)
 
     def seen(judging, population, n_items, n_rounds, seed):
@@ -153,7 +156,10 @@ def test_a_rule_that_asks_for_items_gets_them():
 
 
 def test_a_round_decides_only_where_agreement_is_read_on_as_many_items_as_the_rule_asks_for():
-    """Of unanimous items one in five has a second rating, so that 500 give the 100 that are asked for, as often as not more."""
+    """Of unanimous items one in five has a second rating.
+
+    Then 500 items give at least the 100 that are asked for in about half of the rounds.
+    """
     lonely = CategoryCounts([[3, 0], [0, 3], [1, 0]], [1, 1, 8], scale=Scale(("n", "y")))
     found = plan_measure(ALPHA, lonely, reliable=0.8, probability=0.9, min_items=100, n_rounds=400)
     assert stats.binom.sf(99, found.n_items, 0.2) == pytest.approx(0.9, abs=0.05)
@@ -203,7 +209,8 @@ def test_as_many_labels_an_item_as_may_be_have_the_value_expected():
 def policy(tmp_path):
     path = tmp_path / "policy.yaml"
     path.write_text(
-        "policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha, min_items: 20}\n  - {measure: gwet_ac1, effect: warn, tentative: 0.5}\n"
+        "policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha, min_items: 20}\n"
+        "  - {measure: gwet_ac1, effect: warn, tentative: 0.5}\n"
     )
     return path
 
@@ -388,7 +395,10 @@ def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items(
 
 
 def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
-    """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval, where one alone meets 0.1."""
+    """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval.
+
+    One verdict alone has to meet 0.1.
+    """
     population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
     settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 200}
     five = plan_measure(ALPHA, population, Inference(0.8, 1000), **settings, n_together=5)
@@ -409,10 +419,12 @@ def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
     head = "policy: p\nversion: 1\nconfidence_level: 0.8\nn_resamples: 6000\n"
     plain.write_text(f"{head}rules:\n  - {{measure: krippendorff_alpha}}\n")
     both.write_text(
-        f"{head}familywise: holm\nalways_valid_at: 100\nrules:\n  - {{measure: krippendorff_alpha}}\n  - {{measure: gwet_ac1}}\n"
+        f"{head}familywise: holm\nalways_valid_at: 100\nrules:\n"
+        "  - {measure: krippendorff_alpha}\n  - {measure: gwet_ac1}\n"
     )
     by_rater.write_text(
-        f"{head}familywise: holm\nrules:\n  - {{measure: krippendorff_alpha}}\n  - {{measure: self_agreement, scope: rater}}\n"
+        f"{head}familywise: holm\nrules:\n"
+        "  - {measure: krippendorff_alpha}\n  - {measure: self_agreement, scope: rater}\n"
     )
     found = {}
     for path in (plain, both):
@@ -428,14 +440,18 @@ def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
 def test_a_policy_for_raters_at_large_is_not_planned_for_in_items(tmp_path, capsys):
     path = tmp_path / "at_large.yaml"
     path.write_text(
-        "policy: p\nversion: 1\ninterval_method: two_way_jackknife_log\nrules:\n  - {measure: krippendorff_alpha}\n"
+        "policy: p\nversion: 1\ninterval_method: two_way_jackknife_log\n"
+        "rules:\n  - {measure: krippendorff_alpha}\n"
     )
     assert main(["plan", "--expected", "0.95", "--rounds", "100", "--policy", str(path)]) == 2
     assert "expected a method for these raters" in capsys.readouterr().err
 
 
 def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, capsys):
-    """Of 40 pairs of ratings 22 are of yes twice and 12 of no twice: no is agreed on in 2 x 12 of 30 ratings, yes in 2 x 22 of 50; maybe never given."""
+    """Of 40 pairs of ratings 22 are of yes twice and 12 of no twice.
+
+    Raters agree on no in 2 x 12 of 30 ratings and on yes in 2 x 22 of 50. Nobody gives maybe.
+    """
     counts = CategoryCounts(
         [[0, 2, 0], [2, 0, 0], [1, 1, 0]], [22, 12, 6], scale=Scale(("no", "yes", "maybe"))
     )
@@ -571,7 +587,10 @@ def test_the_command_line_draws_as_many_as_the_policys_level_asks_for(tmp_path, 
 
 
 def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, policy, capsys):
-    """399 items of 3 ratings and one of 6 are 1,203 ratings, 3.0075 an item; 9 items of 3 and one of 2 are 2.9."""
+    """399 items of 3 ratings and one of 6 are 1,203 ratings, 3.0075 an item.
+
+    9 items of 3 ratings and one of 2 are 2.9 an item.
+    """
     few, many = (
         CategoryCounts([[3, 0], [0, 3], last], weights, scale=Scale(("n", "y")))
         for last, weights in (([2, 0], [5, 4, 1]), ([6, 0], [200, 199, 1]))
@@ -604,7 +623,10 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
 
 
 def test_labels_of_items_met_again_and_of_a_group_are_counted():
-    """Two raters meet five of ten items twice, 20 labels; a group of two rates ten items that the other rates too."""
+    """Two raters meet five of ten items twice, 20 labels.
+
+    A group of two rates ten items that the other group rates too.
+    """
     scale, codes = Scale(("n", "y")), np.array([[0, 0], [1, 1]] * 5)
     first = LabelsByRater(codes, scale=scale, raters=("a", "b"))
     item, rater = np.repeat(np.arange(5), 2), np.tile([0, 1], 5)
