@@ -182,15 +182,15 @@ def _clusters_of_both(one: Ratings, other: Ratings, items: Names) -> Clusters | 
         return None
     if len(said) == 1:
         raise RatingsError(
-            "clusters: a round with clusters and one without found; both or neither are required "
-            "of rounds that share items. Name the column."
+            "clusters: found a round with clusters and one without; expected both or neither, "
+            "since the rounds share items. Name the column."
         )
     known = pd.concat(said).groupby(level=0).agg(["first", "nunique"])
     moved = known.index[known["nunique"] > 1]
     if len(moved):
         raise RatingsError(
-            f"clusters: items {listed(moved.tolist())} in different clusters of the two rounds "
-            "found; one is required of each item. Name the clusters alike in both."
+            f"clusters: found items {listed(moved.tolist())} in different clusters of the two "
+            "rounds; expected one cluster for each item. Name the clusters alike in both."
         )
     return Clusters.named(pd.factorize(known["first"].loc[list(items)])[0])
 
@@ -249,8 +249,8 @@ def _all_ratings(ratings: Ratings, raters: Names) -> pd.DataFrame:
 def _codes(labels: pd.Series, ratings: Ratings) -> Codes:
     if ratings.scale.categories is None:
         raise RatingsError(
-            f"ratings: {ratings.scale.level} level without categories found; a list of them is "
-            "required to count labels. Name the categories."
+            f"ratings: found the {ratings.scale.level} level without categories; expected a list "
+            "of them to count labels. Name the categories."
         )
     return _positions(labels, ratings.scale.categories)
 

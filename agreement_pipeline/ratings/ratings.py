@@ -106,8 +106,8 @@ class Ratings:
         unknown = sorted(set(classifiers) - set(table["rater"].unique()))
         if unknown:
             raise RatingsError(
-                f"{source}: no rating by classifier {listed(unknown)} found; every named "
-                "classifier is required to have some. Correct the classifiers' names."
+                f"{source}: found no rating by classifier {listed(unknown)}; expected some by "
+                "every named classifier. Correct the classifiers' names."
             )
         ordered = table.sort_values(list(KEY), kind="stable").reset_index(drop=True)
         return cls(ordered, scale, tuple(sorted(classifiers)), contents)

@@ -142,8 +142,8 @@ def refuse_single(what: str, sizes: Array) -> None:
     """
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
-            f"{what}: a cell of fewer than two ratings found; two meetings are required to show "
-            "whether a rater agrees with themselves. Leave out the others."
+            f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
+            "show whether raters agree with themselves. Leave out the other cells."
         )
 
 
@@ -152,8 +152,8 @@ def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
     codes = np.asarray(values, dtype=np.int64)
     if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
         raise RatingsError(
-            f"{what} positions {listed(codes.ravel().tolist())} found; one from 0 to "
-            f"{places - 1} is required for each of {cells} cells."
+            f"{what} positions: found {listed(codes.ravel().tolist())}; expected one from 0 to "
+            f"{places - 1} for each of {cells} cells. Correct the positions."
         )
     return codes
 
@@ -165,7 +165,7 @@ def _refuse_two_cells(what: str, item: Codes, rater: Codes) -> None:
     if (times > 1).any():
         found = [divmod(cell, raters) for cell in cells[times > 1].tolist()]
         raise RatingsError(
-            f"{what}: two cells of one item and rater {listed(found)} found; one is required. "
+            f"{what}: found two cells of one item and rater {listed(found)}; expected one. "
             "Put all meetings into one cell."
         )
 

@@ -49,7 +49,7 @@ class Clusters:
         missing = sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
         if missing:
             raise RatingsError(
-                f"clusters: {missing} missing names found; one is required for each row, or none "
+                f"clusters: found {missing} missing names; expected one for each row, or none "
                 "for all. Name the cluster of each row."
             )
         found, places = np.unique(np.asarray(names), return_inverse=True)
@@ -69,10 +69,10 @@ class Clusters:
         """
         clusters = cls.named(names)
         if clusters.places.shape != (n_rows,) or clusters.n < FEWEST_CLUSTERS:
-            found = f"{clusters.places.size} clusters of {clusters.n} names found"
             raise PolicyError(
-                f"clusters: {found}; one for each of {n_rows} rows, of two names or more, is "
-                "required."
+                f"clusters: found {clusters.places.size} clusters of {clusters.n} names; expected "
+                f"one for each of {n_rows} rows, of two names or more. "
+                "Name the cluster of each row."
             )
         return clusters
 
@@ -124,8 +124,8 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
     """
     if clusters is not None and clusters.places.shape != (rows,):
         raise RatingsError(
-            f"clusters of {clusters.places.shape} rows found; one for each of {rows} rows is "
-            "required. Name the cluster of each row."
+            f"clusters: found shape {clusters.places.shape}; expected one for each of {rows} rows. "
+            "Name the cluster of each row."
         )
     return clusters
 
@@ -143,7 +143,7 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
     if any(each is not None for each in clusters):
         found = listed([0 if each is None else each.n for each in clusters])
         raise RatingsError(
-            f"{what}: {found} clusters found; statistics without clusters are required of a sum. "
+            f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
             "Put the ratings into one table first."
         )
 

@@ -78,7 +78,7 @@ class CategoryCounts(RowMemory):
         rows = whole(WHAT, counts)
         if rows.ndim != 2 or rows.shape[1] != len(scale.names):
             raise RatingsError(
-                f"{WHAT}: shape {rows.shape} found; (P, {len(scale.names)}) is required by the "
+                f"{WHAT}: found shape {rows.shape}; expected (P, {len(scale.names)}) for the "
                 "scale. Give a column for every category."
             )
         born(
@@ -165,14 +165,14 @@ class CategoryCounts(RowMemory):
             Always.
         """
         raise PolicyError(
-            "raters at large: category counts found; a statistic that names its raters is "
-            "required. Give labels by rater."
+            "raters at large: found category counts; expected a statistic that names its raters. "
+            "Give labels by rater."
         )
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """Refuse as `without_each_rater` does."""
         raise PolicyError(
-            f"{WHAT}: items by rater asked for; a statistic that names its raters is required. "
+            "items by rater: found category counts; expected a statistic that names its raters. "
             "Give labels by rater."
         )
 

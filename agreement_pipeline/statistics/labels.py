@@ -113,7 +113,7 @@ class LabelsByRater(ByRater):
         rows = checked_codes(f"{WHAT}: codes", codes, len(scale.names))
         if rows.ndim != 2 or rows.shape[1] != len(raters):
             raise RatingsError(
-                f"{WHAT}: shape {rows.shape} found; (P, {len(raters)}) is required by the raters. "
+                f"{WHAT}: found shape {rows.shape}; expected (P, {len(raters)}) for the raters. "
                 "Give a column for every rater."
             )
         born(

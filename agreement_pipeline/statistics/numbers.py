@@ -111,8 +111,8 @@ class NumbersByRater(ByRater):
         expected = (len(self.values), self.scale.dimensions)
         if np.shape(labels) != expected:
             raise RatingsError(
-                f"{WHAT}: classifier's labels of shape {np.shape(labels)} found; {expected} is "
-                "required. Give one label a row."
+                f"{WHAT}: classifier's labels: found shape {np.shape(labels)}; "
+                f"expected {expected}. Give one label a row."
             )
         beside = changed(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
         beside.joined()
@@ -296,26 +296,26 @@ def _joined(numbers: NumbersByRater) -> NumbersByRater:
 def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
     if not scale.numeric:
         raise RatingsError(
-            f"{WHAT}: a {scale.level} scale with categories found; a scale of numbers is required. "
+            f"{WHAT}: found a {scale.level} scale with categories; expected a scale of numbers. "
             "Use labels by rater."
         )
     if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
         raise RatingsError(
-            f"{WHAT}: shape {values.shape} found; (N, {len(raters)}, {scale.dimensions}) is "
-            "required by the raters and the scale. Give a value for every rater and dimension, "
-            "nan where missing."
+            f"{WHAT}: found shape {values.shape}; "
+            f"expected (N, {len(raters)}, {scale.dimensions}) for the raters and the scale. "
+            "Give a value for every rater and dimension, nan where missing."
         )
     missing = np.isnan(values)
     impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
     bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
     if len(bad):
         row, column = bad[0]
-        found = f"{values[row, column].tolist()} found ({len(bad)} such ratings in all)"
+        found = f"{values[row, column].tolist()} ({len(bad)} such ratings in all)"
+        sign = "non-negative " if scale.level == "ratio" else ""
         raise RatingsError(
-            f"{WHAT}: row {row + 1}, column {raters[column]!r}: {found}; "
-            f"finite {'non-negative ' if scale.level == 'ratio' else ''}numbers up to {LARGEST:g} "
-            f"in size, or nan in all dimensions, are required on the {scale.level} level. "
-            "Correct the rating."
+            f"{WHAT}: row {row + 1}, column {raters[column]!r}: found {found}; "
+            f"expected finite {sign}numbers up to {LARGEST:g} in size, or nan in all dimensions, "
+            f"on the {scale.level} level. Correct the rating."
         )
 
 

@@ -35,13 +35,13 @@ def checked_beside(
     found = checked_codes(f"{WHAT}: classifier's labels", codes, len(scale.names))
     if found.shape != (n_rows,):
         raise RatingsError(
-            f"{WHAT}: classifier's labels of shape {found.shape} found; "
-            f"{(n_rows,)} is required. Give one label a row."
+            f"{WHAT}: classifier's labels: found shape {found.shape}; "
+            f"expected {(n_rows,)}. Give one label a row."
         )
     if classifier in raters:
         raise RatingsError(
-            f"{WHAT}: {classifier!r} found as classifier and in the panel; a name of its own is "
-            "required. Name them apart."
+            f"{WHAT}: found {classifier!r} as classifier and in the panel; "
+            "expected a name of its own. Name them apart."
         )
     return found
 
@@ -57,8 +57,8 @@ def checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, .
     names = tuple(second)
     if set(names) - set(raters) or len(set(names)) != len(names):
         raise RatingsError(
-            f"{WHAT}: second group {listed(sorted(names), 12)} found; raters of the columns, "
-            "each once, are required. Correct the names."
+            f"{WHAT}: second group: found {listed(sorted(names), 12)}; "
+            "expected raters of the columns, each once. Correct the names."
         )
     return names
 
@@ -74,14 +74,14 @@ def refuse_other_parts(one: Parts, other: Parts) -> None:
     refuse_other_classifier(WHAT, one.classifier, other.classifier)
     if (one.second is None, one.confident) != (other.second is None, other.confident):
         raise RatingsError(
-            f"{WHAT}: groups or confidence found on one side alone; both sides or neither are "
-            "required. Add statistics of the same kind."
+            f"{WHAT}: found groups or confidence on one side alone; "
+            "expected both sides or neither. Add statistics of the same kind."
         )
     moved = {*one.first} & {*(other.second or ())} | {*(one.second or ())} & {*other.first}
     if moved:
         raise RatingsError(
-            f"{WHAT}: {listed(sorted(moved), 12)} found in both groups; one is required of each "
-            "rater. Add statistics of the same groups."
+            f"{WHAT}: found {listed(sorted(moved), 12)} in both groups; "
+            "expected one group for each rater. Add statistics of the same groups."
         )
 
 
@@ -89,7 +89,7 @@ def refuse_other_classifier(what: str, one: str | None, other: str | None) -> No
     """Refuse to add the statistics of two classifiers."""
     if one != other:
         raise RatingsError(
-            f"{what}: classifiers {one!r} and {other!r} found; one is required. "
+            f"{what}: found classifiers {one!r} and {other!r}; expected one. "
             "Add the statistics of one classifier."
         )
 

@@ -187,7 +187,7 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
-            f"weights: shape {array.shape} found; (..., {rows}) is required. Give one weight a row."
+            f"weights: found shape {array.shape}; expected (..., {rows}). Give one weight a row."
         )
     return array
 
@@ -196,7 +196,7 @@ def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
     """The names of raters. Each stands there once."""
     if len(set(raters)) != len(raters):
         raise RatingsError(
-            f"{what}: raters {listed(sorted(raters), 12)} found; each name is required once. "
+            f"{what}: found raters {listed(sorted(raters), 12)}; expected each name once. "
             "Name the raters apart."
         )
     return tuple(raters)
@@ -207,14 +207,14 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
-            f"{what}: a fraction or no number found; whole numbers from -1 to {categories - 1} "
-            "are required. Give positions on the scale."
+            f"{what}: found a fraction or no number; expected whole numbers from -1 to "
+            f"{categories - 1}. Give positions on the scale."
         )
     codes = array.astype(np.int64)
     if codes.size and (codes.min() < -1 or codes.max() >= categories):
         raise RatingsError(
-            f"{what} from {codes.min()} to {codes.max()} found; -1 to {categories - 1} are "
-            "required by the scale. Give positions on the scale."
+            f"{what}: found {codes.min()} to {codes.max()}; expected -1 to {categories - 1} for "
+            "the scale. Give positions on the scale."
         )
     return codes
 
@@ -224,13 +224,13 @@ def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> 
     stated = np.asarray(values, dtype=float)
     if stated.shape != shape:
         raise RatingsError(
-            f"{what}: confidence of shape {stated.shape} found; {shape} is required. "
+            f"{what}: found confidence of shape {stated.shape}; expected {shape}. "
             "Give one for each rating."
         )
     if not (np.isnan(stated) | ((stated >= 0) & (stated <= 1))).all():
         raise RatingsError(
-            f"{what}: a confidence under 0 or above 1 found; 0 to 1, or nan where none was "
-            "stated, is required. Correct it."
+            f"{what}: found a confidence under 0 or above 1; expected 0 to 1, or nan where none "
+            "was stated. Correct it."
         )
     return stated
 
@@ -239,7 +239,8 @@ def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
     """Refuse to add statistics on different scales."""
     if one != other:
         raise RatingsError(
-            f"{what}: cannot add over different scales {one} and {other}; one is required."
+            f"{what}: found a sum over different scales {one} and {other}; expected one scale. "
+            "Add statistics of one scale."
         )
 
 
@@ -248,7 +249,7 @@ def whole(what: str, values: ArrayLike) -> Array:
     array = finite(what, values)
     if (array % 1).any():
         raise RatingsError(
-            f"{what}: a fraction found; whole numbers of ratings are required. "
+            f"{what}: found a fraction; expected whole numbers of ratings. "
             "Put fractions into the weights."
         )
     return array
@@ -259,7 +260,7 @@ def finite(what: str, values: ArrayLike) -> Array:
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(
-            f"{what}: a negative or non-finite number found; "
-            "finite numbers of 0 or more are required."
+            f"{what}: found a negative or non-finite number; "
+            "expected finite numbers of 0 or more. Correct the numbers."
         )
     return array

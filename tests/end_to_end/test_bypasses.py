@@ -325,7 +325,7 @@ def stricter_policy(line):
 
 @bypass(
     "policy below what data may be relied upon",
-    r"policy_unreadable: .*: tentative cut-off 0\.1 found; 0\.667 to 1 is required",
+    r"policy_unreadable: .*: rules\[0\]\.tentative: found 0\.1; expected 0\.667 to 1 for",
 )
 def policy_too_low(line):
     line.write_policy(

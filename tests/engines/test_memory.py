@@ -149,7 +149,8 @@ def test_labels_without_categories_are_not_counted(count):
     )
     with pytest.raises(
         RatingsError,
-        match="interval level without categories found; a list of them is required to count labels",
+        match="found the interval level without categories; "
+        "expected a list of them to count labels",
     ):
         count(Ratings.from_frame(frame, Scale(None, "interval")))
 

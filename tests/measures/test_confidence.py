@@ -144,8 +144,8 @@ def test_confidence_is_a_number_or_nothing():
 def test_any_other_confidence_is_refused_with_its_place(bad):
     frame = frame_of([*ROWS, ("i3", "ana", "a", bad)])
     words = (
-        r"export.csv: row 7, column 'sure': \[.*\] found; "
-        r"a number from 0 to 1, or nothing, is required\. Divide by the highest"
+        r"export.csv: row 7, column 'sure': found \[.*\]; "
+        r"expected a number from 0 to 1, or nothing\. Divide by the highest"
     )
     with pytest.raises(RatingsError, match=words):
         Ratings.from_frame(
@@ -205,7 +205,10 @@ def test_a_policy_may_ask_for_the_confidence_of_every_rater():
         Ratings.from_frame(frame_of(rows), ABC), policy, Contract.default()
     ).decision.verdicts
     assert said.code == "raters_left_out"
-    assert "it leaves out ['eve'], of whom statements of confidence are missing" in said.reason
+    assert (
+        "it leaves out ['eve'], whose statements of confidence are missing or show nothing, "
+        "and the policy asks for every rater" in said.reason
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,9 +216,12 @@ def test_a_policy_may_ask_for_the_confidence_of_every_rater():
     [
         (
             lambda: confident([[0, 1]], [[1.0]]),
-            r"confidence of shape \(1, 1\) found; \(1, 2\) is required",
+            r"found confidence of shape \(1, 1\); expected \(1, 2\)\. Give",
         ),
-        (lambda: confident([[0, 1]], [[1.0, 1.5]]), "a confidence under 0 or above 1 found"),
+        (
+            lambda: confident([[0, 1]], [[1.0, 1.5]]),
+            "found a confidence under 0 or above 1; expected 0 to 1",
+        ),
     ],
 )
 def test_an_impossible_statistic_is_refused_in_words(make, words):

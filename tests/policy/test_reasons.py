@@ -1,15 +1,27 @@
-"""Every reason code stands in the documentation, and nothing else does."""
+"""Every reason code is documented. A reason says in words what was found."""
 
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from agreement_pipeline import errors
+import numpy as np
+import pytest
+
+from agreement_pipeline import Scale, errors
 from agreement_pipeline.cli.verify import REFUSED
-from agreement_pipeline.policy import reasons, rules, simultaneous
+from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.policy import Rule, reasons, rules, simultaneous
+from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import lock
+from agreement_pipeline.statistics import CategoryCounts
+from tests.policy.verdicts import ALPHA, found, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
+
+
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 
@@ -48,3 +60,84 @@ def test_every_code_is_listed_and_every_listed_code_exists():
     assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
     assert len(set(REFUSED.values())) == len(REFUSED)
     assert error_codes() | verdict_codes() | {"no_rule"} | proof_codes() == LISTED
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        (
+            found(0.85, 0.95),
+            "krippendorff_alpha 0.900, 95% interval 0.850 to 0.950 on 100 items: "
+            "the lower limit reaches 0.8",
+        ),
+        (
+            found(0.70, 0.95, value=0.90),
+            "the lower limit reaches 0.667 but not 0.8; "
+            "about 187 more items would decide, if agreement stays the same",
+        ),
+        (
+            replace(found(0.70, 0.95, value=0.90), n_items=1000),
+            "; about 1,900 more items would decide, if agreement stays the same",
+        ),
+        (
+            found(0.60, 0.95, value=0.75),
+            "could be under 0.667 and could be above; "
+            "more items would not reach 0.8, if agreement stays the same",
+        ),
+        (found(0.10, 0.30), "the upper limit is under 0.667"),
+        (found(-np.inf, 0.95, value=0.9), "could be under 0.667 and could be above"),
+        (found(0.85, 0.95, lowest="rare"), "krippendorff_alpha (lowest: rare) 0.900"),
+        (
+            found(0.85, 0.95, draws=np.array([0.7, 0.9, 0.9, 0.9])),
+            "the lower limit reaches 0.8 (q = 0.25)",
+        ),
+    ],
+)
+def test_a_verdict_says_in_words_and_numbers_what_was_found_and_what_would_help(estimate, words):
+    assert words in verdict(ALPHA, estimate).reason
+
+
+@pytest.mark.parametrize("measure", ["krippendorff_alpha", "gwet_ac1"])
+@pytest.mark.parametrize(
+    ("counts", "weights"),
+    [
+        ([[3, 0], [0, 3]], [3, 2]),
+        ([[3, 0], [0, 3]], [6, 6]),
+        ([[3, 0], [2, 1], [0, 3]], [15, 1, 9]),
+        ([[2, 0], [1, 1], [0, 2]], [60, 6, 34]),
+        ([[5, 0, 0], [4, 1, 0], [0, 5, 0], [1, 1, 3], [0, 0, 5]], [20, 4, 9, 2, 15]),
+        ([[3, 0], [2, 1], [0, 3]], [250, 15, 35]),
+    ],
+)
+def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, counts, weights):
+    scale = Scale(("a", "b", "c")[: len(counts[0])])
+
+    def of(times):
+        return estimate(measure, CategoryCounts(counts, np.multiply(weights, times), scale=scale))
+
+    once = of(1.0)
+    cutoff = round((once.low + 2 * once.value) / 3, 3)
+    times = times_as_many(
+        once.value, once.interval, cutoff, partial(once.distribution.relative_reach, 0.025)
+    )
+    assert of(0.75 * times).low < cutoff < of(1.3 * times).low
+
+
+def test_the_confidence_level_is_not_rounded():
+    fine = Estimate("krippendorff_alpha", ROUND, 0.9, Interval(0.85, 0.95), 0.975, "m", 100, 3, 300)
+    assert "97.5% interval" in verdict(ALPHA, fine).reason
+
+
+@pytest.mark.parametrize(
+    ("scope", "words"),
+    [
+        (ROUND, "krippendorff_alpha 0.9"),
+        (Scope("rater", "ana"), "krippendorff_alpha of rater ana 0.9"),
+        (Scope("without", "ana"), "krippendorff_alpha without ana 0.9"),
+    ],
+)
+def test_a_reason_names_what_it_speaks_of(scope, words):
+    (verdict,) = Rule("krippendorff_alpha", scope=scope.kind).judge(
+        [found(0.85, 0.95, 0.9, scope=scope)]
+    )
+    assert verdict.reason.startswith(words)

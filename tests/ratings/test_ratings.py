@@ -127,7 +127,7 @@ def test_the_index_of_the_frame_does_not_misnumber_the_rows():
 
 
 def test_a_classifier_that_rated_nothing_is_a_misspelling():
-    with pytest.raises(RatingsError, match=r"no rating by classifier \['gpt'\] found"):
+    with pytest.raises(RatingsError, match=r"found no rating by classifier \['gpt'\]; expected"):
         ratings_of(classifiers=("ben", "gpt"))
 
 

@@ -97,14 +97,14 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
     frame = documents(11, n=4)
     with pytest.raises(
         RatingsError,
-        match="a round with clusters and one without found; both or neither are required",
+        match="found a round with clusters and one without; expected both or neither, since",
     ):
         between_rounds(ratings(frame), ratings(without_clusters(frame)), "krippendorff_alpha")
     other = frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
     with pytest.raises(
         RatingsError,
-        match=r"items \['000-0'\] in different clusters of the two rounds found; "
-        "one is required of each item",
+        match=r"found items \['000-0'\] in different clusters of the two rounds; "
+        "expected one cluster for each item",
     ):
         between_rounds(ratings(frame), ratings(other), "krippendorff_alpha")
     with pytest.raises(

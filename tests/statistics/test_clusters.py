@@ -242,12 +242,14 @@ def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
     patterns = LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab").merged()
     in_clusters = patterns.in_clusters(Clusters.named([0, 1]))
     for one, other in ((in_clusters, patterns), (patterns.counts(), in_clusters.counts())):
-        with pytest.raises(RatingsError, match="statistics without clusters are required of a sum"):
+        with pytest.raises(RatingsError, match="expected statistics without clusters in a sum"):
             one + other
 
 
 def test_clusters_of_other_rows_are_refused():
-    with pytest.raises(RatingsError, match="one for each of 2 rows is required"):
+    with pytest.raises(
+        RatingsError, match=r"clusters: found shape \(3,\); expected one for each of 2 rows"
+    ):
         LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
 
 
@@ -264,6 +266,6 @@ def test_rows_whose_cluster_is_not_named_are_not_taken_for_one_cluster(names):
     counts = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], scale=TWO)
     with pytest.raises(
         RatingsError,
-        match=r"clusters: [12] missing names found; one is required for each row, or none for all",
+        match=r"clusters: found [12] missing names; expected one for each row, or none for all",
     ):
         estimate("krippendorff_alpha", counts, clusters=names)

@@ -21,50 +21,50 @@ def patterns(codes, weights=None, raters="xyz", scale=TWO):
     [
         (
             lambda: CategoryCounts([[1, 2, 3]], scale=TWO),
-            r"shape \(1, 3\) found; \(P, 2\) is required by the scale",
+            r"found shape \(1, 3\); expected \(P, 2\) for the scale\.",
         ),
         (
             lambda: CategoryCounts([[-1, 2]], scale=TWO),
-            "category counts: a negative or non-finite number found",
+            "category counts: found a negative or non-finite number; expected finite numbers of 0",
         ),
         (
             lambda: CategoryCounts([[np.nan, 2]], scale=TWO),
-            "category counts: a negative or non-finite number found",
+            "category counts: found a negative or non-finite number; expected finite numbers of 0",
         ),
         (
             lambda: CategoryCounts([[0.5, 1.5]], scale=TWO),
-            "category counts: a fraction found; whole numbers of ratings are required",
+            "category counts: found a fraction; expected whole numbers of ratings",
         ),
         (
             lambda: CategoryCounts([[1, 2]], [1, 1], scale=TWO),
-            r"weights: shape \(2,\) found; \(..., 1\) is required",
+            r"weights: found shape \(2,\); expected \(..., 1\)\. Give",
         ),
         (
             lambda: CategoryCounts([[1, 2]], [-1], scale=TWO),
-            "weights: a negative or non-finite number found",
+            "weights: found a negative or non-finite number",
         ),
-        (lambda: patterns([[0, 2]]), "codes from 0 to 2 found; -1 to 1 are required by the scale"),
+        (lambda: patterns([[0, 2]]), "codes: found 0 to 2; expected -1 to 1 for the scale"),
         (
             lambda: patterns([[0.9, 1.2]]),
-            "codes: a fraction or no number found; whole numbers from -1 to 1 are required",
+            r"codes: found a fraction or no number; expected whole numbers from -1 to 1\.",
         ),
-        (lambda: patterns([[0, np.nan]]), "codes: a fraction or no number found"),
-        (lambda: patterns([[0, -2]]), "codes from -2 to 0 found"),
+        (lambda: patterns([[0, np.nan]]), "codes: found a fraction or no number"),
+        (lambda: patterns([[0, -2]]), "codes: found -2 to 0; expected"),
         (
             lambda: LabelsByRater([[0, 1]], scale=TWO, raters=("x",)),
-            r"shape \(1, 2\) found; \(P, 1\) is required by the raters",
+            r"found shape \(1, 2\); expected \(P, 1\) for the raters\.",
         ),
         (
             lambda: LabelsByRater([[0, 1]], scale=TWO, raters=("x", "x")),
-            r"raters \['x', 'x'\] found; each name is required once",
+            r"found raters \['x', 'x'\]; expected each name once\.",
         ),
         (
             lambda: CategoryCounts([[1, 1]], scale=TWO) + CategoryCounts([[1, 1, 1]], scale=THREE),
-            "cannot add over different scales",
+            "found a sum over different scales .*; expected one scale",
         ),
         (
             lambda: patterns([[0]]) + patterns([[0]], scale=THREE),
-            "cannot add over different scales",
+            "found a sum over different scales .*; expected one scale",
         ),
     ],
 )

@@ -27,27 +27,27 @@ def patterns(codes, weights=None, raters="xyz"):
     [
         (
             lambda: patterns([[0, 1]]).with_classifier([0, 1], "m"),
-            r"labels of shape \(2,\) found; \(1,\) is required",
+            r"classifier's labels: found shape \(2,\); expected \(1,\)\. Give",
         ),
         (
             lambda: patterns([[0]] * 3).with_classifier([0, 1, 5], "m"),
-            "labels from 0 to 5 found; -1 to 1 are required by the scale",
+            "labels: found 0 to 5; expected -1 to 1 for the scale",
         ),
-        (lambda: patterns([[0]]).with_classifier([-7], "m"), "labels from -7 to -7 found"),
+        (lambda: patterns([[0]]).with_classifier([-7], "m"), "labels: found -7 to -7; expected"),
         (
             lambda: patterns([[0]]).with_classifier([0.9], "m"),
-            "labels: a fraction or no number found; whole numbers from -1 to 1",
+            "labels: found a fraction or no number; expected whole numbers from -1 to 1",
         ),
         (
             lambda: patterns([[0, 1]]).with_classifier([0], "y"),
-            "'y' found as classifier and in the panel; a name of its own is required",
+            "found 'y' as classifier and in the panel; expected a name of its own",
         ),
         (
             lambda: (
                 patterns([[0]]).with_classifier([0], "m")
                 + patterns([[0]]).with_classifier([0], "n")
             ),
-            "classifiers 'm' and 'n' found; one is required",
+            r"found classifiers 'm' and 'n'; expected one\.",
         ),
     ],
 )

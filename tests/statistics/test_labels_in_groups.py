@@ -21,8 +21,8 @@ def patterns(codes, weights=None, raters="abmn", scale=TWO):
 def test_a_second_group_of_others_or_of_one_rater_twice_is_refused(second):
     with pytest.raises(
         RatingsError,
-        match=r"labels by rater: second group \['m', '[mx]'\] found; "
-        "raters of the columns, each once, are required",
+        match=r"labels by rater: second group: found \['m', '[mx]'\]; "
+        r"expected raters of the columns, each once\. Correct",
     ):
         patterns([[0, 0, 0, 0]]).in_groups(second)
 
@@ -52,10 +52,12 @@ def test_groups_of_two_rounds_add_by_the_names_of_raters_and_stay_side_by_side()
 def test_a_rater_who_changes_groups_is_refused():
     one = patterns([[0, 1]], raters="am").in_groups(("m",))
     with pytest.raises(
-        RatingsError, match=r"\['m'\] found in both groups; one is required of each rater"
+        RatingsError, match=r"found \['m'\] in both groups; expected one group for each rater\."
     ):
         one + patterns([[0, 1]], raters="mn").in_groups(("n",))
-    with pytest.raises(RatingsError, match="cannot add over different scales"):
+    with pytest.raises(
+        RatingsError, match=r"found a sum over different scales .*; expected one scale"
+    ):
         one + patterns([[0, 1]], raters="am", scale=Scale(("a", "b", "c"))).in_groups(("m",))
 
 

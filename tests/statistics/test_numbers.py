@@ -140,7 +140,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
 
 def test_labels_are_not_counted_on_a_scale_without_categories():
     ratings = Ratings.from_frame(long_table([("i1", "a", 0.5), ("i1", "b", 0.7)]), INTERVAL)
-    with pytest.raises(RatingsError, match="a list of them is required to count labels"):
+    with pytest.raises(RatingsError, match="expected a list of them to count labels"):
         Memory().counts(ratings)
 
 
@@ -160,22 +160,26 @@ def test_codes_become_the_numbers_they_stand_for():
         (
             [[1.0, 2.0], [1.0, np.inf]],
             INTERVAL,
-            r"row 2, column 'b': \[inf\] found \(1 such ratings in all\); "
-            r"finite numbers up to 1e\+150 in size",
+            r"row 2, column 'b': found \[inf\] \(1 such ratings in all\); "
+            r"expected finite numbers up to 1e\+150 in size",
         ),
-        ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': \[-1.1e\+150\] found"),
+        ([[-1.1e150, 1.0]], INTERVAL, r"row 1, column 'a': found \[-1.1e\+150\]"),
         (
             [[1.0, -1.0]],
             Scale(None, "ratio"),
-            r"column 'b': \[-1.0\] found .* finite non-negative numbers",
+            r"column 'b': found \[-1.0\] .*; expected finite non-negative numbers",
         ),
-        ([[1.0, 2.0, 3.0]], INTERVAL, r"shape \(1, 3, 1\) found; \(N, 2, 1\) is required"),
+        (
+            [[1.0, 2.0, 3.0]],
+            INTERVAL,
+            r"found shape \(1, 3, 1\); expected \(N, 2, 1\) for the raters",
+        ),
         (
             [[(1.0, np.nan), (1.0, 2.0)]],
             PLANE,
-            r"column 'a': \[1.0, nan\] found .* or nan in all dimensions",
+            r"column 'a': found \[1.0, nan\] .* or nan in all dimensions",
         ),
-        ([[1.0, 2.0]], Scale(("low", "high"), "ordinal"), "a scale of numbers is required"),
+        ([[1.0, 2.0]], Scale(("low", "high"), "ordinal"), "expected a scale of numbers"),
     ],
 )
 def test_impossible_values_are_refused_at_birth(values, scale, message):
@@ -196,7 +200,7 @@ def test_crossed_leaves_out_incomplete_items_and_counts_them():
 def test_two_raters_of_one_name_are_refused():
     with pytest.raises(
         RatingsError,
-        match=r"numbers by rater: raters \['a', 'a'\] found; each name is required once. "
+        match=r"numbers by rater: found raters \['a', 'a'\]; expected each name once. "
         "Name the raters apart",
     ):
         NumbersByRater([[1, 2]], scale=INTERVAL, raters=("a", "a"))

@@ -24,26 +24,26 @@ def values(rows, weights=None, raters="xyz", scale=LINE):
     [
         (
             lambda: values([[0.5, 1.5]]).with_classifier([0.5], "m"),
-            r"labels of shape \(1,\) found; \(1, 1\) is required",
+            r"classifier's labels: found shape \(1,\); expected \(1, 1\)\. Give",
         ),
         (
             lambda: values([[0.5, 1.5]]).with_classifier([[np.inf]], "m"),
-            r"row 1, column 'm': \[inf\] found",
+            r"row 1, column 'm': found \[inf\]",
         ),
         (
             lambda: values([[0.5]], scale=RATIO).with_classifier([[-1.0]], "m"),
-            r"row 1, column 'm': \[-1.0\] found .* finite non-negative numbers",
+            r"row 1, column 'm': found \[-1.0\] .*; expected finite non-negative numbers",
         ),
         (
             lambda: values([[0.5, 1.5]]).with_classifier([[1.0]], "y"),
-            r"raters \['x', 'y', 'y'\] found; each name is required once",
+            r"found raters \['x', 'y', 'y'\]; expected each name once\.",
         ),
         (
             lambda: (
                 values([[0.5]]).with_classifier([[1.0]], "m")
                 + values([[0.5]]).with_classifier([[1.0]], "n")
             ),
-            "classifiers 'm' and 'n' found; one is required",
+            r"found classifiers 'm' and 'n'; expected one\.",
         ),
     ],
 )

@@ -123,7 +123,9 @@ def test_a_rater_left_out_of_replicates_takes_all_she_said_with_her():
 
 
 def test_raters_who_were_forgotten_cannot_be_left_out():
-    with pytest.raises(PolicyError, match="a statistic that names its raters is required"):
+    with pytest.raises(
+        PolicyError, match="found category counts; expected a statistic that names its raters"
+    ):
         SEEN.without_each_rater()
 
 

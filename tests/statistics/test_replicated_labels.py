@@ -24,19 +24,19 @@ def patterns(codes, weights=None, raters="xyz"):
     [
         (
             lambda: ReplicatedLabels([[1, 0]], [0], [0], patterns([[0]])),
-            "a cell of fewer than two ratings found",
+            "found a cell of fewer than two ratings; expected at least two",
         ),
         (
             lambda: ReplicatedLabels([[2, 0], [0, 2]], [0, 0], [0, 0], patterns([[0]])),
-            r"two cells of one item and rater \[\(0, 0\)\] found; one is required",
+            r"found two cells of one item and rater \[\(0, 0\)\]; expected one\.",
         ),
         (
             lambda: ReplicatedLabels([[2, 0]], [1], [0], patterns([[0]])),
-            "item positions .* found; one from 0 to 0 is required for each of 1 cells",
+            r"item positions: found \[1\]; expected one from 0 to 0 for each of 1 cells",
         ),
         (
             lambda: ReplicatedLabels([[2, 0]], [0], [0, 0], patterns([[0]])),
-            r"rater positions \[0, 0\] found; one from 0 to 0 is required for each of 1 cells",
+            r"rater positions: found \[0, 0\]; expected one from 0 to 0 for each of 1 cells",
         ),
     ],
 )

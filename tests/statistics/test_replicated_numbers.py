@@ -37,45 +37,45 @@ def values(rows, item=None, rater=None, weights=None, raters="xyz", scale=LINE):
     [
         (
             lambda: values([[1.0, NAN]]),
-            "replicated numbers: a cell of fewer than two ratings found; two meetings are required",
+            "replicated numbers: found a cell of fewer than two ratings; expected at least two",
         ),
-        (lambda: values([[1.0, np.inf]]), r"row 1, column '2': \[inf\] found"),
+        (lambda: values([[1.0, np.inf]]), r"row 1, column '2': found \[inf\]"),
         (
             lambda: values([[1.0, -1.0]], scale=RATIO),
-            r"column '2': \[-1.0\] found .* finite non-negative numbers",
+            r"column '2': found \[-1.0\] .*; expected finite non-negative numbers",
         ),
         (
             lambda: values([[1.0, 2.0]], scale=PLANE),
-            r"shape \(1, 2, 1\) found; \(N, 2, 2\) is required",
+            r"found shape \(1, 2, 1\); expected \(N, 2, 2\) for the raters",
         ),
         (
             lambda: values([[1.0, 2.0]], scale=Scale(("no", "yes"))),
-            "a nominal scale with categories found; a scale of numbers is required",
+            "found a nominal scale with categories; expected a scale of numbers",
         ),
         (
             lambda: values([[1.0, 2.0]], item=[1], weights=[1.0]),
-            r"replicated numbers: item positions \[1\] found; one from 0 to 0",
+            r"replicated numbers: item positions: found \[1\]; expected one from 0 to 0",
         ),
         (
             lambda: values([[1.0, 2.0]], rater=[3]),
-            r"replicated numbers: rater positions \[3\] found; one from 0 to 2",
+            r"replicated numbers: rater positions: found \[3\]; expected one from 0 to 2",
         ),
         (
             lambda: values([[1.0, 2.0], [3.0, 4.0]], item=[0, 0]),
-            r"replicated numbers: two cells of one item and rater \[\(0, 0\)\] found",
+            r"replicated numbers: found two cells of one item and rater \[\(0, 0\)\]; expected",
         ),
         (
             lambda: values([[1.0, 2.0]], raters="xyx"),
-            r"replicated numbers: raters \['x', 'x', 'y'\] found; each name is required once. "
+            r"replicated numbers: found raters \['x', 'x', 'y'\]; expected each name once. "
             "Name the raters apart",
         ),
         (
             lambda: values([[1.0, 2.0]], weights=[-1.0]),
-            "weights: a negative or non-finite number found",
+            "weights: found a negative or non-finite number",
         ),
         (
             lambda: values([[1.0, 2.0]]) + values([[1.0, 2.0]], scale=RATIO),
-            "cannot add over different scales",
+            "found a sum over different scales .*; expected one scale",
         ),
     ],
 )

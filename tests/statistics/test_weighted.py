@@ -44,12 +44,14 @@ def test_such_a_property_has_the_words_of_its_function():
     ids=["groups", "confidence"],
 )
 def test_labels_with_other_parts_do_not_add(other):
-    with pytest.raises(RatingsError, match="groups or confidence found on one side alone"):
+    with pytest.raises(
+        RatingsError, match="found groups or confidence on one side alone; expected both"
+    ):
         labels() + other(labels())
 
 
 def test_labels_beside_a_classifier_do_not_add_to_labels_without_one():
-    with pytest.raises(RatingsError, match="classifiers 'm' and None found; one is required"):
+    with pytest.raises(RatingsError, match=r"found classifiers 'm' and None; expected one\."):
         labels().with_classifier([0, 1], "m") + labels()
 
 

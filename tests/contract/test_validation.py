@@ -1,0 +1,178 @@
+"""What could not be run, and what a check does not touch."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.contract import Contract, validation
+from agreement_pipeline.errors import ContractError
+from agreement_pipeline.ratings import Ratings
+from tests.contract.tables import DEFAULT, SCALE, check, contract_of, entry, failing, good_table
+
+
+@pytest.mark.parametrize(
+    ("type_", "kwargs"),
+    [
+        ("expect_column_values_to_be_between", {"column": "absent", "min_value": 0}),
+        ("expect_column_mean_to_be_between", {"column": "label", "min_value": 0}),
+        ("expect_column_values_to_match_regex", {"column": "item", "regex": "("}),
+    ],
+)
+def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type_, kwargs):
+    contract = contract_of(
+        entry("before"), entry("raises", type_, kwargs, severity="warning"), entry("after")
+    )
+    found = check(good_table(), contract=contract)
+    assert [(f.check, f.passed) for f in found.values()] == [
+        ("before", True),
+        ("raises", False),
+        ("after", True),
+        ("on_items", True),
+    ]
+    assert found["raises"].severity == "error"
+    assert found["raises"].description.startswith("raises: could not be run (")
+
+
+def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):
+    monkeypatch.setattr(validation, "_results", lambda *_: {})
+    found = check(good_table())
+    assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
+    assert "no result came back" in found["raters_per_item"].description
+
+
+def test_a_run_that_breaks_off_fails_every_check_of_its_table_as_an_error():
+    found = check(pd.concat([good_table(), good_table()[["item"]]], axis=1))
+    assert len(found) == len(DEFAULT.specs)
+    assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
+
+
+def test_personal_data_in_an_exception_are_redacted(monkeypatch):
+    def broken(*_):
+        raise ValueError("cannot read bob@example.org")
+
+    monkeypatch.setattr(validation, "_results", broken)
+    assert check(good_table())["rows_present"].description.startswith(
+        "rows_present: could not be run ((redacted));"
+    )
+
+
+def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):
+    import great_expectations as gx
+
+    open_context = gx.get_context
+
+    def warning_context(**arguments):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        return open_context(**arguments)
+
+    monkeypatch.setattr(gx, "get_context", warning_context)
+    assert failing(good_table()) == set()
+
+
+@pytest.mark.parametrize(
+    ("type_", "kwargs"),
+    [
+        ("expect_column_values_to_be_betwixt", {"column": "label", "min_value": 0}),
+        ("expect_column_values_to_be_between", {"column": "label", "minimum": 0}),
+        ("expect_column_values_to_be_between", {"column": "label"}),
+        ("expect_column_values_to_not_be_null", {"columns": "label"}),
+        ("expect_column_values_to_not_be_null", {"column": "label", "mostly": 3}),
+    ],
+)
+def test_what_great_expectations_does_not_know_is_refused_and_not_dropped(tmp_path, type_, kwargs):
+    (tmp_path / "rows.yaml").write_text(
+        f"# rows\n- {json.dumps(entry())}\n- {json.dumps(entry('odd', type_, kwargs))}\n"
+    )
+    (tmp_path / "items.yaml").write_text(f"- {json.dumps(entry('on_items'))}\n")
+    with pytest.raises(
+        ContractError,
+        match=rf"rows.yaml:3: found {type_} with .* \(.*\); expected an expectation that Great",
+    ):
+        Contract.load(tmp_path).check(Ratings(good_table(), SCALE))
+
+
+def test_an_unknown_expectation_is_refused_even_where_there_is_nothing_to_check():
+    contract = contract_of(
+        entry(
+            "odd",
+            "expect_column_values_to_be_betwixt",
+            {"column": "confidence"},
+            meta={"when": "confidence"},
+        )
+    )
+    with pytest.raises(ContractError, match="betwixt not found"):
+        contract.check(Ratings(good_table().drop(columns="confidence"), SCALE))
+
+
+def run_python(code, tmp_path):
+    env = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    file = tmp_path / "code.py"
+    file.write_text(code)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=env,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(folder.iterdir()) == []
+    return done
+
+
+def test_specs_are_read_without_great_expectations(tmp_path):
+    code = (
+        "import sys\nfrom agreement_pipeline.contract.contract import Contract\n"
+        "print(len(Contract.default().specs), 'great_expectations' in sys.modules, "
+        "'dagster' in sys.modules)"
+    )
+    assert run_python(code, tmp_path).stdout.split() == [str(len(DEFAULT.specs)), "False", "False"]
+
+
+WATCHED = """
+import os, sys
+touched = []
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto", "os.mkdir", "os.rename"):
+        touched.append((event, arguments))
+    if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        touched.append((event, arguments))
+sys.addaudithook(watch)
+
+import pandas as pd
+from agreement_pipeline.contract.contract import Contract
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Scale
+
+frame = pd.DataFrame({"item": ["a", "a"], "rater": ["x", "y"], "label": ["no", "yes"]})
+findings = Contract.default().check(Ratings.from_frame(frame, Scale(("no", "yes"))))
+assert "great_expectations" in sys.modules
+print(len(findings), touched)
+with open(sys.argv[0]) as file: pass
+open(os.devnull, "w").close()
+assert touched, "the watch sees nothing"
+"""
+
+
+def test_a_check_opens_no_connection_writes_nothing_and_says_nothing(tmp_path):
+    done = run_python(WATCHED, tmp_path)
+    assert done.stdout.strip() == f"{len(DEFAULT.specs)} []"
+    assert done.stderr == ""
+
+
+def test_a_cloud_account_in_the_environment_changes_nothing(monkeypatch):
+    for name in ("ACCESS_TOKEN", "ORGANIZATION_ID", "BASE_URL"):
+        monkeypatch.setenv(f"GX_CLOUD_{name}", "set")
+    assert failing(good_table()) == set()
