@@ -27,20 +27,20 @@ def compare(
 ) -> Difference:
     """How much greater a measure is on one side than on the other, with its interval.
 
-    The comparison is paired: it uses the items that both sides share.
+    The comparison is paired: items that both sides share get the same weights on both.
 
     Parameters
     ----------
     ratings
         A round.
     other
-        Another round, to compare the rounds.
+        Another round, if two rounds are compared.
     between
-        Two classifiers or two raters of the round, to compare these.
+        The names of two classifiers, or of two raters, if two of the round are compared.
     measure
-        A registered measure. Usually `krippendorff_alpha` of rounds, `schouten_kappa` of names.
+        A registered measure. None: `krippendorff_alpha` for rounds, `schouten_kappa` for names.
     category
-        Of a measure with a value for each category, the one to compare. Usually the lowest.
+        The category to compare, for a measure with a value for each category. None: the lowest.
     names
         What the rounds are called in the result.
     inference
@@ -49,7 +49,7 @@ def compare(
     Raises
     ------
     AgreementError
-        There is not exactly one of `other` and `between`. Or `between` names a classifier and a
+        Both `other` and `between` are given, or neither. Or `between` names a classifier and a
         rater, or a category of classifiers is asked for. Or the measure cannot compare the sides.
     """
     if (other is None) == (between is None):

@@ -36,14 +36,14 @@ def between_rounds(
 ) -> Difference:
     """How much greater a measure is on one round than on another.
 
-    The rounds are paired by the items and the clusters that both hold. A measure of every category
-    is compared on the `category` named. If none is named, the lowest category of each round is
-    taken. If no categories are declared, both rounds are read with the categories of either.
+    The rounds are paired by the items and the clusters that both have. A measure of every category
+    is compared on `category`. If `category` is None, the lowest category of each round is compared.
+    If no categories are declared, both rounds are read with all categories that occur in either.
 
     Raises
     ------
     AgreementError
-        The measure does not speak of whole rounds. Or the rounds share items or clusters, and the
+        The measure has no value for a whole round. Or the rounds share items or clusters, and the
         measure uses replicates, confidence, two groups, or numbers without categories. Or the
         rounds share items that come in different clusters.
     """
@@ -112,7 +112,7 @@ def between_classifiers(
     Raises
     ------
     AgreementError
-        The measure is not one of a classifier, or a name is not that of a classifier.
+        The measure does not compare a classifier with the panel, or a name is no classifier.
     """
     _require(measure, "panel")
     require_defined(ratings.scale, measure)
@@ -138,13 +138,13 @@ def between_raters(
 ) -> Difference:
     """How much more one rater agrees with the rest of the panel, or with themselves, than another.
 
-    A measure of every category is compared on the `category` named. If none is named, the lowest
-    category of each rater is taken.
+    A measure of every category is compared on `category`. If `category` is None, the lowest
+    category of each rater is compared.
 
     Raises
     ------
     AgreementError
-        The measure is not one of single raters, or a name is not that of a rater.
+        The measure has no value for single raters, or a name is not that of a rater.
     """
     _require(measure, "panel", "replicates")
     require_defined(ratings.scale, measure)
@@ -175,13 +175,13 @@ def between_measures(
 ) -> Difference:
     """How much greater one measure of the round is than another.
 
-    A measure between raters can be compared with one of raters with themselves.
+    Agreement between raters can be compared with the agreement of raters with themselves.
 
     Raises
     ------
     AgreementError
-        One of the measures speaks of classifiers or of confidence. Or on numbers without
-        categories, only one of the measures speaks of raters with themselves.
+        One of the measures is about classifiers or confidence. Or the labels are numbers without
+        categories, and only one of the measures is about raters with themselves.
     """
     for name in (one, other):
         _require(name, *FIRST_LABELS, "replicates")
@@ -223,7 +223,7 @@ def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
 
 
 def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
-    """For each measure a statistic on the same rows."""
+    """One statistic for each measure, on the same rows."""
     engine = engine_for(ratings)
     replicates = engine.replicated_labels(ratings) if "replicates" in needs else None
     labels = engine.labels(ratings) if replicates is None else replicates.first
@@ -231,12 +231,12 @@ def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
 
 
 def _of_labels_alone(needs: str, labels: LabelsByRater) -> Statistic:
-    """A statistic on the rows of the labels, as many and in their order."""
+    """The statistic that a measure needs, with exactly the rows of the labels, in their order."""
     return labels.counts() if needs == "counts" else _as_needed(needs, labels)
 
 
 def _as_needed(needs: str, labels: LabelsByRater) -> Statistic:
-    """The labels, as numbers where a measure needs those."""
+    """The labels, or the numbers that they stand for if a measure needs numbers."""
     return labels.in_numbers() if needs == "values" else labels
 
 

@@ -1,9 +1,9 @@
 """The interval of a difference: of two rounds, two classifiers, two raters, or two measures.
 
-If both sides use the same items, both get the same resampled weights. An item that is hard for one
-side is often hard for the other too, and this does not blur the difference. If items come in
-clusters, whole clusters are drawn. An overlap of two intervals is no test of a difference and is
-never used.
+Items that both sides use get the same resampled weights on both. An item that is hard for one side
+is often hard for the other too. With equal weights, this does not blur the difference. If items
+come in clusters, whole clusters are resampled. An overlap of two intervals is not a test of a
+difference, and is never used as one.
 """
 
 import math
@@ -41,14 +41,14 @@ class Difference(Tabular):
     one, other
         What is compared.
     value, interval
-        Of one minus other; None if undefined. The interval holds the true difference with
-        `confidence_level`.
+        The difference, one minus other, and its interval; None if undefined. The interval contains
+        the true difference with the probability `confidence_level`.
     confidence_level, method
-        Of the interval.
+        The level of the interval, and how it was found.
     n_shared
-        The number of items that both use; None if the sides were drawn apart.
+        The number of items that both use; None if the sides were resampled independently.
     values
-        Of one, and of other; None if one of them is undefined.
+        The values of one and of other; None if one of them is undefined.
     undefined
         Why there is no difference; None if there is one.
     draws
@@ -80,9 +80,9 @@ class Difference(Tabular):
     def probability_greater(self) -> float | None:
         """The probability that one is truly greater than other.
 
-        This is the share of resamples in which it is greater. Undefined resamples do not count as
-        greater. On few items the interval is wider than that of the resamples alone. Then it may
-        hold 0 although this probability is beyond its level.
+        This is the share of resamples in which one is greater. Undefined resamples do not count as
+        greater. With few items, the interval is wider than the quantiles of the resamples. Then it
+        can contain 0 even if this probability is beyond the interval's level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
@@ -125,8 +125,8 @@ def difference(
       the greatest for the upper limit.
     - If an expensive measure has too few resamples for the level, the limits are the smallest and
       the greatest possible difference.
-    - Unseen items are drawn for each side, so sides that never differed may still differ. On one
-      and the same statistic, read on as many items, everything is drawn once.
+    - Unseen items are drawn separately for each side, so sides that never differed may still
+      differ. If both sides are one statistic and use equally many items, all is drawn only once.
     - Unseen items have the same share on both sides: the share in the interval of the smaller side.
 
     Parameters
@@ -136,10 +136,10 @@ def difference(
     inference
         The level, the number of resamples, and the seed. The method must be the default one.
     shared
-        How many items both sides use. Then the rows of both statistics are the same items with the
-        same weights, row by row. An item that one side lacks is a row without ratings. Two measures
-        of one statistic share this statistic. None if the sides share no item and no cluster: then
-        they are drawn apart.
+        The number of items that both sides use. The rows of both statistics must then be the same
+        items with the same weights, row by row. An item that one side lacks is a row without
+        ratings. Two measures of one statistic use the same statistic. None if the sides share no
+        item and no cluster: then they are resampled independently.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A measure's value with its uncertainty, what it rests on, and why it has none."""
+"""An estimate: a measure's value with its interval, or the reason why there is no value."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,22 +18,23 @@ class Estimate(Tabular):
     Attributes
     ----------
     measure, scope
-        The registered name of the measure, and what the estimate speaks of.
+        The registered name of the measure, and what the estimate is about.
     value, interval
-        None if undefined. The interval holds the true value with `confidence_level`; an always
-        valid interval does so at every number of items. A limit is infinite if too many resamples
-        are undefined and the measure has no bound on that side.
+        None if undefined. The interval contains the true value with the probability
+        `confidence_level`. An always valid interval does so at all numbers of items together. A
+        limit is infinite if too many resamples are undefined and the measure has no bound on that
+        side.
     confidence_level, method
-        Of the interval.
+        The level of the interval, and how it was found.
     observed, expected
-        The parts of the coefficient.
+        Observed agreement and chance agreement, from which the value is computed.
     n_items, n_raters, n_ratings
         What the value is computed from. `n_raters` counts the raters of the items on which
         agreement is read.
     n_clusters
         The clusters of the items on which agreement is read; None if items do not come in clusters.
     dropped
-        The items on which agreement cannot be read: their number, by what they have.
+        The number of items on which agreement cannot be read, for each reason, such as one rating.
     lowest
         For a measure of every category, the category whose value is the round's value.
     undefined
@@ -42,13 +43,13 @@ class Estimate(Tabular):
         How the measure treats missing ratings, and the categories in order. A continuous scale has
         no categories.
     raters_left_out
-        The raters of the round of whom the estimate does not speak. Their replicates, or their
+        The raters of the round who do not count in the estimate. Their replicates, or their
         confidence, are missing or show nothing.
     always_valid_at
         The number of items at which always valid limits are tightest; None for a round that is
         judged once.
     population
-        Whether the interval speaks of these raters on other items, or of raters at large.
+        Whether the interval is about these raters on other items, or about raters at large.
     distribution
         The confidence distribution of the true value. The interval shows its limits at one level.
     """
@@ -124,7 +125,7 @@ class Estimate(Tabular):
     def miss_probability(self, cutoff: float) -> float | None:
         """The probability q that the true value is under `cutoff`; None if there is no value.
 
-        q is the tail at which the lower limit touches the cut-off. It never falls as the cut-off
+        q is the tail at which the lower limit is exactly the cut-off. It never falls as the cut-off
         rises. The lower limit at a confidence level of 1 - α reaches the cut-off if q is at most
         α/2.
         """

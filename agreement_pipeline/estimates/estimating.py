@@ -63,14 +63,14 @@ def estimate_each(
     """Several measures on one statistic, from the same resamples.
 
     On the whole round, a measure of every category also gives the value of each category. A measure
-    that is asked for under two names is computed once.
+    that is asked for by two names is computed once.
 
     Expensive measures use fewer resamples, and the estimate's `method` says how many.
 
     - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
       error, and `miss_probability` has steps of 1/400.
-    - A statistic of more than 20,000 rows, as of real-valued ratings, uses as many resamples as
-      200,000,000 weights make, and at least 1,000.
+    - A statistic of more than 20,000 rows, for example of real-valued ratings, gets 200,000,000
+      weights in all. Its number of resamples follows from that, and is at least 1,000.
 
     If fewer than ten of these resamples would lie beyond a limit, the limits are set to the
     measure's bounds. 400 resamples are enough at 95 %, and 1,000 at 98 %. On few items, a limit may
@@ -84,15 +84,15 @@ def estimate_each(
     measures
         Names of registered measures.
     statistic
-        What they are computed from. A method for raters at large needs a statistic that names its
-        raters.
+        What the measures are computed from. A method for raters at large needs a statistic that
+        names its raters.
     inference
         How the limits are found.
     scope
-        What the statistic is of.
+        What the statistic is about.
     clusters
-        The cluster of each row: the document of an item, or its batch. Rows of different clusters
-        must be separate rows. Clusters are drawn whole, as are those of the statistic itself.
+        The cluster of each row, for example the document of an item. Items of different clusters
+        must be in different rows. Whole clusters are resampled. None: the statistic's own clusters.
 
     Raises
     ------
@@ -222,7 +222,7 @@ class _Maker:
     def _method(
         self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int
     ) -> str:
-        """How the interval is found, of whom it speaks, and what else its reader must know."""
+        """How the interval is found, which raters it is about, and what else to know of it."""
         fewer = f"{n_draws} " if 0 < n_draws < self.inference.n_resamples else ""
         units = "clusters" if self.statistic.clusters else "items"
         whole = ["whole clusters"] if self.statistic.clusters else []
@@ -249,7 +249,7 @@ class _Maker:
 def _by_category(
     make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence
 ) -> list[Estimate]:
-    """The lowest of the categories that have a value. On the round, each category follows."""
+    """The estimate of the lowest category. On the round, one estimate per category follows."""
     names = make.statistic.scale.names
     used = ~np.isnan(point.value)
     lowest = int(np.nanargmin(point.value))

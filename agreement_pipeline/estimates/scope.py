@@ -1,4 +1,4 @@
-"""What an estimate speaks of."""
+"""Scopes: what an estimate is about."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
@@ -8,7 +8,7 @@ SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 
 
 class Scope(NamedTuple):
-    """What an estimate speaks of.
+    """What an estimate is about.
 
     - the whole round
     - one category

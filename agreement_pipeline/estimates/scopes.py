@@ -1,6 +1,6 @@
 """Estimates of a round's ratings, on every scope.
 
-The assets and the command line measure ratings here. The lock and the trainer's check do too.
+The assets, the command line, the lock and `verify` all use this module.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -26,12 +26,12 @@ NAMED = ("rater", "pair")
 Scoped = Iterator[tuple[Scope, Callable[[], Statistic]]]
 """Scopes, each with a function that makes its statistic.
 
-Many raters have many scopes, and most of them are never asked for.
+With many raters there are many scopes. A statistic is made only if its scope is asked for.
 """
 
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures that are defined on the ratings' scale, of one question or all."""
+    """The registered measures that are defined on the ratings' scale, for one question or all."""
     return tuple(
         name
         for name, record in MEASURES.items()
@@ -42,7 +42,7 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
 def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
     """The statistic from which the round's own value of a measure is computed.
 
-    None for a measure that speaks only of parts of the round.
+    None for a measure that has values only for parts of the round.
     """
     return next(
         (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
@@ -60,8 +60,8 @@ def measure(
     ratings
         What `read_ratings` gives.
     measure
-        The registered name of a measure that has a value for the whole round. `survey` has those
-        of parts of it too.
+        The registered name of a measure that has a value for the whole round. For values of parts
+        of the round, use `survey`.
     inference
         How the interval is found.
 
@@ -118,9 +118,9 @@ def measure_ratings(
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every scope, or on the kinds of scope named.
 
-    Resamples are seeded from the ratings' digest, so equal ratings give equal limits. An expensive
-    measure is estimated on the round alone. An estimate of a rater or a pair speaks of named
-    raters, so its interval is never one of raters at large.
+    The seed of the resamples comes from the ratings' digest, so equal ratings give equal limits. An
+    expensive measure is estimated on the round alone. An estimate of a rater or a pair is about
+    these raters, so its interval is never one for raters at large.
     """
     records = [
         record
@@ -164,9 +164,9 @@ def survey(
 ) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
-    Details are single raters, pairs and the round without a rater. There are many of them. So they
-    use fewer resamples and the limits of a round that is judged once. Details of a kind that a
-    policy has `judged` are exactly what `assess` finds.
+    Single raters, pairs and the round without a rater are details. There are many of them, so their
+    estimates use fewer resamples, and limits for a round that is judged once. But if a policy has
+    rules on a kind of scope, name it in `judged`: its estimates are then those of `assess`.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]

@@ -1,6 +1,6 @@
-"""Single raters' self-agreement, shrunk towards that of the pool.
+"""Each rater's self-agreement, shrunk towards the pool of all raters.
 
-A rater who rated few items again is known mostly from the other raters.
+If a rater rated few items again, their estimate comes mostly from the other raters.
 """
 
 from typing import NamedTuple
@@ -21,9 +21,9 @@ ONE_RATER = "fewer than two raters met an item twice, so there is no pool"
 
 
 class _Cells(NamedTuple):
-    """For each rater with replicates, the agreeing share summed over cells, and the cells.
+    """For each rater with replicates, the sum of the agreeing shares, and the number of cells.
 
-    A cell is an item that the rater labelled several times.
+    A cell is one rater on one item that they labelled several times.
     """
 
     agreeing: Array
@@ -43,16 +43,16 @@ def shrunken_self_agreement(
 
     Here :math:`s_r` is the agreement of rater r over the :math:`c_r` items that they rated again,
     :math:`p_r` is their quotient, and N is the sum of :math:`c_r`. :math:`\mu` is the pool's
-    agreement, with half an item of either kind added. M says how many items the pool counts for.
-    It is one item if raters differ most, and N items if they differ no more than by chance.
+    agreement, with half an agreeing and half a disagreeing item added. M says how many items the
+    pool counts for: one if raters differ most, N if they differ no more than by chance.
 
     The value is the mean of the rater's beta distribution. The interval is its central part. The
-    interval leaves out the uncertainty of :math:`\mu` and M, so no gate may use it.
+    interval leaves out the uncertainty of :math:`\mu` and M, so no rule may use it.
 
     Parameters
     ----------
     replicates
-        cell counts of shape (C, K), item weights of shape (P,).
+        Cell counts of shape (C, K), and item weights of shape (P,).
     inference
         The seed, level and number of the draws from each beta distribution. The method must be the
         default one.

@@ -1,4 +1,4 @@
-"""The two sides of a comparison, and both under the same resampled weights."""
+"""The two sides of a comparison, and their resampled weights."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from agreement_pipeline.statistics import Clusters
 class Side(NamedTuple):
     """One side of a comparison: a measure on a statistic with a name.
 
-    A measure of every category is compared on `category`. If none is named, the lowest is taken.
+    A measure of every category is compared on `category`. None: the lowest category is compared.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
     @property
     def place(self) -> int | None:
-        """The position on the scale of the category named; None if none is named."""
+        """The position of `category` on the scale; None if no category is named."""
         if self.category is None:
             return None
         names: tuple[str, ...] = self.statistic.scale.names
@@ -80,7 +80,7 @@ class Side(NamedTuple):
         return why
 
     def reader(self) -> Callable[[Any], Array]:
-        """From a statistic to the measure's value, or to that of the compared category.
+        """A function from a statistic to the measure's value, or to that of the category.
 
         The lowest category is the lowest of those that have a value on the seen rows.
         """
@@ -96,11 +96,11 @@ class Side(NamedTuple):
         return read
 
     def possible(self, mass: float) -> Any:
-        """The statistic with unseen rows of that mass; a category named has its own unseen rows."""
+        """The statistic with unseen rows of that mass, for `category` if one is named."""
         return self.as_split().with_unseen(mass, self.place)
 
     def as_split(self) -> Any:
-        """The statistic with unseen items of the kind that the measure needs, row for row."""
+        """The statistic with the kind of unseen items that the measure needs. No row changes."""
         if self.record.split is None:
             return self.statistic
         return split_for(self.record, self._basis(self.statistic))
@@ -116,12 +116,12 @@ def drawn_sides(
     """Both statistics under resampled weights, in blocks of n in all.
 
     If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for each
-    side, except on one and the same statistic that both sides read equally.
+    side separately, unless both sides are one statistic with the same unseen mass.
 
     Raises
     ------
     AgreementError
-        The sides are paired, and do not have the same rows.
+        The sides are paired, but do not have the same rows.
     """
     masses = unseen_masses(one, other)
     possible = one.possible(masses[0]), other.possible(masses[1])
@@ -147,10 +147,10 @@ def drawn_sides(
 
 
 def unseen_masses(*sides: Side) -> list[float]:
-    """The mass of unseen rows of each side: the usual mass on the smaller side.
+    """The mass of the unseen rows of each side. The smaller side has the usual mass.
 
-    The masses are in proportion to the items (or clusters) that decide how much is known. A greater
-    mass on the smaller side would pull that side alone, and would look like a difference.
+    The masses are proportional to the items (or clusters) that decide how much is known. Otherwise
+    unseen rows would lower the smaller side more, and that would look like a difference.
     """
     units = [max(side.units, 1) for side in sides]
     return [PRIOR_MASS * (n / min(units)) for n in units]

@@ -4,7 +4,7 @@ One rule holds for all methods: a missing value always widens the interval and r
 
 - For the lower limit, an undefined resample counts as the measure's smallest value. For the upper
   limit, it counts as the greatest.
-- A method that uses variances then knows nothing but the bounds.
+- A method that uses variances then gives only the measure's bounds.
 """
 
 import math
@@ -49,20 +49,21 @@ class Evidence:
         The values under B resamples, shape (B, ...).
     left_out, times
         The values with one item, cluster or group left out, shape (G, ...). `times` says how many
-        items each stands for, shape (G,).
+        items each value stands for, shape (G,).
     unlike
-        For a tail probability, the values of the measure if the population held as many deviating
-        items as this sample could have missed. One row for each kind of item, shape (J, ...).
+        A function from a tail probability to values of the measure. They assume as many deviating
+        items in the population as this sample may have missed. One row for each kind of deviating
+        item, shape (J, ...).
     without_rater
         The values with one rater left out, shape (R, ...).
     n
-        The number of items on which agreement was read, or of equally large clusters that say as
-        much.
+        The number of items on which agreement was read. With clusters, it is the number of equally
+        large clusters that would tell as much.
     n_deciding
-        The number of those that decide how much is known. It is smaller than `n` if the measure
-        uses other items too.
+        The number of items, or clusters, that decide how much is known. It is smaller than `n` if
+        the measure uses other items too.
     n_raters
-        The number of raters of these items, or of equally busy raters that say as much.
+        The number of equally busy raters who would tell as much as the raters of these items.
     """
 
     value: Array
@@ -96,18 +97,19 @@ class IntervalMethod:
     name, description
         Its name in policies, and its description in estimates.
     distribution
-        From evidence and the measure's bounds to the confidence distribution of the true value.
+        A function from evidence and the measure's bounds to the confidence distribution of the true
+        value.
     distribution_of_many
-        The same without the correction for few items. Always valid limits are moved out from it.
-        None if there is no such correction.
+        A like function without the correction for few items, used for always valid limits. None if
+        the method has no such correction.
     population
-        Whether it speaks of these raters on other items, or of raters at large.
+        Whether the interval is about these raters on other items, or about raters at large.
     scheme
-        How weights are drawn; None if none are.
+        How weights are drawn; None if no weights are drawn.
     leaves_out
-        True if it uses values with items left out.
+        True if the method uses values with items left out.
     decides
-        True if a policy may decide by it. Its lower limit must hold in the coverage study
+        True if a policy may use the method. Its lower limit must hold in the coverage study
         (docs/intervals.md).
     """
 
@@ -132,8 +134,8 @@ def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistri
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     """Percentiles of the resamples, corrected for bias and for skewness.
 
-    The bias is read from the place of the value among the resamples. The skewness is read from the
-    values with an item left out.
+    The bias comes from the share of resamples under the value. The skewness comes from the values
+    with one item left out.
     """
     draws, value = evidence.draws, float(evidence.value)
     if _unvaried(evidence):
@@ -167,12 +169,12 @@ def _jackknife_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
     """Student's t with the variances over items and raters.
 
-    It has one degree of freedom fewer than raters, or than items if these are fewer. With fewer
-    than three raters, only the bounds are known.
+    The degrees of freedom are the number of raters less one. If items are fewer than raters, the
+    number of items counts instead. With fewer than three raters, only the bounds are known.
 
-    Raters are counted by how much they show: a rater of very few items does not show how raters
-    differ. The limits are never narrower than the exact ones, since a few clusters that are alike
-    by luck hide how much other clusters differ.
+    A rater of very few items shows little of how raters differ, and so counts for less than one.
+    The limits are never narrower than the exact ones, because a few clusters that are alike by
+    chance do not show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
@@ -190,7 +192,7 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
 
 
 def _two_way_log(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    r"""Student's t for :math:`\ln(\theta_{max} - \theta)`, by the jackknife over both."""
+    r"""`_two_way` with Student's t for :math:`\ln(\theta_{max} - \theta)`."""
     return _two_way(evidence, bounds, log=True)
 
 
@@ -200,7 +202,7 @@ def _independent(evidence: Evidence) -> int:
 
 
 def _unvaried(evidence: Evidence) -> bool:
-    """True if the value is the same without any item, for example if all ratings agree."""
+    """True if leaving out an item never changes the value, as when all ratings agree."""
     return variance(evidence.left_out, evidence.times) <= NO_VARIATION
 
 
@@ -211,7 +213,7 @@ def _exact(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 def _student(
     evidence: Evidence, squared: float, df: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
-    """Student's t around the value, or the bounds only if the error is unknown."""
+    """Student's t around the value, or only the bounds if the standard error is unknown."""
     known = df >= 1 and not math.isnan(squared)
     return (
         Student(float(evidence.value), math.sqrt(squared), df, bounds, log)

@@ -18,7 +18,7 @@ from agreement_pipeline.version import __version__
 
 @dataclass(frozen=True)
 class Decision(Tabular):
-    """Admitted or held, with everything that it rests on.
+    """Admitted or held, with everything that led to this.
 
     Attributes
     ----------
@@ -29,13 +29,13 @@ class Decision(Tabular):
     unmet
         The verdicts that hold the release.
     waived, refused
-        The waivers that turned a verdict, and in words the waivers that do not hold.
+        The waivers that overrode a verdict. The waivers that are not valid, in words.
     manner
         How the round was judged: how often, and with which confidence.
     recorded_manner
         The manner in the words that plain data keep.
     ratings_digest, policy_digest, contract_digest, code_version
-        What was judged, by what, and by which version of this package.
+        The ratings that were judged, the policy and contract used, and the version of this package.
     """
 
     admitted: bool
@@ -58,16 +58,16 @@ class Decision(Tabular):
 
     @property
     def tentative(self) -> bool:
-        """True if it is admitted on a tentative verdict. The release then says so."""
+        """True if the round is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
     def waives(self, verdict: Verdict) -> bool:
-        """True if a waiver turned this verdict."""
+        """True if a waiver overrode this verdict."""
         return any(waiver.turns(verdict) for waiver in self.waived)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is held or admitted, with a sentence for each reason."""
+        """Why the round is held or admitted, with a sentence for each reason."""
         if self.admitted:
             return (
                 *(verdict.reason for verdict in self.holding),
@@ -79,7 +79,7 @@ class Decision(Tabular):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The stable names of all that holds it; none if it is admitted.
+        """The reason codes of a held round; none if the round is admitted.
 
         `docs/reasons.md` lists them.
         """
@@ -108,7 +108,7 @@ class Decision(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row a verdict."""
+        """One row per verdict."""
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
@@ -130,8 +130,8 @@ def decide(
     The round is admitted if both are true:
 
     - Each verdict of a rule that can hold a release is one that the policy admits, or a waiver
-      turns it.
-    - No finding of the contract holds.
+      overrides it.
+    - No finding of the contract holds the round.
 
     So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
     or an estimate is missing.
@@ -167,7 +167,7 @@ def _codes(decision: Decision) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Assessment:
-    """A decision on ratings, and the estimates that it rests on."""
+    """A decision on ratings, and the estimates that were judged."""
 
     estimates: tuple[Estimate, ...]
     decision: Decision

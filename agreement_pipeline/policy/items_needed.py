@@ -2,13 +2,13 @@
 
 A plan simulates rounds of a known *population* and judges them as real rounds are judged.
 
-- A population is a statistic whose weights are the shares of items that show each row.
-- A round of n items is a draw of n rows.
+- A population is a statistic. The weight of a row is the share of items that show it.
+- A round of n items is a random sample of n rows.
 - A rule decides if the lower limit of the round's interval reaches the cut-off.
 - The probability that a rule decides is the share of simulated rounds in which it does.
 
-If the population's items come in clusters, a round is a draw of whole clusters. It has as many
-clusters as hold n items on average.
+If the population's items come in clusters, a round is a random sample of whole clusters. The number
+of clusters is chosen so that they have n items on average.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ FEWER = Inference(n_resamples=N_RESAMPLES)
 
 @dataclass(frozen=True)
 class Plan(Tabular):
-    """The least number of items with which a rule decides as often as asked.
+    """The smallest number of items with which a rule decides as often as asked.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Plan(Tabular):
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The plan as plain data. A whole number of labels an item is an integer."""
+        """The plan as plain data. If `labels_an_item` is a whole number, it is an integer."""
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -100,7 +100,7 @@ class Plan(Tabular):
 
 
 class _Judging(NamedTuple):
-    """How the simulated rounds are judged: by which cut-off, on which items, with which limits."""
+    """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
 
     measure: str
     cutoff: float
@@ -125,11 +125,12 @@ def plan_measure(
 
     1. The number of items is doubled until enough rounds decide. Each number is tried on a fifth
        of `n_rounds` rounds.
-    2. The last step is halved until it is two percent. Each number is tried on all rounds.
-    3. A number that passed by luck is not trusted: a curve is fitted through all results, and its
-       number is tried on twice as many new rounds.
+    2. The last step is halved until it is two percent of the items. Each number is tried on all
+       rounds.
+    3. A number can be enough by luck. So a curve is fitted through all results, and the number of
+       items that the curve gives is tried on twice as many new rounds.
 
-    The plan promises the share of these new rounds, which is known to half a point.
+    The plan states the share of these new rounds that decide, which is known to half a point.
 
     Parameters
     ----------
@@ -138,8 +139,8 @@ def plan_measure(
     population
         A statistic whose weights are shares.
     inference
-        How a round's limits are found. Each simulated round has a seed of its own. Limits that are
-        always valid are judged once: earlier looks at the round have no price.
+        How a round's limits are found. Each simulated round has a seed of its own. With always
+        valid limits, each simulated round is still judged only once: earlier looks are not counted.
     reliable, probability
         The cut-off, and the probability with which the lower limit must reach it.
     min_items
@@ -147,8 +148,8 @@ def plan_measure(
     n_rounds, seed
         How many rounds are simulated for each number of items, and the seed of the rounds.
     n_together
-        Verdicts that hold together by Holm's procedure. The plan is for the level that the first
-        of them must meet. At this level the rule decides whatever happens to the others.
+        The number of verdicts that Holm's procedure corrects together. The plan is for the level
+        that the first of them must meet. At this level the rule decides whatever the others are.
 
     Raises
     ------
@@ -216,7 +217,7 @@ def _estimates(
 
 
 def _reaches(found: Estimate, judging: _Judging) -> bool:
-    """True if the lower limit reaches the cut-off, also at the level that Holm asks for first."""
+    """True if the lower limit reaches the cut-off, also at the first level of Holm's procedure."""
     if (
         found.interval is None
         or found.distribution is None
@@ -248,7 +249,7 @@ def simulated_rounds(
 def _searched(
     decided: Callable[..., float], probability: float, start: int
 ) -> Iterator[tuple[int, float]]:
-    """Numbers of items with the share that decides: doubled until enough do, then halved."""
+    """The numbers of items that were tried, with the share of rounds that decided."""
     too_few = enough = start
     while (share := decided(enough, COARSE)) < probability:
         yield enough, share
@@ -267,10 +268,10 @@ def _searched(
 
 
 def _smoothed(tried: Mapping[int, float], enough: int, probability: float) -> int:
-    """How many items are enough by a curve through the shares near `enough`.
+    """How many items are enough, by a curve through the shares near `enough`.
 
-    The probits of the shares rise with the root of the items, since limits narrow so. If the
-    shares near `enough` are all 0 or 1, there is no curve: the population leaves nothing to chance.
+    The probits of the shares rise with the root of the number of items, since intervals narrow with
+    it. If the shares near `enough` are all 0 or 1, no curve can be fitted.
     """
     least, most = enough / NEAR, enough * NEAR
     near = [(n, share) for n, share in tried.items() if least <= n <= most and 0 < share < 1]

@@ -31,29 +31,30 @@ def plan(
     n_rounds: int = N_ROUNDS,
     where: str = "earlier round",
 ) -> Table[Plan]:
-    """Plans for each rule of the round that can hold a release, in the policy's own manner.
+    """One plan for each rule on the round that can hold a release, judged as the policy says.
 
     Parameters
     ----------
     policy
-        Its rules, confidence level, and manner of judging.
+        The policy whose rules are planned for, with its confidence level and its other settings.
     earlier
-        An earlier round shows what the next round will be like. None: it is assumed.
+        An earlier round, if the next round will be like it. None: the next round is described by
+        the next three parameters.
     expected, prevalence, labels_an_item
         Without an earlier round: the value expected of each measure, the share of each category,
         and how many raters label an item. Each number of raters has plans of its own.
     probability
-        How often a round is to decide.
+        The share of rounds that shall decide.
     n_rounds
         How many rounds are simulated for each number of items.
     where
-        What errors call the earlier round.
+        The name of the earlier round in errors.
 
     Raises
     ------
     PolicyError
-        No rule of the round can hold a release, or the policy's limits are of raters at large. Or
-        verdicts hold together, and their number is unknown before the round.
+        No rule on the round can hold a release, or the policy's limits are for raters at large. Or
+        the policy corrects verdicts together, and their number is unknown before the round.
     """
     rules = [rule for rule in _holding(policy) if isinstance(rule, Rule) and rule.scope == "round"]
     if earlier is not None:
@@ -90,7 +91,7 @@ def _holding(policy: Policy) -> list[AnyRule]:
 
 
 def _refuse_unplannable(policy: Policy) -> None:
-    """Refuse a policy whose need of items does not follow from one rule and its population."""
+    """Refuse a policy if one rule and its population do not say how many items it needs."""
     if policy.inference.interval_method.population == "raters at large":
         raise PolicyError(
             f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
@@ -108,7 +109,7 @@ def _refuse_unplannable(policy: Policy) -> None:
 
 
 def _inference_for(policy: Policy) -> Inference:
-    """The policy's own inference; with fewer resamples if its limits are not far out."""
+    """The policy's inference, with fewer resamples unless its limits lie far out."""
     inference = policy.inference
     if policy.familywise == "none" and policy.always_valid_at is None:
         return replace(inference, n_resamples=max(N_RESAMPLES, inference.needed_resamples()))

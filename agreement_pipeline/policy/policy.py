@@ -74,25 +74,25 @@ class Policy:
     admit
         The verdicts that let a round through: *reliable*, or also *tentative*.
     confidence_level, n_resamples
-        Of the intervals that the rules read.
+        The level of the intervals that the rules read, and the number of their resamples.
     interval_method
-        The method of the intervals. *smoothed_bayesian_bootstrap* speaks of these raters.
-        *two_way_jackknife_log* speaks of raters at large, whoever the next ones are. Methods whose
-        lower limit did not hold in the coverage study may not decide.
+        The method of the intervals. *smoothed_bayesian_bootstrap* is about these raters.
+        *two_way_jackknife_log* is about raters at large, whoever rates next. A method whose lower
+        limit failed too often in the coverage study is refused.
     familywise
-        none: each verdict holds at its own level. holm: all verdicts of rules that can hold a
-        release hold together. Verdicts that do not hold beside the others are taken back.
+        none: each verdict has the confidence level by itself. holm: all verdicts of rules that can
+        hold a release have it together. Verdicts that are too uncertain for that are taken back.
     always_valid_at
         None: a round is judged once. A number: a round may be judged at any time while it fills,
-        and the limits always hold. They are tightest at this number of items, or of clusters if
-        items come in clusters.
+        and the limits are valid at every look. They are tightest at this number of items, or of
+        clusters if items come in clusters.
     description
-        Why the cut-offs are what they are: they follow from the cost of an error.
+        The reasons for the cut-offs: they follow from the cost of an error.
 
     Raises
     ------
     PolicyError
-        See above.
+        A value is not one of those described above.
     """
 
     __pydantic_config__ = CLOSED
@@ -161,13 +161,13 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that decides, and so not of the description."""
+        """SHA-256 of everything that affects a decision: all but the description."""
         deciding = {key: value for key, value in self.to_mapping().items() if key != "description"}
         return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
     @cached_property
     def inference(self) -> Inference:
-        """How the uncertainty of the estimates that it judges is inferred."""
+        """How the intervals of the estimates are found."""
         return Inference(
             self.confidence_level, self.n_resamples, self.interval_method, self.always_valid_at
         )
@@ -189,7 +189,7 @@ class Policy:
     def recorded_manner(self) -> str:
         """The manner as a decision records it.
 
-        A release that is verified must give these very words again, so they stay as they are.
+        These words never change, because verifying a release must give the same words again.
         """
         judged = "once"
         if self.always_valid_at is not None:
@@ -205,7 +205,7 @@ class Policy:
         return tuple(sorted({name for rule in self.rules for name in rule.asks}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        """The verdicts of all rules, which hold together if the policy asks for that."""
+        """The verdicts of all rules, corrected together if the policy asks for that."""
         verdicts = tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
         return together(verdicts, self.inference.tail) if self.familywise == "holm" else verdicts
 

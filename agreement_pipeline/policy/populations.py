@@ -1,4 +1,4 @@
-"""Populations to plan from: an earlier round, or what raters are expected to say."""
+"""Populations to plan from: an earlier round, or assumptions about the raters."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement, product
@@ -33,8 +33,8 @@ def population_of(ratings: Ratings, rule: Rule, *, where: str = "earlier round")
     Raises
     ------
     PolicyError
-        The measure has no value on the round. Or the rule asks for more raters, or for every
-        rater: then no number of items decides.
+        The measure has no value on the round. Or the rule asks for raters that the round lacks, so
+        that no number of items is enough.
     """
     statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
     if statistic is None or record.why_undefined(statistic):
@@ -58,9 +58,9 @@ def population_of(ratings: Ratings, rule: Rule, *, where: str = "earlier round")
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
     """The population in which the measure has the expected value.
 
-    An item is clear with a certain probability. All raters of a clear item give its category, and
-    raters of an unclear item guess by the prevalence. So whole items are hard, and not single
-    ratings. Of all ways to the same agreement, this one needs the most items.
+    Each item is either clear or unclear. All raters of a clear item give its category. Raters of an
+    unclear item guess, with the prevalence as probabilities. So an item is hard for all its raters
+    or for none. Of all populations with the same agreement, this kind needs the most items.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
 
 
 def true_value(measure: str, population: Statistic) -> float:
-    """The measure's value in very many items, or the lowest category's value; nan if undefined.
+    """The measure's value on very many items, or the lowest category's value; nan if undefined.
 
-    With so many items, no correction for few items is left.
+    Very many items are used because some measures have a correction for few items.
     """
     values = np.atleast_1d(registered(measure)(_whole(population)).value)
     return float(min(values[~np.isnan(values)], default=nan))
@@ -128,7 +128,7 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
 
 
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
-    """Every way in which an item's ratings fall on the categories, with its share."""
+    """Every possible row of counts of an item, with its share of the items."""
     _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
     counts = np.array(
         [
@@ -145,7 +145,7 @@ def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> 
 
 
 def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> LabelsByRater:
-    """Every way in which the raters may label an item, with its share."""
+    """Every possible row of labels of an item, with its share of the items."""
     _refuse_too_many(len(prevalence) ** n_raters)
     codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
@@ -160,7 +160,7 @@ def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -
 def _as_replicates(
     clear: float, prevalence: Array, n_raters: int, scale: Scale
 ) -> ReplicatedLabels:
-    """Items that one rater rates `n_raters` times, in every way, with their shares."""
+    """Items that one rater labels `n_raters` times: every possible row, with its share."""
     counts = _as_counts(clear, prevalence, n_raters, scale)
     first = LabelsByRater(
         counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
@@ -170,7 +170,7 @@ def _as_replicates(
 
 
 def _refuse_too_many(n_ways: int) -> None:
-    """Refuse before the ways are made, since they may not fit into memory."""
+    """Refuse before the rows are made, since they may not fit into memory."""
     if n_ways > MOST_ROWS:
         raise PolicyError(
             f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "
@@ -188,5 +188,5 @@ def mean_labels(population: Statistic) -> float:
 
 
 def _whole(population: Statistic) -> Statistic:
-    """The population as very many items, so that shares of them are whole numbers."""
+    """The population as very many items, so that each share is a whole number of items."""
     return population.reweighted(population.weights * (WHOLE / population.weights.sum()))

@@ -29,7 +29,7 @@ def undefined(estimate: Estimate) -> str:
 
 
 def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
-    """The reason if an estimate has a value, and evidence is missing."""
+    """The reason if an estimate has a value, but evidence is missing."""
     return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
 
 
@@ -56,7 +56,7 @@ def judged(
     reliable: float,
     tentative: float,
 ) -> str:
-    """The reason of a verdict that read the limits, with advice."""
+    """The reason of a verdict on an interval, with advice."""
     said = {
         "reliable": f"the lower limit reaches {reliable:g}",
         "tentative": f"the lower limit reaches {tentative:g} but not {reliable:g}",
@@ -106,8 +106,8 @@ def _items(estimate: Estimate) -> str:
 def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reliable: float) -> str:
     """How many more items (or clusters) would bring the lower limit to the cut-off.
 
-    For raters at large the number is unknown. Part of their interval comes from the raters, and
-    more items do not make that part narrower.
+    For raters at large, the number is unknown. A part of their interval comes from differences
+    between raters, and more items do not make that part narrower.
     """
     what = "items" if estimate.n_clusters is None else "clusters of items"
     if kind == "inconclusive" and estimate.without_limits:
@@ -141,24 +141,27 @@ def _times(estimate: Estimate, value: float, limits: Interval, reliable: float) 
 
 
 def _all(times: float) -> float:
-    """The reach of limits that reach as far on few items as on many."""
+    """The part that is kept if limits are not moved outwards for few items: all of it."""
     return 1.0
 
 
 def times_as_many(
     value: float, limits: Interval, cutoff: float, kept: Callable[[float], float] = _all
 ) -> float:
-    r"""How many times the items would bring the lower limit to a cut-off, at the same agreement.
+    r"""How many times as many items would bring the lower limit to a cut-off.
+
+    The agreement is assumed to stay the same.
 
     The cut-off lies between the lower limit and the value.
 
     - The half-width h of the interval shrinks with the root of the number of items.
-    - The middle of the interval lies under the value, because of what was not seen and of the
-      skewness of what was. This distance shrinks with the number itself.
+    - The middle of the interval lies under the value, because of unseen disagreement and because
+      the resamples are skewed. This distance shrinks with the number of items itself.
 
     :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
 
-    Limits reach further if the items are few, and k is the part of this reach that is `kept`.
+    The default method moves limits outwards if items are few. With t times as many items, they
+    reach less far: k is the part of their reach that is `kept`.
 
     >>> round(times_as_many(0.9, Interval(0.7, 1.1), 0.8), 6)
     4.0

@@ -1,7 +1,7 @@
 """What a policy asks of a round, and the verdicts that it gives.
 
-After Krippendorff's rule, a verdict reads the interval and not the value. Data are reliable if the
-lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never relied upon.
+By Krippendorff's rule, a verdict reads the interval and not the value. Data are reliable if the
+lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never admitted by a rule.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,22 +34,22 @@ FLAG = Value("true or false", lambda value: isinstance(value, bool))
 
 
 class Demand(Protocol):
-    """What a policy, its decisions and its verdicts read of a rule, whatever type the rule has.
+    """The interface of every type of rule: what policies, verdicts and decisions read of it.
 
     A new type of rule is a dataclass with these members. Add it to `AnyRule`.
     """
 
     @property
     def scope(self) -> ScopeKind:
-        """The kind of scope whose estimates it judges."""
+        """The kind of scope whose estimates the rule judges."""
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The measures that it needs, of that scope."""
+        """The measures that the rule needs, on that scope."""
 
     @property
     def measure(self) -> str:
-        """The measure that its verdicts name."""
+        """The measure that the rule's verdicts name."""
 
     @property
     def reliable(self) -> float:
@@ -61,7 +61,7 @@ class Demand(Protocol):
 
     @property
     def effect(self) -> Effect:
-        """Whether the release waits for it: hold or warn."""
+        """hold: the round is held if the rule is not met. warn: the verdict is only shown."""
 
     @property
     def name(self) -> str:
@@ -72,12 +72,12 @@ class Demand(Protocol):
         """What it asks for, as a sentence."""
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
-        """Its verdicts, at least one."""
+        """The rule's verdicts, at least one."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One demand on one measure.
+    """A rule on one measure.
 
     Parameters
     ----------
@@ -93,17 +93,17 @@ class Rule:
         The fewest items with a value, and the fewest raters who rated one of them. An estimate with
         fewer is not evaluated.
     every_rater
-        True if an estimate that leaves out a rater of the round is not evaluated. A rater is left
-        out if their replicates, or their confidence, are missing or show nothing.
+        True if every rater of the round must count in the estimate, or it is not evaluated. A rater
+        does not count if their replicates, or their confidence, are missing or show nothing.
     effect
-        hold: the release waits for this rule. warn: the verdict is shown and holds nothing. Some
-        measures may only warn.
+        hold: the round is held if this rule is not met. warn: the verdict is only shown. Rules on
+        some measures may only warn.
 
     Raises
     ------
     PolicyError
         The measure is not registered or may not hold a release, or a cut-off is outside its bounds.
-        Or every rater is asked for, but no rater can be left out.
+        Or `every_rater` is set for a measure or a scope that never leaves a rater out.
     """
 
     __pydantic_config__ = CLOSED
@@ -144,7 +144,7 @@ class Rule:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The measures that it needs, of its scope."""
+        """The measures that the rule needs, on its scope."""
         return (self.measure,)
 
     @property
@@ -163,7 +163,7 @@ class Rule:
         )
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
-        """A verdict on each estimate of its measure and scope.
+        """A verdict on each estimate of the rule's measure and scope.
 
         If there is no such estimate, the one verdict is *not_evaluated*.
         """
@@ -211,18 +211,19 @@ AnyRule = Rule
 
 @dataclass(frozen=True)
 class Verdict(Tabular):
-    """What a rule says of an estimate.
+    """What a rule says about an estimate.
 
     Attributes
     ----------
     rule, scope
-        The rule, and what the estimate speaks of.
+        The rule, and what the estimate is about.
     kind
         *reliable*: the lower limit reaches the upper cut-off. *tentative*: the lower limit reaches
-        the lower cut-off. *unreliable*: the upper limit is under the lower cut-off.
-        *inconclusive*: anything else. *not_evaluated*: undefined, or evidence is missing.
+        only the lower cut-off. *unreliable*: the upper limit is under the lower cut-off.
+        *inconclusive*: the limits show none of these. *not_evaluated*: the measure has no value, or
+        evidence is missing.
     reason
-        The same in words and numbers.
+        Why the verdict is of this kind, in words and numbers.
     code
         A stable name for the reason.
     estimate

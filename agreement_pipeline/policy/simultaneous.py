@@ -1,13 +1,12 @@
-"""Verdicts that hold together.
+"""Verdicts that are right together, with one confidence level for all of them.
 
-The probability that any of them is wrong is at most the level, however many verdicts there are.
+Admission needs no correction for several rules, since all of them must be met. Suppose that one
+true value is under its cut-off. Then the round is admitted only if this one rule is met by chance.
+More rules cannot make that more probable. This is an intersection-union test (Berger 1982).
 
-Admission needs no correction for several rules, since all of them must be met. If a true value is
-under its cut-off, the round is admitted with at most the probability that this one rule is met by
-chance. This is an intersection-union test (Berger 1982).
-
-Single verdicts do need a correction: a reader of twenty verdicts sooner or later reads a wrong one.
-Holm's (1979) procedure takes back the verdicts that do not hold beside the others.
+Single verdicts do need a correction: of many verdicts, some are wrong by chance. Holm's (1979)
+procedure takes back the verdicts that are too uncertain. After that, the probability that any
+verdict is wrong is at most the level, however many verdicts there are.
 
 References
 ----------
@@ -44,22 +43,22 @@ def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
 
 
 def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
-    r"""The verdicts of one decision. Verdicts that do not hold together are taken back.
+    r"""The verdicts of one decision. Verdicts that are too uncertain together are taken back.
 
     Only verdicts of rules that can hold a release are counted and taken back. `tail` is half of one
     minus the confidence level. Of m verdicts:
 
-    - *reliable* verdicts stand by Holm's procedure on the q of the upper cut-off;
-    - of the d verdicts that are then not reliable, one stands as *tentative* if the q of the lower
+    - *reliable* verdicts are kept by Holm's procedure on the q of the upper cut-off;
+    - of the d verdicts that are then not reliable, one is kept as *tentative* if the q of the lower
       cut-off is at most tail/d;
-    - *unreliable* verdicts stand by Holm's procedure on the probability that the true value is at
-      the lower cut-off or above.
+    - *unreliable* verdicts are kept by Holm's procedure on the probability that the true value is
+      at the lower cut-off or above.
 
     Each side spends at most `tail`. On the lower side, at most d hypotheses are true. On one scope,
     the q of the lower cut-off is at most that of the upper one.
 
-    A q counts as at least what ten resamples can tell. A verdict that was not evaluated counts as
-    one that fails.
+    The smallest q that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
+    verdict that fails.
     """
     holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
     mine = [verdicts[place] for place in holding]
@@ -85,7 +84,7 @@ def _standing(
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
-    """The verdict, or the weaker verdict that holds beside the others."""
+    """The verdict, or the weaker verdict that it is taken back to."""
     if verdict.kind == "unreliable":
         return (
             verdict
@@ -139,7 +138,7 @@ def _coarse(verdict: Verdict, q: float) -> str:
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:
-    """Q, as far as the resamples can tell it; 1 if nothing is known."""
+    """The probability q, at least the smallest that counts; 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.under(cutoff), known.finest)
 

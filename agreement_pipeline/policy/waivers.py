@@ -1,7 +1,7 @@
 """Waivers: a named person waives one verdict on one round, with a reason and an end date.
 
-A waiver is bound to the bytes of the round by the digest of its ratings. It turns a verdict, and
-never a finding of the data contract or a digest.
+A waiver holds the digest of the round's ratings, so it is valid for these ratings only. A waiver
+can override a verdict. It can never override a finding of the data contract, or a digest.
 """
 
 import re
@@ -43,21 +43,21 @@ class Waiver:
     Parameters
     ----------
     project, round
-        Whose round it is.
+        The project, and its round.
     ratings_digest
-        Of the ratings it was written for: 64 hexadecimal digits, which a decision shows.
+        The digest of the ratings, as a decision shows it: 64 hexadecimal digits.
     measure, scope
-        The rule's measure, and what the verdict speaks of: `round`, or a kind and a name, as in
+        The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
         `rater ana`.
     who, why
-        Who answers for it, and the reason.
+        The person who answers for the waiver, and the reason.
     until
-        The last day on which it holds.
+        The last day on which the waiver is valid.
 
     Raises
     ------
     WaiverError
-        Nobody is named, no reason is given, the digest is none, or the scope does not exist.
+        Nobody is named, no reason is given, the digest is malformed, or the scope does not exist.
     PolicyError
         The measure does not exist.
     """
@@ -103,14 +103,14 @@ class Waiver:
         return replace(self, scope=str(Scope(kind, name).renamed(names)))
 
     def turns(self, verdict: Verdict) -> bool:
-        """True if this is the verdict that it waives."""
+        """True if this is the verdict that the waiver overrides."""
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
             self.scope,
         )
 
     def refusal(self, policy: Policy, ratings_digest: str, on: date) -> str | None:
-        """Why it does not hold for these ratings, this policy and this day; None if it holds."""
+        """Why the waiver is not valid for these ratings, policy and day; None if it is valid."""
         if self.ratings_digest != ratings_digest:
             return (
                 f"it is bound to ratings {self.ratings_digest[:12]}, "
@@ -135,7 +135,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Waivers:
-    """The waivers that were written for a round, and the day on which they are read."""
+    """The waivers that were written for a round, and the day on which it is judged."""
 
     written: tuple[Waiver, ...] = ()
     on: date = date.max
@@ -143,7 +143,7 @@ class Waivers:
     def sorted_out(
         self, verdicts: Sequence[Verdict], policy: Policy, ratings_digest: str
     ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
-        """The waivers that turn a verdict, and the refused ones in words."""
+        """The waivers that override a verdict, and the refused waivers in words."""
         refusals = [(each, each.refusal(policy, ratings_digest, self.on)) for each in self.written]
         used = tuple(
             each
@@ -163,12 +163,12 @@ NONE = Waivers()
 
 
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
-    """The waivers of one round, read on a day."""
+    """The waivers of one round, for the day on which it is judged."""
     return Waivers(tuple(each for each in waivers if each.round == round_name), on)
 
 
 def _day(said: object) -> object:
-    """A day, as YAML reads it or as JSON writes it. Other text stays as it is."""
+    """The day in a value from YAML or JSON. Text that is no day is returned as it is."""
     try:
         return date.fromisoformat(said) if isinstance(said, str) else said
     except ValueError:

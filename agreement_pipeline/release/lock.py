@@ -1,6 +1,6 @@
-"""The lock: the only module that lets training data out.
+"""The lock: the only module that releases training data.
 
-A round is read again from its stored bytes and judged again. The release is let out only
+Every round is read again from its stored bytes and judged again. The release is made only
 if the policy admits every round in it. No other module is asked for permission.
 """
 
@@ -30,7 +30,7 @@ def release_round(
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
-    A waiver can turn a verdict that holds the round. The decision is always recorded.
+    A waiver can override a verdict that holds the round. The decision is always recorded.
     If the round is held, every release that contains it is withdrawn.
 
     Returns
@@ -47,10 +47,10 @@ def release_round(
     ReleaseHeldError
         The round is not admitted. The message gives every reason.
     ReleaseInvalidError
-        The folder holds something else than a release that the log let out.
+        The folder holds anything but a release that stands in the log.
     StoreError
-        The store does not hold the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or the round was ingested
+        again meanwhile.
     """
     return _release(
         store, round_name, [round_name], Terms(policy, contract, tuple(waivers), today()), project
@@ -69,8 +69,8 @@ def release_dataset(
     """Release the training data of several rounds together. Each round is judged again.
 
     If an item is in several rounds, its row comes from the first of these, in the order
-    given. If an item is gold in one round, it is gold in all: agreement is not read on it,
-    and it is not released. The release is called `<project>.dataset`.
+    given. If an item is gold in one round, it is gold in all of them. A gold item counts for
+    no measure and is not released. The release is called `<project>.dataset`.
 
     Raises
     ------
@@ -98,8 +98,9 @@ def judge_round(
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
-    If the round is held, every release that contains it is withdrawn. If it is admitted,
-    releases of its former versions are withdrawn, if the policy holds these versions today.
+    If the round is held, every release that contains it is withdrawn. If the round is
+    admitted, its former versions are judged too: releases of a version that the policy now
+    holds are withdrawn.
 
     Returns
     -------
@@ -109,8 +110,8 @@ def judge_round(
     Raises
     ------
     StoreError
-        The store does not hold the round, its bytes were edited, or it was ingested again
-        meanwhile.
+        The store does not have the round, its bytes were edited, or the round was ingested
+        again meanwhile.
     """
     judged, withdrawn = decide(
         store, [round_name], Terms(policy, contract, tuple(waivers), today())
@@ -119,9 +120,9 @@ def judge_round(
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
-    """Judge the rounds, make the release, and let it out if nothing changed meanwhile.
+    """Judge the rounds, make the release, and write it if nothing changed meanwhile.
 
-    The slow steps run while other writers may write.
+    The store is locked only for the last step. Other writers can write during the slow steps.
     """
     check_round_name(project, "project")
     if not rounds:
@@ -157,7 +158,7 @@ def _refuse_held(judged: Iterable[Judged]) -> None:
 
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
-    """The round as it is released, judged once more as a reader of the release judges it.
+    """The round as it is released, judged once more as `verify` will judge it.
 
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
     """
@@ -231,9 +232,9 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) -> Release | None:
-    """The release for a place: this one, or the one that was let out there before.
+    """The release for a place: the new one, or the one that is already there.
 
-    None if the release there is in the words of another version.
+    None if the place has a release in the words of another version.
     """
     path, standing = store.root / "releases" / called, store.storage.contents(f"releases/{called}")
     if MANIFEST not in standing or standing == data:
@@ -249,9 +250,9 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) ->
 
 
 def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
-    """Refuse a release that verifies but is not the one that was let out.
+    """Refuse a release that can be verified but is not in the log.
 
-    Some words of a release follow from nothing in it. Only the log knows whose words they are.
+    Some facts in a release do not follow from its annotations. Only the log can confirm them.
     """
     if release.manifest_digest not in {
         entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called

@@ -46,11 +46,11 @@ from agreement_pipeline.statistics.weighted import (
 class LabelsByRater(ByRater):
     """Distinct item rows of codes by rater; raters keep their names.
 
-    Three methods say more of the raters:
+    Three methods say more about the raters:
 
     - `with_classifier` sets one classifier (or one isolated rater) apart beside the columns;
-    - `in_groups` makes some of the columns a second group of raters such as all classifiers;
-    - `with_confidence` adds how confident the raters were. Only such ratings then count.
+    - `in_groups` makes some columns a second group of raters, for example all classifiers;
+    - `with_confidence` adds how confident the raters were. Only ratings with it then count.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LabelsByRater(ByRater):
     Attributes
     ----------
     classifier, labels
-        Who stands apart, None if nobody does, and the codes of their labels (P,), -1 if missing.
+        The name of who stands apart, or None, and the codes of their labels (P,), -1 if missing.
     second
         The names of the second group. All others are the first. None if there are no groups.
     confidence
@@ -136,7 +136,7 @@ class LabelsByRater(ByRater):
         return changed(self, labels=codes, classifier=classifier)
 
     def against(self, rater: str) -> "LabelsByRater":
-        """Set one of the raters apart from the others as a classifier is from its panel."""
+        """Set one rater apart from the others, as a classifier stands apart from the panel."""
         codes = self.codes[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(codes, rater)
 
@@ -145,13 +145,13 @@ class LabelsByRater(ByRater):
         return changed(self, second=checked_second(second, self.raters))
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
-        """Say how confident the raters were (P, R). Only such ratings then count."""
+        """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
         stated = checked_confidence(WHAT, confidence, self.codes.shape)
         return changed(self, confidence=np.where(self.given, stated, np.nan))
 
     @property
     def said(self) -> Codes:
-        """What was given in the columns: the codes."""
+        """The codes: what the raters in the columns gave."""
         return self.codes
 
     @OfRows
@@ -161,7 +161,7 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts. One column for each of the panel."""
+        """True for each rating of the panel that counts. One column for each panel member."""
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
         return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
@@ -198,7 +198,7 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
-        """How often each of two groups gave each category, row by row. Each (P, K)."""
+        """How often each of two groups gave each category, row by row. Each has shape (P, K)."""
         given, second = self.indicators, self._in_second
         return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
 
@@ -213,7 +213,7 @@ class LabelsByRater(ByRater):
         return np.asarray(self.weights @ self.indicators.sum(1))
 
     def counts(self) -> CategoryCounts:
-        """Forget the raters row by row."""
+        """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
     @property
@@ -236,15 +236,15 @@ class LabelsByRater(ByRater):
     def unnamed(self) -> Any:
         """Forget row by row who gave which label.
 
-        Labels become counts. Codes beside a classifier lose the names of their raters. Labels in
-        groups or with confidence stay as they are.
+        Labels become counts. Codes beside a classifier are sorted within each row. Labels in groups
+        or with confidence stay as they are.
         """
         if self.classifier is not None:
             return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def merged(self) -> "LabelsByRater":
-        """Make equal rows of a cluster one row. The order is fixed."""
+        """Merge equal rows of a cluster into one row. The order of the rows is fixed."""
         columns = [self.codes]
         if self.classifier is not None:
             columns.append(self.labels[:, None])
@@ -273,10 +273,10 @@ class LabelsByRater(ByRater):
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories. The rows weigh `mass` in all.
 
-        Each split is turned through all columns. The two categories are read off the ratings that
-        meet another. If confidence counts, they are read off all ratings. Unseen ratings have the
-        mean confidence of their rater. Each row is there twice if a classifier stands apart: once
-        with the classifier on each category.
+        Each split is rotated through all columns. The two categories come from ratings of items
+        with a second rating. If confidence counts, they come from all ratings. Unseen ratings have
+        the mean confidence of their rater. If a classifier stands apart, each row is there twice:
+        once with the classifier on each category.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass, category)
@@ -286,7 +286,7 @@ class LabelsByRater(ByRater):
         return self.with_rows(rows, np.full(len(rows), MISSING), mass)
 
     def _with_unseen_beside_classifier(self, mass: float, category: int | None) -> Self:
-        """Only what the classifier met says how unseen rows look and who rates them."""
+        """The rows that the classifier labelled say how unseen rows look and who rates them."""
         met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
         split = split_between(met if met.any() else self.used, self.scale, category)
         rows = splits_met(
@@ -331,7 +331,7 @@ def _parts(labels: LabelsByRater) -> Parts:
 
 
 def _plain(labels: LabelsByRater) -> LabelsByRater:
-    """The columns alone: nobody stands apart."""
+    """The columns alone, with nobody apart."""
     nobody = np.full(len(labels.codes), MISSING)
     return changed(labels, classifier=None, labels=nobody, second=None)
 
