@@ -89,9 +89,8 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_1(values).value), 4)
     0.1657
     """
@@ -138,9 +137,8 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_1_k(values).value), 4)
     0.4428
     """
@@ -191,9 +189,8 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_1(values).value), 4)
     0.2898
     """
@@ -241,9 +238,8 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_2_k(values).value), 4)
     0.6201
     """
@@ -293,9 +289,8 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_1(values).value), 4)
     0.7148
     """
@@ -341,9 +336,8 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
     Examples
     --------
     >>> from agreement_pipeline import Scale
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9],
-    ...          [6, 2, 4, 7]]
-    >>> values = NumbersByRater(table, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
+    >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))
     >>> round(float(icc_3_k(values).value), 4)
     0.9093
     """

@@ -131,7 +131,7 @@ def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) ->
 def _coarse(verdict: Verdict, q: float) -> str:
     known = verdict.estimate.distribution if verdict.estimate else None
     return (
-        ", the least that so many draws can tell; raise n_resamples"
+        ", the least that so many resamples can tell; raise n_resamples"
         if known and q <= known.finest
         else ""
     )
