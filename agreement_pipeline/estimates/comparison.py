@@ -53,7 +53,7 @@ def between_rounds(
     for ratings in (one, other):
         require_defined(ratings.scale, measure)
     shared = len(set(engine_for(one).items(one)) & set(engine_for(other).items(other)))
-    clusters = len(_cluster_names(one) & _cluster_names(other))
+    clusters = len(one.cluster_names & other.cluster_names)
     paired = shared > 0 or clusters > 0
     if paired and (
         needs in ("replicates", "confidence", "groups")
@@ -93,11 +93,6 @@ def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratin
 
 def _of_category(measure: str, category: str | None) -> str:
     return measure if category is None else f"{measure} of category {category}"
-
-
-def _cluster_names(ratings: Ratings) -> set[str]:
-    known = ratings.without_gold.contents
-    return set(known["cluster"]) if "cluster" in known else set()
 
 
 def between_classifiers(

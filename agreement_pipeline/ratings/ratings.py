@@ -153,6 +153,12 @@ class Ratings:
             also_gold=frozenset(),
         )
 
+    @property
+    def cluster_names(self) -> frozenset[str]:
+        """The names of the clusters of all items that are not gold."""
+        known = self.without_gold.contents
+        return frozenset(known["cluster"]) if "cluster" in known else frozenset()
+
     @cached_property
     def cluster_of(self) -> pd.Series | None:
         """The cluster of each item as a number; None if items do not come in clusters.

@@ -132,7 +132,9 @@ def test_draws_that_cannot_tell_the_level_reach_nothing():
     assert (
         policy()
         .judge(sure)[0]
-        .reason.endswith("its q is 0.01, the least that so many resamples can tell; raise n_resamples")
+        .reason.endswith(
+            "its q is 0.01, the least that so many resamples can tell; raise n_resamples"
+        )
     )
     unsure = [
         replace(each, distribution=Percentiles(np.repeat([0.7, 0.99], [20, 980]), 0.99, (0.0, 1.0)))
