@@ -1,4 +1,4 @@
-"""Student's distribution agrees with its definition, computed by mpmath with 50 digits."""
+"""Student's distribution agrees with its definition, computed by mpmath with 40 digits."""
 
 import mpmath
 import pytest
@@ -7,11 +7,16 @@ from agreement_pipeline.intervals.students_t import lower_tail, quantile
 
 
 def tail_by_definition(t, df):
-    """Half of the regularized incomplete beta function at df / (df + t²)."""
-    with mpmath.workdps(50):
+    """The integral of the density, over the angle whose tangent is the value over its root."""
+    with mpmath.workdps(40):
         t, df = mpmath.mpf(t), mpmath.mpf(df)
-        beyond = mpmath.betainc(df / 2, 0.5, 0, df / (df + t**2), regularized=True) / 2
-        return float(beyond if t < 0 else 1 - beyond)
+        start, step = mpmath.atan(abs(t) / mpmath.sqrt(df)), 1 / mpmath.sqrt(df)
+        places = [start + step * k for k in (0, 0.5, 1, 2, 4, 8, 16, 32)]
+        ends = [place for place in places if place < mpmath.pi / 2] + [mpmath.pi / 2]
+        constant = mpmath.exp(mpmath.loggamma((df + 1) / 2) - mpmath.loggamma(df / 2))
+        beyond = mpmath.quad(lambda angle: mpmath.cos(angle) ** (df - 1), ends)
+        tail = constant / mpmath.sqrt(mpmath.pi) * beyond
+        return float(tail if t < 0 else 1 - tail)
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 4, 7, 29, 30, 99, 1000, 100_001, 1_000_000])
