@@ -80,7 +80,6 @@ def shrunken_self_agreement(
     --------
     >>> from agreement_pipeline import Scale
     >>> from agreement_pipeline.statistics import LabelsByRater
-    from agreement_pipeline.text import in_words
     >>> first = LabelsByRater([[0, 0]] * 12, scale=Scale(("no", "yes")), raters=("a", "b"))
     >>> labels, raters = [[2, 0]] * 10 + [[2, 0], [1, 1]], [0] * 10 + [1] * 2
     >>> cells = ReplicatedLabels(labels, range(12), raters, first)

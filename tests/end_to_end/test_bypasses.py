@@ -212,7 +212,7 @@ def edited_statistics(line):
 
 @bypass(
     "edited round",
-    "store_refused: .*: other bytes than those stored found, so the ratings were edited",
+    "store_refused: .*: found other bytes than those stored, so the ratings were edited",
 )
 def edited_round(line):
     table_of(line, "bad").write_bytes(table_of(line, "good").read_bytes())
@@ -221,7 +221,7 @@ def edited_round(line):
 
 @bypass(
     "symlinked round",
-    "store_refused: .*: other bytes than those stored found, so the ratings were edited",
+    "store_refused: .*: found other bytes than those stored, so the ratings were edited",
 )
 def symlinked_round(line):
     path, target = table_of(line, "bad"), table_of(line, "good")
@@ -246,7 +246,9 @@ def symlinked_store(line):
     return line.run("bad", "training_data")
 
 
-@bypass("edited decision", "store_refused: .*/log: entry 5 is not the one that was written")
+@bypass(
+    "edited decision", "store_refused: .*/log: found entry 5, which is not the one that was written"
+)
 def edited_decision(line):
     edit(entry_of(line, "bad", "decided"), lambda said: said.update(decision="admitted"))
     return line.run("bad", "training_data")
@@ -264,7 +266,7 @@ def resealed_decision(line):
 
 @bypass(
     "edited log: another round's bytes under its name",
-    "store_refused: .*/log: entry 5 does not follow the one before it",
+    "store_refused: .*/log: found entry 5, which does not follow the one before it",
 )
 def edited_arrival(line):
     digest = line.project.store.present("good").ratings_digest
@@ -274,7 +276,7 @@ def edited_arrival(line):
 
 @bypass(
     "replayed old decision, copied into the log",
-    "store_refused: .*/log: entry 6 does not follow the one before it",
+    "store_refused: .*/log: found entry 6, which does not follow the one before it",
 )
 def copied_decision(line):
     number = len(line.project.store.history()) + 1
