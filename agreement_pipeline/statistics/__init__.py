@@ -4,6 +4,7 @@ from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
 from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
@@ -21,4 +22,7 @@ __all__ = [
     "distinct_in",
     "effective_raters",
     "farthest",
+    "hashes_of",
+    "order_of_raters",
+    "seed_of",
 ]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
+from agreement_pipeline.statistics.order import Hashes, order_of_raters
 from agreement_pipeline.statistics.weighted import RowMemory, changed, total
 
 
@@ -39,6 +40,15 @@ class ByRater(RowMemory):
     @property
     def some_apart(self) -> bool:
         """True if a classifier or a group of them stands apart from the panel."""
+        raise NotImplementedError
+
+    @property
+    def hashes(self) -> Hashes:
+        """A number for what each rater gave in each row. Equal ratings have equal ones. (P, R)."""
+        raise NotImplementedError
+
+    def merged(self) -> Self:
+        """Make equal rows of a cluster one row, if rows are not the items themselves."""
         raise NotImplementedError
 
     def only(self, raters: Sequence[str]) -> Self:
@@ -93,6 +103,15 @@ class ByRater(RowMemory):
     def in_clusters(self, clusters: Clusters) -> Self:
         """Put each row into its cluster."""
         return changed(self, clusters=checked_clusters(clusters, len(self.given)))
+
+    def in_order(self) -> Self:
+        """Put the columns into an order that the ratings fix. The raters' names do not enter.
+
+        Equal rows are made one.
+        """
+        merged = self.merged()
+        order = order_of_raters(merged.hashes, merged.weights)
+        return merged.only([self.raters[place] for place in order]).merged()
 
     def without(self, rater: str) -> Self:
         """Keep the columns of all raters but one."""

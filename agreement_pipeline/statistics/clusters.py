@@ -46,7 +46,7 @@ class Clusters:
         RatingsError
             A name is missing.
         """
-        missing = sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
+        missing = _missing(np.asarray(names))
         if missing:
             raise RatingsError(
                 f"clusters: found {missing} missing names; expected one for each row, or none "
@@ -146,6 +146,13 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
             f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
             "Put the ratings into one table first."
         )
+
+
+def _missing(names: NDArray[np.generic]) -> int:
+    """How many names are missing. Whole numbers are never missing."""
+    if names.dtype.kind in "iu":
+        return 0
+    return sum(not _is_name(name) for name in names.astype(object).tolist())
 
 
 def _is_name(value: object) -> bool:

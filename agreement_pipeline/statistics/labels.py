@@ -13,6 +13,7 @@ from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import (
     WHAT,
     Parts,
@@ -48,9 +49,9 @@ class LabelsByRater(ByRater):
 
     Three methods say more about the raters:
 
-    - `with_classifier` sets one classifier (or one isolated rater) apart beside the columns;
-    - `in_groups` makes some columns a second group of raters, for example all classifiers;
-    - `with_confidence` adds how confident the raters were. Only ratings with it then count.
+    - `with_classifier` sets one classifier (or one isolated rater) apart;
+    - `in_groups` makes some columns a second group of raters, such as all classifiers;
+    - `with_confidence` adds how confident the raters were.
 
     Parameters
     ----------
@@ -70,8 +71,7 @@ class LabelsByRater(ByRater):
     second
         The names of the second group. All others are the first. None if there are no groups.
     confidence
-        Shape (P, R): from 0 (a guess) to 1 (no guess). It is nan if none was stated. None if
-        confidence does not count.
+        Shape (P, R): from 0 (a guess) to 1. It is nan if none was stated. None if it is not read.
     named
         True if a column stands for a rater; False for a place among an item's ratings.
 
@@ -81,11 +81,6 @@ class LabelsByRater(ByRater):
     >>> labels = LabelsByRater([[0, 0], [1, -1]], [4, 2], scale=scale, raters=("ana", "ben"))
     >>> labels.n_items, labels.n_used, labels.n_ratings
     (6, 4, 10)
-    >>> codes = [[0, 0, 1], [1, -1, -1]]
-    >>> three = LabelsByRater(codes, [4, 2], scale=scale, raters=("ana", "ben", "model"))
-    >>> groups = three.in_groups(("model",))
-    >>> groups.first, groups.n_items, groups.n_ratings
-    (('ana', 'ben'), 4, 8)
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
@@ -212,6 +207,11 @@ class LabelsByRater(ByRater):
         """How often each category was given in the columns. Shape (..., K)."""
         return np.asarray(self.weights @ self.indicators.sum(1))
 
+    @property
+    def hashes(self) -> Hashes:
+        """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
+        return hashes_of(self.codes, self.sure)
+
     def counts(self) -> CategoryCounts:
         """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
@@ -243,7 +243,7 @@ class LabelsByRater(ByRater):
             return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
-    def merged(self) -> "LabelsByRater":
+    def merged(self) -> Self:
         """Merge equal rows of a cluster into one row. The order of the rows is fixed."""
         columns = [self.codes]
         if self.classifier is not None:
@@ -281,8 +281,8 @@ class LabelsByRater(ByRater):
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass, category)
         used = self.counts().meeting if self.confidence is None else self.used
-        split = split_between(used, self.scale, category)
-        rows = splits_like(self.given, self.weights, split, MAX_TURNS)
+        pair = split_between(used, self.scale, category)
+        rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
         return self.with_rows(rows, np.full(len(rows), MISSING), mass)
 
     def _with_unseen_beside_classifier(self, mass: float, category: int | None) -> Self:

@@ -16,6 +16,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, Array, Scale
 from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import refuse_other_classifier
 from agreement_pipeline.statistics.sums import placed
 from agreement_pipeline.statistics.unseen import number_splits, turned, two_values, typical_size
@@ -147,6 +148,15 @@ class NumbersByRater(ByRater):
     def some_apart(self) -> bool:
         """True if a classifier stands apart from the panel."""
         return self.classifier is not None
+
+    def merged(self) -> Self:
+        """The numbers themselves: their rows are the items."""
+        return self
+
+    @property
+    def hashes(self) -> Hashes:
+        """A number for what each rater gave in each row. Shape (N, R)."""
+        return hashes_of(*np.moveaxis(self.values, 2, 0))
 
     @OfRows
     def sizes(self) -> Array:

@@ -17,6 +17,7 @@ from agreement_pipeline.statistics.cells import (
 from agreement_pipeline.statistics.clusters import Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
 from agreement_pipeline.statistics.sums import stacked
 from agreement_pipeline.statistics.unseen import (
@@ -26,7 +27,7 @@ from agreement_pipeline.statistics.unseen import (
     split_between,
     typical_size,
 )
-from agreement_pipeline.statistics.weighted import OfRows, born, changed, whole
+from agreement_pipeline.statistics.weighted import OfRows, born, changed, distinct_in, whole
 
 WHAT = "replicated labels"
 
@@ -93,6 +94,26 @@ class ReplicatedLabels(Cells):
         here = np.asarray(self.first.given.any(0))
         return tuple(
             sorted(name for name, is_here in zip(self.raters, here, strict=True) if is_here)
+        )
+
+    def in_order(self) -> Self:
+        """Put the raters into an order that their labels fix. The names do not enter.
+
+        The rows of items that somebody met again come first, and stay as they are. Equal rows of
+        the others are made one.
+        """
+        said = hashes_of(self.first.codes)
+        said[self.item, self.rater] ^= hashes_of(*self.counts.T)
+        order = order_of_raters(said, self.weights)
+        rater = np.argsort(order)[self.rater]
+        cells = np.lexsort((rater, self.item))
+        first = self.first.only([self.raters[place] for place in order])
+        return changed(
+            self,
+            counts=self.counts[cells],
+            item=self.item[cells],
+            rater=rater[cells],
+            first=_others_merged(first, 1 + int(self.item.max(initial=-1))),
         )
 
     @OfRows
@@ -186,6 +207,24 @@ class ReplicatedLabels(Cells):
             np.concatenate([self.rater, positions_among(first.raters, other)]),
             first,
         )
+
+
+def _others_merged(labels: LabelsByRater, kept: int) -> LabelsByRater:
+    """The first rows as they are and then the others. Equal rows of the others are made one."""
+    others = np.arange(kept, len(labels.codes))
+    clusters = labels.clusters
+    of_others = clusters and Clusters(clusters.places[others], clusters.times)
+    rest, weights, of_rest = distinct_in(labels.codes[others], labels.weights[others], of_others)
+    if clusters and of_rest:
+        places = np.concatenate([clusters.places[:kept], of_rest.places])
+        clusters = Clusters(places, of_rest.times)
+    return LabelsByRater(
+        np.vstack([labels.codes[:kept], rest]),
+        np.concatenate([labels.weights[:kept], weights]),
+        scale=labels.scale,
+        raters=labels.raters,
+        clusters=clusters,
+    )
 
 
 __all__ = ["ReplicatedLabels"]

@@ -18,6 +18,7 @@ from agreement_pipeline.statistics.cells import (
 )
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.numbers import NumbersByRater
+from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     met_again,
     number_splits,
@@ -104,6 +105,21 @@ class ReplicatedNumbers(Cells):
             raters=checked_raters(WHAT, raters),
             round_raters=tuple(sorted(raters if round_raters is None else round_raters)),
             clusters=checked_clusters(clusters, items),
+        )
+
+    def in_order(self) -> Self:
+        """Put the raters into an order that their numbers fix. The names do not enter."""
+        said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
+        said[self.item, self.rater] = hashes_of(*self.values.reshape(len(self.values), -1).T)
+        order = order_of_raters(said, self.weights)
+        rater = np.argsort(order)[self.rater]
+        cells = np.lexsort((rater, self.item))
+        return changed(
+            self,
+            values=self.values[cells],
+            item=self.item[cells],
+            rater=rater[cells],
+            raters=tuple(self.raters[place] for place in order),
         )
 
     @OfRows

@@ -1,0 +1,123 @@
+"""An order of raters that their ratings fix, and seeds that a statistic fixes. Names do not enter.
+
+Raters are told apart by colour refinement. Each round of it colours a row by what all raters said
+there, and a rater by the rows where they said something. Raters that stay alike are told apart by
+trial: one of them gets a colour of its own, and the others follow.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agreement_pipeline.ratings import Array, Codes
+
+Hashes = NDArray[np.uint64]
+
+MOST_TRIALS = 64
+"""Trials for one statistic. Raters that are alike after these stay in the order they came in."""
+OWN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def order_of_raters(said: Hashes, weights: Array) -> Codes:
+    """The positions of the raters, in an order that does not depend on how they came.
+
+    `said` (P, R) is a number for what each rater gave in each row, 0 for nothing. Equal numbers
+    mean equal ratings. `weights` (P,) are those of the rows.
+    """
+    mass = _mixed(weights.astype(np.float64).view(np.uint64))
+    colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
+    left = MOST_TRIALS
+    while len(alike := _first_alike(said, colours)[:left]):
+        trials = [_refined(said, mass, _marked(colours, rater)) for rater in alike]
+        colours = min(trials, key=_signature)
+        left -= len(alike)
+    return np.argsort(colours, kind="stable")
+
+
+def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
+    """One number for the values at each place. The parts have the same shape."""
+    found = np.zeros(parts[0].shape, dtype=np.uint64)
+    for part in parts:
+        found = _mixed(found * OWN + _bits(part))
+    return found
+
+
+def seed_of(statistic: object) -> int:
+    """A seed that the arrays of a statistic fix: the first 8 bytes of their SHA-256.
+
+    >>> from agreement_pipeline.ratings import Scale
+    >>> from agreement_pipeline.statistics import CategoryCounts
+    >>> one, other = (Scale(names) for names in (("no", "yes"), ("bad", "good")))
+    >>> seed_of(CategoryCounts([[2, 0]], scale=one)) == seed_of(CategoryCounts([[2, 0]], scale=other))
+    True
+    """
+    digest = hashlib.sha256()
+    for part in _arrays(statistic):
+        digest.update(f"{part.dtype.str}{part.shape}".encode())
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return int.from_bytes(digest.digest()[:8], "big")
+
+
+def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
+    """The arrays that a statistic holds, in the order of its fields, also those of its parts."""
+    for field in fields(statistic):  # type: ignore[arg-type]
+        value = getattr(statistic, field.name)
+        if isinstance(value, np.ndarray):
+            yield np.where(np.isnan(value), np.nan, value) + 0.0 if value.dtype == float else value
+        elif is_dataclass(value):
+            yield from _arrays(value)
+
+
+def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
+    """The bits of numbers. Equal numbers have equal bits."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.nan, values) + 0.0
+    return np.ascontiguousarray(values).view(np.uint64)
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood, 2014).
+
+    https://doi.org/10.1145/2660193.2660195
+    """
+    mixed = values + OWN
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
+    """The colours of the raters, refined until no more raters are told apart."""
+    before, found = 0, len(np.unique(colours))
+    while before < found < len(colours):
+        rows = _mixed(_mixed(said ^ _mixed(colours)).sum(1, dtype=np.uint64) + mass)
+        met = _mixed(rows[:, None] ^ _mixed(said)).sum(0, dtype=np.uint64)
+        colours = _mixed(colours * OWN + met)
+        before, found = found, len(np.unique(colours))
+    return colours
+
+
+def _first_alike(said: Hashes, colours: Hashes) -> Codes:
+    """The raters of the first colour that several have, unless all of them said the same."""
+    ordered, times = np.unique(colours, return_counts=True)
+    for colour in ordered[times > 1]:
+        alike = np.flatnonzero(colours == colour)
+        if (said[:, alike] != said[:, alike[:1]]).any():
+            return alike
+    return np.empty(0, dtype=np.int64)
+
+
+def _marked(colours: Hashes, rater: int) -> Hashes:
+    marked = colours.copy()
+    marked[rater] = _mixed(marked[rater : rater + 1] ^ OWN)[0]
+    return marked
+
+
+def _signature(colours: Hashes) -> list[int]:
+    return np.sort(colours).tolist()
+
+
+__all__ = ["hashes_of", "order_of_raters", "seed_of"]
