@@ -1,6 +1,7 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.checks import CONTENT, KEY
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.parquet import (
@@ -37,15 +38,19 @@ __all__ = [
     "Level",
     "Ratings",
     "Scale",
+    "by_distinct",
     "category_text",
+    "coded",
     "consensus",
     "described",
     "kinds_in",
     "lookalikes",
+    "numbers_in",
     "parquet_bytes",
     "parquet_table",
     "ratings_of",
     "ratings_table",
     "resolved",
     "unresolved",
+    "used",
 ]
