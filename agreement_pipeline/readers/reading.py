@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, category_text
+from agreement_pipeline.ratings import Level, Ratings, Scale, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Rows, Source, reader_of
@@ -112,12 +113,13 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
             "two raters or more, since agreement compares them. Add the other raters' ratings, or "
             "name the column that tells the raters apart."
         )
-    panel = ratings.current[ratings.current["rater"].isin(raters)]
-    each = panel.groupby("item").size()
+    current = ratings.current
+    item = current["item"].cat.codes[current["rater"].isin(raters)]
+    each = np.bincount(item, minlength=1)
     if not (each >= 2).any():
         raise RatingsError(
-            f"{source}: found no item with ratings by two raters ({len(panel)} ratings of "
-            f"{len(each)} items by {len(raters)} raters); expected at least one. Let raters "
+            f"{source}: found no item with ratings by two raters ({len(item)} ratings of "
+            f"{(each > 0).sum()} items by {len(raters)} raters); expected at least one. Let raters "
             "overlap on some items, and check that their exports name the items alike."
         )
 
@@ -156,7 +158,7 @@ def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
 
 def _refuse_many_categories(frame: pd.DataFrame, level: Level, limits: Limits, where: str) -> None:
     if level in ("nominal", "ordinal"):
-        different = frame["label"].map(category_text, na_action="ignore").nunique()
+        different = len(coded(frame["label"]).texts)
         limits.refuse_beyond("categories", different, where, "different labels")
 
 
@@ -174,6 +176,12 @@ def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
             "Check that the export is complete."
         )
     try:
-        return Scale.from_labels(labels.dropna(), level)
+        return Scale.from_labels(_distinct(labels), level)
     except RatingsError as error:
         raise RatingsError(f"{where}: {error}") from None
+
+
+def _distinct(labels: pd.Series) -> Iterable[object]:
+    """The labels without those that are missing, each once if they are of one kind."""
+    there = labels.dropna()
+    return there if there.dtype == object else there.unique()
