@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors text version",
+    "errors faces text version",
     "mistakes tables",
     "yaml_files ratings",
     "readers contract statistics store",

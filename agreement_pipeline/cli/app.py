@@ -7,15 +7,9 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.cli.compare import compare
-from agreement_pipeline.cli.demo import demo
 from agreement_pipeline.cli.grouped import longest_name
-from agreement_pipeline.cli.history import history
-from agreement_pipeline.cli.judge import judge
-from agreement_pipeline.cli.measure import measure
+from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.cli.plan import plan
-from agreement_pipeline.cli.verify import verify
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.version import __version__
 
@@ -25,6 +19,15 @@ SETTINGS = {
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
     "show_default": True,
+}
+PURPOSES = {
+    "demo": "Run the projects and print their rounds.",
+    "measure": "Print the agreement in a table, with intervals.",
+    "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
+    "judge": "Print the decision on a table under a policy.",
+    "plan": "Print how many items a policy needs to decide.",
+    "history": "Print the log of a store.",
+    "verify": "Check a release from its own bytes.",
 }
 COMPLETION = """\b
 Completion of commands, options and measures in bash (in zsh: zsh_source):
@@ -65,8 +68,8 @@ def program() -> None:
     """
 
 
-for command in (demo, measure, compare, judge, plan, history, verify):
-    program.add_command(command)
+for name, purpose in PURPOSES.items():
+    program.add_command(Later(name, purpose))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

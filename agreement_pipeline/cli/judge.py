@@ -28,9 +28,7 @@ HELD = 1
 EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",)
 
 
-@click.command(
-    cls=Command, short_help="Print the decision on a table under a policy.", examples=EXAMPLES
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=FILE, help=TABLE_HELP)
 @table_options
 @policy_option
