@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces text version",
+    "errors faces students_t text version",
     "mistakes tables",
     "yaml_files ratings",
     "readers contract statistics store",
@@ -37,7 +37,6 @@ ONLY_IN = {
     "upath": {"store"},
 }
 ALLOWED = {"intervals": {"threadpoolctl"}}
-ALLOWED_IN_FUNCTIONS = {"intervals": {"scipy"}, "measures": {"scipy"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 everywhere = pytest.mark.parametrize(
     "path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE))
@@ -109,7 +108,6 @@ def test_in_the_middle_nothing_but_numpy_and_the_standard_library_is_imported(pa
     allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names}
     allowed |= ALLOWED.get(part(path), set())
     assert set(imported_when_loaded(path)) <= allowed
-    allowed |= ALLOWED_IN_FUNCTIONS.get(part(path), set())
     assert {name.split(".")[0] for name in imported(path)} <= allowed
 
 
