@@ -1,5 +1,7 @@
 """The group of commands, the exit statuses, and errors in one line."""
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -86,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
         judged. A refused release also has a status of its own, from 10 to 20.
     """
+    atexit.register(gc.freeze)  # a process that ends need not look through what it holds
     try:
         return int(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:

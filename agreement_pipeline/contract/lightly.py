@@ -60,9 +60,10 @@ def _take_away(name: str, stand_in: ModuleType | None) -> None:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Keep the collector still: what an import makes is no garbage."""
+    """Keep the collector still, now and later: what an import makes is no garbage."""
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         gc.enable()

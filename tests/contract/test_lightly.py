@@ -1,6 +1,7 @@
 """Great Expectations finds the same, loaded lightly or in full."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -62,7 +63,8 @@ def found(tmp_path_factory):
 
     def in_a_process(how):
         command = [sys.executable, str(program), how]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
         return json.loads(run.stdout)
 
     return {how: in_a_process(how) for how in ("lightly", "in full")}
