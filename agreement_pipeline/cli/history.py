@@ -15,7 +15,7 @@ STORES = Path(".agreement/store")
 EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/moderation",)
 
 
-@click.command(cls=Command, short_help="Print the log of a store.", examples=EXAMPLES)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument(
     "name",
     metavar="[ROUND]",

@@ -29,9 +29,7 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    cls=Command, short_help="Print the agreement in a table, with intervals.", examples=EXAMPLES
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=FILE, help=TABLE_HELP)
 @table_options
 @measure_option("all that the level allows")

@@ -2,14 +2,16 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
-from agreement_pipeline.store import Store
 from agreement_pipeline.text import in_words, interval, listed
+
+if TYPE_CHECKING:
+    from agreement_pipeline.store import Store
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
 NOT_JUDGED = "not judged"
@@ -18,7 +20,7 @@ WHY_NOT_JUDGED = (
 )
 
 
-def round_table(store: Store, due: Collection[str] = ()) -> pd.DataFrame:
+def round_table(store: "Store", due: Collection[str] = ()) -> pd.DataFrame:
     """A row for each rule that can hold a release, in every round.
 
     A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
@@ -119,7 +121,7 @@ def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
-def admitted_rounds(store: Store) -> tuple[str, ...]:
+def admitted_rounds(store: "Store") -> tuple[str, ...]:
     """The rounds whose latest decision admits them. A release judges each of them again."""
     decisions = {
         entry["round"]: entry["decision"]
