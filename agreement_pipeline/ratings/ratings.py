@@ -217,8 +217,8 @@ class Ratings:
             table["occurrence"].to_numpy(),
             table["earlier"].to_numpy(),
             self.numbers if scale.continuous else self.codes,
-            table["confidence"].to_numpy() if "confidence" in table else None,
-            table["timestamp"] if "timestamp" in table else None,
+            None if (sure := table.get("confidence")) is None else sure.to_numpy(),
+            table.get("timestamp"),
         )
 
     @property

@@ -108,7 +108,7 @@ def _of_frame(frame: pd.DataFrame) -> _InMemory:
 
 
 def _cells(source: str, table: _Readable, *, first: int) -> Cells:
-    """The cells of a table whose first row of data has a number. A table without rows is refused."""
+    """The cells of a table whose rows of data are numbered from `first`, refused if it has none."""
 
     def read(names: Sequence[str]) -> pd.DataFrame:
         frame = table.read(names)
