@@ -253,7 +253,7 @@ def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
     """The place of each name among the categories of a scale."""
-    places = pd.Index(scale.names).get_indexer(list(label.cat.categories))
+    places = pd.Index(scale.names).get_indexer(label.cat.categories)
     codes = places.astype(np.int32)[label.cat.codes.to_numpy()]
     if (codes == MISSING).any():
         off = sorted(set(label[codes == MISSING]))

@@ -87,7 +87,8 @@ def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
 class _Readable(Protocol):
     """A table of which some columns can be read."""
 
-    header: list[str]
+    @property
+    def header(self) -> list[str]: ...
 
     def read(self, names: Sequence[str]) -> pd.DataFrame: ...
 

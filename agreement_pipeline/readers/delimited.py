@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import text_bytes, text_of
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
-QUOTE, FEED, RETURN = b'"\n\r'
+QUOTE = ord('"')
 BLOCK_BYTES = 4_000_000
 
 
@@ -59,13 +60,14 @@ class Delimited:
 
 def _header(data: bytes, separator: str, source: str) -> list[str]:
     """The cells of the first row, which may span several lines."""
-    line = data.partition(b"\n")[0]
+    line = data[: data.find(b"\n") + 1 or len(data)].rstrip(b"\n")
     text = text_of(data if line.count(b'"') % 2 or b"\r" in line[:-1] else line, source)
     return next(_rows(_reader(text, separator), source), [])
 
 
 def _n_lines(data: bytes) -> int:
-    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    returns = data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else 0
+    return data.count(b"\n") + returns
 
 
 def _reader(text: str, separator: str) -> Iterable[list[str]]:
@@ -104,9 +106,14 @@ def _read_by_arrow(
 
 def _is_regular(data: bytes, separator: str) -> bool:
     """True if Arrow and Python's reader must find the same cells."""
-    if b"\n\n" in data or b"\n\r\n" in data or data.count(b"\r") != data.count(b"\r\n"):
+    if b"\n\n" in data or (b"\r" in data and not _returns_are_regular(data)):
         return False
     return (QUOTE not in data or _quotes_are_regular(data, separator)) and _is_utf8(data)
+
+
+def _returns_are_regular(data: bytes) -> bool:
+    """True if a line feed follows every carriage return, and no line is blank."""
+    return b"\n\r\n" not in data and data.count(b"\r") == data.count(b"\r\n")
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -122,16 +129,23 @@ def _is_utf8(data: bytes) -> bool:
 def _quotes_are_regular(data: bytes, separator: str) -> bool:
     """True if every quote opens a cell, closes one, or is doubled inside of one."""
     text = np.frombuffer(data, dtype=np.uint8)
-    at = np.flatnonzero(text == QUOTE)
-    opening, closing = at[0::2], at[1::2]
-    before = np.where(opening > 0, text[opening - 1], FEED)
-    after = np.append(text, FEED)[closing + 1]
-    ends = [ord(separator), FEED, QUOTE]
-    return (
-        len(opening) == len(closing)
-        and bool(np.isin(before, ends).all())
-        and bool(np.isin(after, [*ends, RETURN]).all())
-    )
+    before, after = _ends(f'{separator}\n"'), _ends(f'{separator}\r\n"')
+    n_before = 0
+    for start in range(0, len(text), BLOCK_BYTES):
+        at = start + np.flatnonzero(text[start : start + BLOCK_BYTES] == QUOTE)
+        opening, closing = at[n_before % 2 :: 2], at[1 - n_before % 2 :: 2]
+        n_before += len(at)
+        inner, last = opening[opening > 0], closing[closing < len(text) - 1]
+        if not (before[text[inner - 1]].all() and after[text[last + 1]].all()):
+            return False
+    return n_before % 2 == 0
+
+
+def _ends(characters: str) -> NDArray[np.bool_]:
+    """True for the bytes of some characters. Shape (256,)."""
+    ends = np.zeros(256, dtype=bool)
+    ends[list(characters.encode())] = True
+    return ends
 
 
 def _has_long_cell(table: Any) -> bool:

@@ -92,7 +92,7 @@ def text_bytes(path: Path) -> bytes:
             f"{path.name}: line {line}: found a NUL byte; expected text. "
             "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
         )
-    if not data.strip():
+    if data.isspace() or not data:
         raise RatingsError(
             f"{path.name}: found nothing but blanks; expected a table with at least one rating. "
             "Check that the export is complete."

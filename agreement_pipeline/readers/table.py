@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -121,9 +122,9 @@ def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     n_rows, n_raters = labels.shape
     rows, raters = np.repeat(np.arange(n_rows), n_raters), np.tile(np.arange(n_raters), n_rows)
     names = labels.columns
-    ratings = frame.iloc[rows].set_axis(
-        pd.MultiIndex([frame.index, names], [rows, raters], names=["row", "column"])
-    )
+    levels: list[Any] = [frame.index, names]
+    codes: list[Any] = [rows, raters]
+    ratings = frame.iloc[rows].set_axis(pd.MultiIndex(levels, codes, names=["row", "column"]))
     return ratings.assign(
         rater=pd.Categorical.from_codes(raters, categories=names), label=_in_rows(labels)
     )
