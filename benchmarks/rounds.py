@@ -3,7 +3,8 @@
     python -m benchmarks.rounds FILE --items N [--raters R] [--missing SHARE]
 
 A row is one rating: `item` (16 hexadecimal digits), `rater` (rater-1, …), `label` (five words).
-Two thirds of the items are clear, so all raters know them. Raters guess the labels of the others.
+If raters meet items again, a column `occurrence` numbers the meetings.
+Most items are clear, so all raters know them. Raters guess the labels of the others.
 Rows are shuffled over the whole file. Every value comes from a hash of its place.
 So any size needs the memory of one block only, and the same options give the same table.
 """
@@ -11,29 +12,17 @@ So any size needs the memory of one block only, and the same options give the sa
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from benchmarks.cases import Round
+
 LABELS = ("neutral", "positive", "negative", "mixed", "unclear")
-CLEAR = 0.64
+NOISE = 0.4
 BLOCK_ROWS = 1_000_000
 OF_CELL, OF_ITEM, OF_TRUTH, OF_GUESS, OF_CLEAR, OF_MISSING = range(6)
-
-
-class Round(NamedTuple):
-    """The size of a round: every rater rates every item, less a share of missing ratings."""
-
-    items: int
-    raters: int = 5
-    missing: float = 0.0
-
-    @property
-    def cells(self) -> int:
-        """How many ratings there are with the missing ones."""
-        return self.items * self.raters
 
 
 def _hashed(values: np.ndarray, kind: int, bits: int = 64) -> np.ndarray:
@@ -60,23 +49,29 @@ def blocks(made: Round) -> Iterator[pa.Table]:
         cells = _hashed(places, OF_CELL, bits)
         cells = cells[cells < made.cells]
         cells = cells[_shares(cells, OF_MISSING) >= made.missing]
-        items, raters = np.divmod(cells, np.uint64(made.raters))
-        yield pa.table(
-            {
-                "item": _identifiers(items),
-                "rater": _taken([f"rater-{n + 1}" for n in range(made.raters)], raters),
-                "label": _taken(LABELS, codes(items, cells)),
-            }
-        )
+        yield pa.table(_columns(made, cells))
 
 
-def codes(items: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """The code of the label that each cell holds."""
-    true, guessed = (
-        (_shares(values, kind) * len(LABELS)).astype(np.int64)
-        for values, kind in ((items, OF_TRUTH), (cells, OF_GUESS))
-    )
-    return np.where(_shares(items, OF_CLEAR) < CLEAR, true, guessed)
+def _columns(made: Round, cells: np.ndarray) -> dict[str, pa.Array]:
+    """The columns of the ratings in some cells."""
+    places, meetings = np.divmod(cells, np.uint64(made.meetings))
+    items, raters = np.divmod(places, np.uint64(made.raters))
+    columns = {
+        "item": _identifiers(items),
+        "rater": _taken([f"rater-{n + 1}" for n in range(made.raters)], raters),
+        "label": _labels(made, items, cells),
+    }
+    return columns | ({"occurrence": pa.array(meetings + 1)} if made.meetings > 1 else {})
+
+
+def _labels(made: Round, items: np.ndarray, cells: np.ndarray) -> pa.Array:
+    """What each cell holds."""
+    truth, guess = _shares(items, OF_TRUTH), _shares(cells, OF_GUESS)
+    if made.labels == "numbers":
+        return pa.array(truth + NOISE * guess)
+    held = np.where(_shares(items, OF_CLEAR) < made.clear, truth, guess)
+    codes = (held * len(LABELS)).astype(np.int64)
+    return pa.array(codes + 1) if made.labels == "grades" else _taken(LABELS, codes)
 
 
 def _identifiers(items: np.ndarray) -> pa.Array:
@@ -99,7 +94,7 @@ def written(path: Path, made: Round) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.part")
-    schema = pa.schema([(name, pa.string()) for name in ("item", "rater", "label")])
+    schema = pa.table(_columns(made, np.zeros(0, np.uint64))).schema
     writer = (
         csv.CSVWriter(unfinished, schema, write_options=csv.WriteOptions(quoting_style="none"))
         if path.suffix == ".csv"
@@ -119,10 +114,10 @@ def main() -> None:
     )
     parser.add_argument("file", type=Path)
     parser.add_argument("--items", type=int, required=True)
-    parser.add_argument("--raters", type=int, default=5)
-    parser.add_argument("--missing", type=float, default=0.0)
-    options = parser.parse_args()
-    written(options.file, Round(options.items, options.raters, options.missing))
+    for name, default in Round._field_defaults.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default)
+    options = vars(parser.parse_args())
+    written(options.pop("file"), Round(**options))
 
 
 if __name__ == "__main__":
