@@ -2,8 +2,9 @@
 
     python -m benchmarks [--only NAME]… [--largest 1e8] [--repeats N] [--fresh] [--data FOLDER]
 
-Writes docs/benchmarks.md and docs/images/benchmarks.svg. Every run is a process of its own.
-A stopped run continues where it stopped. `--fresh` measures again.
+Writes docs/benchmarks.md, its plot, and three lines of the README.
+Every run is a process of its own. A stopped run continues where it stopped.
+`--fresh` measures again.
 """
 
 import argparse

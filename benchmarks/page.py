@@ -1,18 +1,28 @@
 """Write docs/benchmarks.md and its plot from the results: `python -m benchmarks.page FOLDER`."""
 
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases import OURS, TOPICS, Program, Round, Topic
+from benchmarks.cases import (
+    ALPHA_WITH_INTERVAL,
+    GROUPED,
+    KRIPPENDORFF,
+    OURS,
+    TOPICS,
+    Program,
+    Round,
+    Topic,
+)
 from benchmarks.measuring import HERE, Bench, Result, median, runs_of
 
 PAGE = HERE.parent / "docs/benchmarks.md"
 PLOT = HERE.parent / "docs/images/benchmarks.svg"
+README = HERE.parent / "README.md"
+START, END = "<!-- benchmarks: written by `make benchmarks` -->", "<!-- end of benchmarks -->"
 PLOTTED = "alpha"
-AGREEING = 1e-6
+AGREEING = 1e-5
 INTRODUCTION = """\
 # Benchmarks
 
@@ -126,18 +136,19 @@ def plot(bench: Bench) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams |= {"svg.hashsalt": "benchmarks", "font.size": 9, "svg.fonttype": "none"}
+    mpl.rcParams |= {"svg.hashsalt": "benchmarks", "font.size": 9}
     from matplotlib import pyplot as plt
 
     [topic] = [each for each in TOPICS if each.name == PLOTTED]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     for place, (part, what) in enumerate((("cpu", "CPU seconds"), ("peak", "peak memory, MB"))):
         for program in topic.programs:
-            _line(
-                axes[place], topic, program, bench.known(), lambda found, p=part: getattr(found, p)
-            )
+            _line(axes[place], topic, program, bench.known(), part)
         axes[place].set(xscale="log", yscale="log", xlabel="ratings", title=what)
-        axes[place].grid(visible=True, alpha=0.25)
+        axes[place].yaxis.set_major_formatter(lambda number, _: f"{number:,g}")
+        axes[place].yaxis.set_minor_formatter("")
+        axes[place].xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
+        axes[place].grid(visible=True, which="both", alpha=0.2)
         axes[place].spines[["top", "right"]].set_visible(False)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     PLOT.parent.mkdir(exist_ok=True)
@@ -153,11 +164,34 @@ def _line(axes: Any, topic: Topic, program: Program, known: list[Result], part: 
     axes.plot(sizes, values, marker="o", markersize=4, label=program.name, **style)
 
 
+def three_lines(known: list[Result]) -> str:
+    """The README's table: the largest round of the plotted topic that was measured."""
+    [topic] = [each for each in TOPICS if each.name == PLOTTED]
+    first = topic.programs[0]
+    made = [each for each in topic.rounds if runs_of(known, topic, each, first)][-1]
+    lines = [
+        f"| {made.ratings:,} ratings, Parquet | CPU s | MB |",
+        "| --- | ---: | ---: |",
+    ]
+    for program in (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED):
+        found = _medians(known, topic, made).get(program)
+        cells = f"{found.cpu:.1f} | {found.peak:,.0f}" if found and not found.failed else "– | –"
+        lines.append(f"| {program.name} | {cells} |")
+    return "\n".join(lines)
+
+
+def readme(text: str, known: list[Result]) -> str:
+    """The README with new lines between the two marks."""
+    before, _, rest = text.partition(START)
+    return f"{before}{START}\n\n{three_lines(known)}\n\n{END}{rest.partition(END)[2]}"
+
+
 def main() -> None:
     bench = Bench(Path(sys.argv[1]))
     PAGE.write_text(page(bench))
     if any(each.topic == PLOTTED for each in bench.known()):
         plot(bench)
+        README.write_text(readme(README.read_text(), bench.known()))
 
 
 if __name__ == "__main__":
