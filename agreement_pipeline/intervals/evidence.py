@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import PRIOR_MASS, resampled
+from agreement_pipeline.intervals.draws import PRIOR_MASS, one_core_products, resampled
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence
@@ -54,7 +54,8 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
         split_for(record, forgotten if _forgets(record) else each)
         for record, each in zip(records, spoken_of, strict=True)
     ]
-    return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
+    with one_core_products():
+        return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
 
 
 def split_for(record: Measure, basis: Any) -> Any:
@@ -107,8 +108,9 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
             n = min(inference.n_resamples, affordable(point.record, point.basis))
             groups.setdefault((_drawn_as(point.basis), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
-    for (*_, n), group in groups.items():
-        found |= _of_group(group, replace(inference, n_resamples=n))
+    with one_core_products():
+        for (*_, n), group in groups.items():
+            found |= _of_group(group, replace(inference, n_resamples=n))
     return (
         _with_raters(found, points, statistic)
         if inference.interval_method.population == "raters at large"
@@ -280,7 +282,8 @@ def _unlike(
     """
 
     def unlike(tail: float) -> Array:
-        return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
+        with one_core_products():
+            return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
 
     return unlike
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import Inference, Interval, evidence, resampled
@@ -233,3 +234,19 @@ def test_measures_of_one_table_share_their_draws_and_get_the_limits_that_each_ge
         (each.measure, each.interval) for found in alone for each in found
     ]
     assert len(drawn) == 1 or clusters is not None
+
+
+def test_the_last_digits_of_limits_do_not_depend_on_the_threads_of_matrix_products():
+    rng = np.random.default_rng(8)
+    labels = items(rng, 3000, 5, 0.6, categories=5)
+    codes = np.where(rng.random(labels.codes.shape) < 0.1, -1, labels.codes)
+    panel = LabelsByRater(codes, scale=labels.scale, raters=labels.raters).merged()
+    names = ("light_kappa", "shah_kappa_s")
+    found = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            for method in ("smoothed_bayesian_bootstrap", "jackknife_log"):
+                settings = Inference(n_resamples=500, method=method)
+                found += [each.interval for each in estimate_each(names, panel, settings)]
+    of_one_thread = found[: 2 * len(names)]
+    assert found == of_one_thread * 3
