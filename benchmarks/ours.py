@@ -7,13 +7,16 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import combinations
+from operator import add
 from pathlib import Path
 
 import numpy as np
 
 CATEGORIES, CLEAR = 5, 0.64
+BLOCK_ITEMS = 500_000
 INTERVALS = {
     "counts": ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "percent_agreement"),
     "isolated": ("vanbelle_albert_kappa",),
@@ -90,21 +93,27 @@ def _counted(measures: str, items: int, missing: float) -> object:
     from agreement_pipeline.statistics import LabelsByRater
 
     names, scale = tuple("12345"), Scale(tuple("abcde"))
-    joint = LabelsByRater(_codes(items, missing), scale=scale, raters=(*names, "model")).merged()
+    blocks = (
+        LabelsByRater(codes, scale=scale, raters=(*names, "model")).merged()
+        for codes in _codes(items, missing)
+    )
+    joint = reduce(add, blocks)
     if measures in ("panel", "isolated"):
         return joint.only(names).with_classifier(joint.codes[:, -1], "model")
     patterns = joint.only(names).merged()
     return patterns.counts().merged() if measures == "counts" else patterns
 
 
-def _codes(items: int, missing: float) -> np.ndarray:
-    """The codes of five raters and a classifier, which is the last column."""
+def _codes(items: int, missing: float) -> Iterator[np.ndarray]:
+    """Blocks of codes of five raters and a classifier, which is the last column."""
     rng = np.random.default_rng(0)
-    truth = rng.integers(CATEGORIES, size=(items, 1), dtype=np.int8)
-    guesses = rng.integers(CATEGORIES, size=(items, 6), dtype=np.int8)
-    given = np.where(rng.random((items, 1)) < CLEAR, truth, guesses)
-    given[:, :-1][rng.random((items, 5)) < missing] = -1
-    return given
+    for start in range(0, items, BLOCK_ITEMS):
+        size = min(BLOCK_ITEMS, items - start)
+        truth = rng.integers(CATEGORIES, size=(size, 1), dtype=np.int8)
+        guesses = rng.integers(CATEGORIES, size=(size, 6), dtype=np.int8)
+        given = np.where(rng.random((size, 1)) < CLEAR, truth, guesses)
+        given[:, :-1][rng.random((size, 5)) < missing] = -1
+        yield given
 
 
 def _timed(made: Callable[[], list]) -> tuple[list, dict[str, float]]:

@@ -97,7 +97,12 @@ def _figures(found: Result, beside: Result | None) -> str:
     known = beside is not None and not beside.failed and beside.cpu > 0
     ratio = f"{found.cpu / beside.cpu:.2g}" if known else "–"
     note = found.note or (_differing(found, beside) if known else "")
-    return f"{found.cpu:.2f} | {found.wall:.2f} | {found.peak:,.0f} | {ratio} | {note}"
+    seconds = f"{_seconds(found.cpu)} | {_seconds(found.wall)}"
+    return f"{seconds} | {found.peak:,.0f} | {ratio} | {note}"
+
+
+def _seconds(number: float) -> str:
+    return f"{number:.2f}" if number >= 1 else f"{number:.2g}"
 
 
 def _differing(found: Result, first: Result) -> str:
