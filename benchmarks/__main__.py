@@ -4,7 +4,7 @@
 
 Writes docs/benchmarks.md, its plot, and three lines of the README.
 Every run is a process of its own. A stopped run continues where it stopped.
-`--fresh` measures again.
+`--fresh` measures again. It needs Linux, and a package index for the other packages.
 """
 
 import argparse

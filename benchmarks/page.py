@@ -75,7 +75,7 @@ def table(known: list[Result], topic: Topic) -> str:
         found = _medians(known, topic, made)
         size = f"{getattr(made, topic.counted):,}"
         for program, middle in found.items():
-            beside = smallest.get(program) if topic.growth else next(iter(found.values()))
+            beside = smallest.get(program) if topic.growth else found.get(topic.programs[0])
             lines.append(f"| {size} | {program.name} | {_figures(middle, beside)} |")
     return "\n".join([*lines, ""])
 
@@ -170,18 +170,20 @@ def _line(axes: Any, topic: Topic, program: Program, known: list[Result], part: 
 
 
 def three_lines(known: list[Result]) -> str:
-    """The README's table: the largest round of the plotted topic that was measured."""
+    """The README's table: the largest round of the plotted topic that all three programs read."""
     [topic] = [each for each in TOPICS if each.name == PLOTTED]
-    first = topic.programs[0]
-    made = [each for each in topic.rounds if runs_of(known, topic, each, first)][-1]
-    lines = [
-        f"| {made.ratings:,} ratings, Parquet | CPU s | MB |",
-        "| --- | ---: | ---: |",
+    shown = (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED)
+    read = [
+        (made, [found[program] for program in shown])
+        for made in topic.rounds
+        if all(program in (found := _medians(known, topic, made)) for program in shown)
+        and not any(found[program].failed for program in shown)
     ]
-    for program in (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED):
-        found = _medians(known, topic, made).get(program)
-        cells = f"{found.cpu:.1f} | {found.peak:,.0f}" if found and not found.failed else "– | –"
-        lines.append(f"| {program.name} | {cells} |")
+    if not read:
+        return "Nothing is measured yet."
+    made, medians = read[-1]
+    lines = [f"| {made.ratings:,} ratings, Parquet | CPU s | MB |", "| --- | ---: | ---: |"]
+    lines += [f"| {each.program} | {each.cpu:.1f} | {each.peak:,.0f} |" for each in medians]
     return "\n".join(lines)
 
 

@@ -51,6 +51,10 @@ def test_grades_are_whole_and_numbers_hardly_ever_repeat(tmp_path):
     assert numbers.nunique() == 5000
 
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="peak memory is in other units")
+
+
+@on_linux
 def test_the_peak_memory_is_that_of_the_program():
     program = "x = b'1' * 300_000_000; print('{}')"
     found, printed = run([sys.executable, "-c", program])
@@ -58,6 +62,7 @@ def test_the_peak_memory_is_that_of_the_program():
     assert 300_000_000 / 2**20 < found.peak < 500
 
 
+@on_linux
 @pytest.mark.parametrize(
     ("program", "why"),
     [
@@ -81,6 +86,7 @@ def counting(folder, name, failing=""):
     return Program(name, "", ("-c", code))
 
 
+@on_linux
 def test_what_was_measured_is_not_measured_again_unless_forgotten(tmp_path):
     bench, program = Bench(tmp_path / "data"), counting(tmp_path, "runs")
     one = topic(program)
@@ -92,6 +98,7 @@ def test_what_was_measured_is_not_measured_again_unless_forgotten(tmp_path):
     assert (tmp_path / "runs").read_text() == "xxxx"
 
 
+@on_linux
 def test_a_program_that_failed_is_not_run_on_larger_rounds(tmp_path):
     bench = Bench(tmp_path / "data")
     program = counting(tmp_path, "runs", "raise SystemExit(3)")
@@ -131,12 +138,15 @@ def test_every_round_of_a_topic_has_a_name_of_its_own():
     assert len({each.name for each in TOPICS}) == len(TOPICS)
 
 
-def test_the_readme_shows_three_lines_of_the_largest_round_that_was_measured():
-    key = next(each for each in TOPICS if each.name == "alpha").rounds[1].name
+def test_the_readme_shows_three_lines_of_the_largest_round_that_all_three_programs_read():
+    rounds = next(each for each in TOPICS if each.name == "alpha").rounds
+    names = [each.name for each in (ALPHA_WITH_INTERVAL, KRIPPENDORFF, GROUPED)]
     known = [
-        Result("alpha", key, ALPHA_WITH_INTERVAL.name, 1, 2.04, 1500.4),
-        Result("alpha", key, KRIPPENDORFF.name, failed="out of memory"),
+        Result("alpha", rounds[place].name, name, 1, 2.04 + place, 1500.4)
+        for place in (0, 1, 2)
+        for name in names
     ]
+    known[-2] = known[-2]._replace(failed="out of memory")
     text = readme(f"before\n{START}\nold\n{END}\nafter\n", known)
     assert text.splitlines() == [
         "before",
@@ -144,9 +154,7 @@ def test_the_readme_shows_three_lines_of_the_largest_round_that_was_measured():
         "",
         "| 10,000 ratings, Parquet | CPU s | MB |",
         "| --- | ---: | ---: |",
-        f"| {ALPHA_WITH_INTERVAL.name} | 2.0 | 1,500 |",
-        f"| {KRIPPENDORFF.name} | – | – |",
-        f"| {GROUPED.name} | – | – |",
+        *(f"| {name} | 3.0 | 1,500 |" for name in names),
         "",
         END,
         "after",
