@@ -1,8 +1,10 @@
 """The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
+from agreement_pipeline.statistics.apart import Apart, raters_apart
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.leaving_out import CountsWithoutEach
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
 from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
@@ -11,8 +13,10 @@ from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effec
 
 __all__ = [
     "FEWEST_CLUSTERS",
+    "Apart",
     "CategoryCounts",
     "Clusters",
+    "CountsWithoutEach",
     "LabelsByRater",
     "NumbersByRater",
     "ReplicatedLabels",
@@ -21,4 +25,5 @@ __all__ = [
     "distinct_in",
     "effective_raters",
     "farthest",
+    "raters_apart",
 ]

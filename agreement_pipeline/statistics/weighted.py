@@ -141,7 +141,12 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
     low = int(rows.min())
     base = int(rows.max()) - low + 1
     if base ** rows.shape[1] < 2**62:
-        keys = (rows - low) @ (base ** np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64))
+        places = base ** np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64)
+        keys = (rows - low) @ places
+        if base ** rows.shape[1] <= len(rows):
+            shown = np.flatnonzero(np.bincount(keys))
+            summed = np.bincount(keys, weights).astype(float)[shown]
+            return shown[:, None] // places % base + low, summed
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         return rows[first], np.bincount(inverse, weights).astype(float)
     different, inverse = np.unique(rows, axis=0, return_inverse=True)
