@@ -117,13 +117,17 @@ def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
     """`made` of each number from 0 to n - 1, in order.
 
     Every core works ahead, since NumPy draws without holding the interpreter. Meanwhile matrix
-    products use one core: their threads would take time from the threads that draw.
+    products use one core: their threads would take time from the threads that draw. They would
+    also wait for each other, and use a core while they do.
     """
     cores = os.cpu_count() or 1
-    if min(n, cores) <= 1:
-        yield from map(made, range(n))
-        return
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield from map(made, range(n)) if min(n, cores) <= 1 else _ahead(made, n, cores)
+
+
+def _ahead(made: Callable[[int], T], n: int, cores: int) -> Iterator[T]:
+    """`made` of each number, with as many more made ahead as there are cores."""
+    with ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[T]] = deque()
         for place in range(n):
             ahead.append(pool.submit(made, place))

@@ -198,7 +198,8 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
 
 def _sums_over_pairs(patterns: LabelsByRater, v: Array, one: Codes, other: Codes) -> Array:
     """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
-    a, b = patterns.codes[:, one], patterns.codes[:, other]
+    columns = patterns.kept(_columns)
+    a, b = columns[one].T, columns[other].T
     both = (a >= 0) & (b >= 0)
     p_o = ratio(patterns.weights @ ((a == b) & both), _held(patterns.weights, both))
     p_e = (np.take(v, one, -2) * np.take(v, other, -2)).sum(-1)
@@ -206,6 +207,12 @@ def _sums_over_pairs(patterns: LabelsByRater, v: Array, one: Codes, other: Codes
     varied = differ.all() or differ | _two_agreed_on(patterns, a, b)
     kappa = np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan)
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
+
+
+def _columns(patterns: LabelsByRater) -> Codes:
+    """The codes, a rater after the other in memory, in the smallest numbers that hold them."""
+    least = np.min_scalar_type(-len(patterns.scale.names))
+    return np.ascontiguousarray(patterns.codes.T, dtype=least)
 
 
 def _held(weights: Array, rows: NDArray[np.bool_]) -> Array:
