@@ -49,8 +49,8 @@ EXAMPLES = (
     multiple=True,
     metavar="KIND",
     show_default="all",
-    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more. Without it, {MOST_SHOWN} "
-    "raters and pairs are measured at most.",
+    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more. Without it, "
+    f"{MOST_SHOWN} raters and pairs of a larger panel are measured.",
 )
 @interval_options
 @option(

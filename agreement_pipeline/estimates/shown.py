@@ -9,8 +9,8 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.ratings import Array, Codes, Ratings
 from agreement_pipeline.statistics import raters_apart
 
-MOST_SHOWN = 20
-"""So many raters, and so many pairs of raters, are shown at most."""
+MOST_SHOWN = 10
+"""A panel of more raters is not shown whole: so many raters, and so many pairs, are shown."""
 
 Names = tuple[str, ...]
 Pair = tuple[str, str]
@@ -41,9 +41,10 @@ class Shown:
 
     @classmethod
     def of(cls, ratings: Ratings, most: int = MOST_SHOWN) -> "Shown":
-        """At most so many raters and so many pairs of a round.
+        """The raters and pairs of a round: all of them if the panel has at most so many raters.
 
-        If there are no more of a kind, all of them are shown in the order of their names.
+        They are then in the order of their names. Of a larger panel so many raters and so many
+        pairs are shown.
         """
         n = len(engine_for(ratings).panel(ratings))
         raters, pairs = _compared(ratings, most)
@@ -79,15 +80,14 @@ class Shown:
 def _compared(ratings: Ratings, most: int) -> tuple[Names, tuple[Pair, ...]]:
     """The raters and the pairs that agree least."""
     raters = sorted(engine_for(ratings).panel(ratings))
-    if len(raters) * (len(raters) - 1) // 2 <= most:
+    if len(raters) <= most:
         return tuple(raters), tuple(combinations(raters, 2))
     panel = engine_for(ratings).by_rater(ratings).only(raters)
     apart = raters_apart(panel)
     one, other = np.triu_indices(len(raters), 1)
     farthest = _largest(apart.of_pairs[one, other], most)
-    alone = _largest(apart.of_raters, most) if len(raters) > most else range(len(raters))
     pairs = tuple((raters[one[place]], raters[other[place]]) for place in farthest)
-    return tuple(raters[place] for place in alone), pairs
+    return tuple(raters[place] for place in _largest(apart.of_raters, most)), pairs
 
 
 def _met_again(ratings: Ratings, most: int) -> tuple[Names, int]:
