@@ -6,6 +6,9 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference, affordable
+from agreement_pipeline.intervals.evidence import MOST_PRODUCTS
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
 from agreement_pipeline.statistics import LabelsByRater
@@ -127,3 +130,35 @@ def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
         .why_undefined(patterns)
         .startswith("two of the raters gave the same category to all items that they share")
     )
+
+
+@pytest.mark.parametrize("missing", [-1, 0])
+def test_lights_kappa_of_resamples_is_that_of_each_of_them(missing):
+    """Rows without weight show nothing, and a pair of one category has no value."""
+    rng = np.random.default_rng(8)
+    codes = rng.integers(missing, K, size=(9, 4))
+    weights = rng.integers(0, 3, size=(60, 9)).astype(float)
+    found = MEASURES["light_kappa"](patterns_of(codes).reweighted(weights)).value
+    for each, times in zip(found, weights.astype(int), strict=True):
+        alone = patterns_of(np.repeat(codes, times, axis=0))
+        met = [
+            alone.codes[(alone.codes[:, pair] >= 0).all(1)][:, pair]
+            for pair in map(list, combinations(range(4), 2))
+        ]
+        known = all(len(both) and (both != both.ravel()[0]).any() for both in met)
+        pairs = [
+            slow_kappa(alone.codes.tolist(), np.eye(K), one, other) if known else np.nan
+            for one, other in combinations(range(4), 2)
+        ]
+        assert each == pytest.approx(np.mean(pairs), abs=1e-12, nan_ok=True)
+
+
+def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so():
+    codes = np.random.default_rng(9).integers(0, 2, size=(400, 80))
+    scale, raters = Scale(("n", "y")), [f"r{n}" for n in range(80)]
+    panel = LabelsByRater(codes, scale=scale, raters=raters)
+    found = estimate("light_kappa", panel, Inference())
+    n = affordable(MEASURES["light_kappa"], panel)
+    assert n == MOST_PRODUCTS // (400 * 80 * 79 // 2) < 10_000
+    assert found.method.startswith(f"{n} Dirichlet draws")
+    assert affordable(MEASURES["light_kappa"], panel.only(raters[:20])) >= 10_000
