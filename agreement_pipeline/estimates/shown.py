@@ -7,7 +7,7 @@ import numpy as np
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.ratings import Array, Codes, Ratings
-from agreement_pipeline.statistics import raters_apart
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
 
 MOST_SHOWN = 10
 """A panel of more raters is not shown whole: so many raters, and so many pairs, are shown."""
@@ -46,10 +46,19 @@ class Shown:
         They are then in the order of their names. Of a larger panel so many raters and so many
         pairs are shown.
         """
-        n = len(engine_for(ratings).panel(ratings))
-        raters, pairs = _compared(ratings, most)
+        if len(ratings.raters) <= most:
+            return cls.whole(ratings.raters)
+        panel = engine_for(ratings).by_rater(ratings)
+        raters, pairs = _compared(panel, most)
         again, n_again = _met_again(ratings, most)
+        n = panel.n_raters
         return cls(raters, pairs, again, n, n * (n - 1) // 2, n_again)
+
+    @classmethod
+    def whole(cls, raters: Names) -> "Shown":
+        """All of some raters and all their pairs."""
+        pairs = tuple(combinations(raters, 2))
+        return cls(raters, pairs, raters, len(raters), len(pairs), len(raters))
 
     def of_both(self) -> "Shown":
         """The same raters beside the others as beside themselves."""
@@ -77,13 +86,12 @@ class Shown:
         return f"shown are {said}. For all, use measure {' '.join(f'--scope {s}' for s in scopes)}"
 
 
-def _compared(ratings: Ratings, most: int) -> tuple[Names, tuple[Pair, ...]]:
-    """The raters and the pairs that agree least."""
-    raters = sorted(engine_for(ratings).panel(ratings))
+def _compared(panel: LabelsByRater | NumbersByRater, most: int) -> tuple[Names, tuple[Pair, ...]]:
+    """The raters and the pairs that agree least. All, if no more raters rated in the round."""
+    raters = sorted(panel.raters)
     if len(raters) <= most:
         return tuple(raters), tuple(combinations(raters, 2))
-    panel = engine_for(ratings).by_rater(ratings).only(raters)
-    apart = raters_apart(panel)
+    apart = raters_apart(panel.only(raters))
     one, other = np.triu_indices(len(raters), 1)
     farthest = _largest(apart.of_pairs[one, other], most)
     pairs = tuple((raters[one[place]], raters[other[place]]) for place in farthest)
@@ -93,11 +101,10 @@ def _compared(ratings: Ratings, most: int) -> tuple[Names, tuple[Pair, ...]]:
 def _met_again(ratings: Ratings, most: int) -> tuple[Names, int]:
     """The raters who met most items again, and how many raters met any."""
     replicates = engine_for(ratings).replicates(ratings)
-    if len(replicates.raters) <= most:
-        return tuple(sorted(replicates.raters)), len(replicates.raters)
-    raters = sorted({replicates.raters[place] for place in replicates.rater})
-    items = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
-    often = _largest(items[[replicates.raters.index(name) for name in raters]], most)
+    times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
+    items = {name: times[place] for place, name in enumerate(replicates.raters) if times[place]}
+    raters = sorted(items)
+    often = _largest(np.array([items[name] for name in raters]), most)
     return tuple(raters[place] for place in often), len(raters)
 
 

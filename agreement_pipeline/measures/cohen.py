@@ -126,8 +126,9 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     """
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
-    rated = (patterns.codes[seen] >= 0).astype(float)
-    gave = [patterns.indicators[seen, :, k] for k in range(len(patterns.scale.names))]
+    codes = patterns.codes[seen]
+    rated = (codes >= 0).astype(float)
+    gave = ((codes == k).astype(float) for k in range(len(patterns.scale.names)))
     return (rated.T @ rated)[pairs], np.array([(x.T @ x)[pairs] for x in gave])
 
 
