@@ -4,7 +4,7 @@
 
     originals/<digest>/<name>                       the files as delivered
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
-    log/, seals/                                    the events, in order
+    log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
 
 Nothing is ever overwritten. The last ingested version of a round is its present version.
@@ -17,7 +17,7 @@ first, so every visible release is in the log.
 import hmac
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -102,7 +102,13 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let every other writer wait. The log changes only by what is added here."""
-        with self.storage.locked(), self._log.held():
+        with self.storage.locked(), self._log.held(writing=True):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Look at the log once. All reads inside see it as it was then."""
+        with self._log.held():
             yield
 
     def ingest(
@@ -235,34 +241,53 @@ class Store:
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of one round or of all, in order.
 
+        For all, the whole log is checked. For one round, see `Log.look`.
+
         Raises
         ------
         StoreError
             The log shows that an entry was edited or removed.
         """
-        every = self._log.entries()
-        return (
-            every
-            if round_name is None
-            else tuple(entry for entry in every if entry["round"] == round_name)
-        )
+        if round_name is None:
+            return self._log.entries()
+        found = self._log.about(round_name)
+        return tuple(entry for entry in found if entry["round"] == round_name)
 
-    def in_force(self) -> tuple[dict[str, Any], ...]:
-        """The log entries of the releases that were not withdrawn, in order."""
-        withdrawn = self.withdrawn()
+    def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
+        """The log entries of all releases that contain a round, in order."""
         return tuple(
             entry
-            for entry in self.history()
-            if entry["event"] == "released" and entry["release"] not in withdrawn
+            for entry in self._log.about(round_name)
+            if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
-    def withdrawn(self) -> dict[str, dict[str, Any]]:
-        """The withdrawn releases, each with the log entry of its withdrawal."""
+    def in_force(self, released: Iterable[dict[str, Any]] | None = None) -> tuple[dict[str, Any], ...]:
+        """The log entries of the releases that were not withdrawn, in order.
+
+        By default these are all releases, and the whole log is checked. If entries of
+        releases are given, only these.
+        """
+        with self.reading():
+            among = tuple(
+                (entry for entry in self.history() if entry["event"] == "released")
+                if released is None
+                else released
+            )
+            names = None if released is None else [entry["release"] for entry in among]
+            withdrawn = self.withdrawn(names)
+        return tuple(entry for entry in among if entry["release"] not in withdrawn)
+
+    def withdrawn(self, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+        """The withdrawn releases, each with the log entry of its withdrawal.
+
+        By default all, and the whole log is checked. If names are given, only these.
+        """
         return {
             called: entry
-            for entry in self.history()
+            for entry in (self.history() if names is None else self._log.about(*names))
             if entry["event"] == "withdrawn"
             for called in entry["releases"]
+            if names is None or called in names
         }
 
     def release_folder(self, name: str, version: str) -> Folder:
@@ -292,7 +317,8 @@ class Store:
                 f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
                 "Restore it from a backup."
             )
-        return kept or self._drawn_key()
+        self._salt = kept or self._drawn_key()
+        return self._salt
 
     def _drawn_key(self) -> bytes:
         drawn = os.urandom(32)
