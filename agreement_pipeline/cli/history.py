@@ -37,7 +37,7 @@ def history(name: str | None, store: str | None, output: str) -> int:
     from agreement_pipeline.store import Store
 
     opened = Store(store or _only_store())
-    found = opened.history(name)
+    found = [entry for entry in opened.history() if name in (None, entry["round"])]
     if not found:
         of_round = f" of round {name!r}" if name else ""
         raise StoreError(

@@ -11,10 +11,11 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
 
     A round is earlier if its name sorts before `round_name`.
     """
-    names = [name for name in store.rounds() if name < round_name]
+    with store.reading():
+        names = [name for name in store.rounds() if name < round_name]
+        tables = [store.ratings(name).table for name in names]
     if not names:
         return ratings
-    tables = [store.ratings(name).table for name in names]
     earlier = pd.concat([table[~table["earlier"]] for table in tables])
     met_again = ratings.table[["item", "rater"]].drop_duplicates()
     earlier = earlier.merge(met_again, on=["item", "rater"])

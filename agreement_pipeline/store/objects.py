@@ -223,6 +223,8 @@ class Lease:
             self._number, listed = self._taken()
             self._depth = 1
             try:
+                if len(self._marks) > STALE:
+                    self._storage.remove(self.past())
                 yield listed
             finally:
                 self._depth = 0
@@ -269,12 +271,7 @@ class Lease:
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
             return None
         listed = self._storage.listed(LOG)
-        if self._last(listed)[0] != number:
-            return None
-        if len(self._marks) > STALE:
-            self._number = number
-            self._storage.remove(self.past())
-        return listed
+        return listed if self._last(listed)[0] == number else None
 
     def _free(self, number: int) -> None:
         self._storage.put(f"{LEASES}/{number:08}.free", b"")
