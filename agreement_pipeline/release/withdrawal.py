@@ -53,9 +53,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             round_name, reasons = _noticed(store, entry)
             store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
         else:
-            _notice(
-                store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"]
-            )
+            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
 
 
 def agrees(store: Store, rounds: Iterable[str]) -> bool:
@@ -67,9 +65,7 @@ def _disagreeing(
     store: Store, rounds: Iterable[str]
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
-    released = {
-        entry["release"]: entry for name in rounds for entry in store.releases_with(name)
-    }
+    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
     notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
     return [

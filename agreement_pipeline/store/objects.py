@@ -117,7 +117,7 @@ class ObjectStorage:
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
         """Keep files under a name, in the given order."""
         return set(self.names(name)) <= set(contents) and all(
-            [self.keep(f"{name}/{inside}", data) for inside, data in contents.items()]
+            self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
         )
 
     @contextmanager

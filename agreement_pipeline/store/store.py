@@ -253,6 +253,14 @@ class Store:
         found = self._log.about(round_name)
         return tuple(entry for entry in found if entry["round"] == round_name)
 
+    def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """The log entries of each of these rounds, in order."""
+        found: dict[str, list[dict[str, Any]]] = {name: [] for name in rounds}
+        for entry in self._log.about(*found):
+            if entry["round"] in found:
+                found[entry["round"]].append(entry)
+        return found
+
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
         """The log entries of all releases that contain a round, in order."""
         return tuple(
@@ -261,7 +269,9 @@ class Store:
             if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
-    def in_force(self, released: Iterable[dict[str, Any]] | None = None) -> tuple[dict[str, Any], ...]:
+    def in_force(
+        self, released: Iterable[dict[str, Any]] | None = None
+    ) -> tuple[dict[str, Any], ...]:
         """The log entries of the releases that were not withdrawn, in order.
 
         By default these are all releases, and the whole log is checked. If entries of

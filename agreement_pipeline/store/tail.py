@@ -96,7 +96,9 @@ class Tail:
         unknown = [name for name, tag in tags.items() if tag not in self._known]
         fetched = self.storage.fetched(f"{ENTRIES}/{name}" for name in unknown)
         read = {name: fetched[f"{ENTRIES}/{name}"] for name in unknown}
-        found = {name: read[name] if name in read else self._known[tag] for name, tag in tags.items()}
+        found = {
+            name: read[name] if name in read else self._known[tag] for name, tag in tags.items()
+        }
         self._known = {
             tag: data for name, tag in tags.items() if tag and (data := found[name]) is not None
         }

@@ -183,7 +183,12 @@ def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch)
 
 def test_other_files_beside_the_log_are_in_nobodys_way(store):
     record(store, "decided", "r", ratings_digest="a")
-    for name in ("log/.DS_Store", "log/00000009.json~", "log/seals/00000009", "log/seals/desktop.ini"):
+    for name in (
+        "log/.DS_Store",
+        "log/00000009.json~",
+        "log/seals/00000009",
+        "log/seals/desktop.ini",
+    ):
         (store.root / name).write_text("")
     record(store, "decided", "r", ratings_digest="b")
     assert len(store.history()) == 2
