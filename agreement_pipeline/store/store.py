@@ -16,7 +16,6 @@ first, so every visible release is in the log.
 
 import hmac
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -27,29 +26,12 @@ from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import files
 from agreement_pipeline.store.log import Log
+from agreement_pipeline.store.names import check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
 from agreement_pipeline.text import listed
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SALT = "salt"
-
-
-def check_round_name(name: str, what: str = "round") -> str:
-    """`name`, if it is safe as the name of a file or folder.
-
-    Raises
-    ------
-    StoreError
-        The name could be a path.
-    """
-    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
-        raise StoreError(
-            f"{what} {name!r}: found a name that could be a path; expected 1 to 100 letters, "
-            "digits, dots, underscores and hyphens, the first a letter or digit, "
-            f"without two dots in a row. Rename the {what}."
-        )
-    return name
 
 
 @dataclass(frozen=True)
