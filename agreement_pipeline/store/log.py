@@ -196,11 +196,10 @@ class Log:
         number = view.last + 1
         if view.lines and not view.last_is_sealed:
             self._tail.seal(view.first, view.lines)
-        after = self._with_segment(view) if number == view.first + SIZE else view
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
-        entry["previous"] = view.head
-        if after is not view:
-            entry["index"] = digest_of(after.index.to_bytes())
+        entry["previous"], after = view.head, view
+        if number == view.first + SIZE:
+            after, entry["index"] = self._with_segment(view)
         line = line_of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
         if not self.storage.keep(f"{ENTRIES}/{entry_name(number)}", line.data):
             raise StoreError(
@@ -214,8 +213,11 @@ class Log:
             self._forget(view)
             self._held = after
 
-    def _with_segment(self, view: View) -> View:
-        """The log with its full tail kept as a segment. The tail is still there too."""
+    def _with_segment(self, view: View) -> tuple[View, str]:
+        """The log with its full tail kept as a segment, and the digest of its index.
+
+        The tail is still there too.
+        """
         data = segment_of(view.lines)
         index = view.index.following(data, view.lines)
         about = index.to_bytes()
@@ -223,8 +225,9 @@ class Log:
             name = f"{folder}/{seal_name(view.last, digest_of(kept))}"
             if not self.storage.keep(name, kept):
                 raise self._broken(f"{name} with other bytes")
-        self._indexes = {digest_of(about): index}
-        return View(view.last + 1, [], index)
+        digest = digest_of(about)
+        self._indexes = {digest: index}
+        return View(view.last + 1, [], index), digest
 
     def _forget(self, view: View) -> None:
         """Remove the tail of a view, and its index, since a segment and an index hold them."""
