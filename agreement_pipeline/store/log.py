@@ -110,6 +110,11 @@ class Log:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
 
+    @property
+    def head(self) -> str:
+        """The digest of the last entry."""
+        return (self._held or self.look()).head
+
     def about(self, *names: str) -> tuple[Entry, ...]:
         """The entries that mention one of these rounds or releases, in order.
 

@@ -1,6 +1,7 @@
-"""Names that are safe as the name of a file or folder."""
+"""The names of rounds and releases, and the versions of a round."""
 
 import re
+from dataclasses import dataclass
 
 from agreement_pipeline.errors import StoreError
 
@@ -22,3 +23,26 @@ def check_round_name(name: str, what: str = "round") -> str:
             f"without two dots in a row. Rename the {what}."
         )
     return name
+
+
+@dataclass(frozen=True)
+class RoundVersion:
+    """One version of a round.
+
+    Attributes
+    ----------
+    round, source
+        The name of the round, and of the file or folder as delivered.
+    ratings_digest
+        `Ratings.digest`: what was rated and how.
+    original_digest
+        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
+    table_digest
+        SHA-256 of the stored table, which holds the names of the raters.
+    """
+
+    round: str
+    ratings_digest: str
+    original_digest: str
+    source: str
+    table_digest: str

@@ -18,7 +18,7 @@ import hmac
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,35 +26,13 @@ from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import files
 from agreement_pipeline.store.log import Log
-from agreement_pipeline.store.names import check_round_name
+from agreement_pipeline.store.names import RoundVersion, check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
+from agreement_pipeline.store.tail import seal_name
 from agreement_pipeline.text import listed
 
 SALT = "salt"
-
-
-@dataclass(frozen=True)
-class RoundVersion:
-    """One version of a round.
-
-    Attributes
-    ----------
-    round, source
-        The name of the round, and of the file or folder as delivered.
-    ratings_digest
-        `Ratings.digest`: what was rated and how.
-    original_digest
-        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
-    table_digest
-        SHA-256 of the stored table, which holds the names of the raters.
-    """
-
-    round: str
-    ratings_digest: str
-    original_digest: str
-    source: str
-    table_digest: str
 
 
 class Store:
@@ -234,6 +212,15 @@ class Store:
             return self._log.entries()
         found = self._log.about(round_name)
         return tuple(entry for entry in found if entry["round"] == round_name)
+
+    def goes_on_from(self, seal: str) -> bool:
+        """True if the log has the entry of a seal, with what followed. All of it is checked.
+
+        `seal` is the name of a seal that was kept elsewhere.
+        """
+        with self.reading():
+            digests = [entry["previous"] for entry in self.history()] + [self._log.head]
+            return any(seal_name(number, found) == seal for number, found in enumerate(digests))
 
     def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
         """The log entries of each of these rounds, in order."""

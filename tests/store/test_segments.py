@@ -59,6 +59,17 @@ def test_older_entries_stand_in_segments_and_are_read_as_they_were_written(store
     assert [entry["previous"] for entry in entries[1:]] == [*map(files.digest_of, lines[:-1])]
 
 
+def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
+    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
+    lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
+    seals = [f"{number:08}-{files.digest_of(line)}" for number, line in enumerate(lines, 1)]
+    assert len(seals) == LONG
+    for number in (1, 32, 33, 64, 65, LONG):
+        assert store.goes_on_from(seals[number - 1])
+        assert not store.goes_on_from(seals[number - 1][:-1] + "x")
+    assert not store.goes_on_from(f"{LONG + 1:08}-{seals[0][9:]}")
+
+
 def test_one_round_is_found_among_many(store):
     for name, digests in (("r00", ["0", "1"]), ("r31", ["62", "63"]), ("r34", ["68", "69"])):
         assert [entry["ratings_digest"] for entry in store.history(name)] == digests
