@@ -19,9 +19,7 @@ An entry is written whole, and it is never overwritten. If a writer is killed be
 writes the seal, the last entry has no seal. The next writer adds it.
 
 A person who can write here can remove the last entries together with their seals.
-Nothing in the folder shows this: the log looks as it did earlier.
-Keep the name of the last seal where that person cannot write.
-If the log was cut, it does not go on from that seal.
+Nothing in the folder shows this. Keep the name of the last seal where that person cannot write.
 """
 
 import json
@@ -52,7 +50,7 @@ from agreement_pipeline.store.segments import (
 from agreement_pipeline.store.storage import Storage
 from agreement_pipeline.store.tail import ENTRIES, SEALS, Tail, entry_name, seal_name
 
-SEGMENTS, INDEX = "segments", "index"
+SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
 REMEMBERED = 100
 KEPT = re.compile(r"([0-9]{8})-([0-9a-f]{64})")
 OLDER = (
@@ -314,7 +312,7 @@ class Log:
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")
         if missing := lacking(line.entry):
-            raise self._broken(f"entry {number} without {missing}", OLDER)
+            raise self._broken(f"entry {number} without {missing}", older=True)
         view.lines.append(line)
 
     def _refuse_other_seals(self, view: View, seals: set[str]) -> None:
@@ -343,8 +341,9 @@ class Log:
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
-    def _broken(self, found: str, otherwise: str = "") -> StoreError:
+    def _broken(self, found: str, *, older: bool = False) -> StoreError:
+        told = OLDER if older or self.storage.names(OLD_SEALS) else ""
         return StoreError(
             f"{self._place}: found {found}; expected every entry as it was written. "
-            f"Restore the log, with its seals, from a backup.{otherwise}"
+            f"Restore the log, with its seals, from a backup.{told}"
         )
