@@ -23,13 +23,13 @@ POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 CONTRACT = Contract.default()
 SALT = b"a salt for measuring"
 TEMPLATE = "template"
-BATCH = 10_000
 
 
 class Memory:
     """The files of a storage in a dictionary, as far as a log needs them."""
 
     root = Path("memory")
+    alone_seconds = float("inf")
 
     def __init__(self, files: dict[str, bytes]):
         self.files = files

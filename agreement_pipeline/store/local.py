@@ -30,6 +30,11 @@ class LocalStorage:
     root: Path
     _locks: dict[int, FileLock] = field(init=False, repr=False, default_factory=dict)
 
+    @property
+    def alone_seconds(self) -> float:
+        """Not for a moment: a network disk may ignore locks."""
+        return 0.0
+
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
         try:

@@ -24,6 +24,7 @@ Nothing in the folder shows this. Keep the name of the last seal where that pers
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ from agreement_pipeline.store.segments import (
     SIZE,
     Index,
     Line,
+    View,
     line_of,
     lines_of,
     segment_of,
@@ -57,27 +59,6 @@ OLDER = (
     " If an older version of this package wrote it, start a new store, "
     "and ingest again the originals that this one keeps."
 )
-
-
-@dataclass(eq=False)
-class View:
-    """The log as it was when it was looked at, with the entries that were added since."""
-
-    first: int
-    lines: list[Line]
-    index: Index
-    last_is_sealed: bool = True
-    older: tuple[Entry, ...] | None = None
-
-    @property
-    def last(self) -> int:
-        """The number of the last entry."""
-        return self.first - 1 + len(self.lines)
-
-    @property
-    def head(self) -> str:
-        """The digest of the last entry."""
-        return self.lines[-1].digest if self.lines else self.index.head
 
 
 @dataclass(eq=False)
@@ -138,8 +119,9 @@ class Log:
         StoreError
             Something that was checked was edited, moved or removed.
         """
+        start = time.time()
         kept = self._tail.read()
-        view = View(kept.first, [], Index())
+        view = View(kept.first, [], Index(), time=start)
         if kept.first > 1:
             view.index = self._index(kept.first, line_of(kept.entries[0] or b""))
         elif not kept.entries:
@@ -204,7 +186,13 @@ class Log:
         if number == view.first + SIZE:
             after, entry["index"] = self._with_segment(view)
         line = line_of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
-        if not self.storage.keep(f"{ENTRIES}/{entry_name(number)}", line.data):
+        name, alone_until = (
+            f"{ENTRIES}/{entry_name(number)}",
+            view.time + self.storage.alone_seconds,
+        )
+        if not self.storage.keep(name, line.data) or (
+            time.time() >= alone_until and not self._tail.begins_at(after.first)
+        ):
             raise StoreError(
                 f"{self._place}: found entry {number}, written by another writer meanwhile; "
                 "expected the log as it was at the start. Run this again."
@@ -230,7 +218,7 @@ class Log:
                 raise self._broken(f"{name} with other bytes")
         digest = digest_of(about)
         self._indexes = {digest: index}
-        return View(view.last + 1, [], index), digest
+        return View(view.last + 1, [], index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
         """Remove the tail of a view, and its index, since a segment and an index hold them."""

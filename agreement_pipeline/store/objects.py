@@ -49,6 +49,11 @@ class ObjectStorage:
         object.__setattr__(self, "_objects", _file_system(self.root))
         object.__setattr__(self, "_lease", Lease(self))
 
+    @property
+    def alone_seconds(self) -> float:
+        """Half the term of a lease. A writer that was stopped for longer may have lost it."""
+        return LEASE_SECONDS / 2
+
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
         try:

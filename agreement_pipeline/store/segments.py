@@ -84,6 +84,28 @@ class Index:
         return cls(tuple(said["segments"]), said["head"], names)
 
 
+@dataclass(eq=False)
+class View:
+    """The log as it was at a time, with the entries that were added since."""
+
+    first: int
+    lines: list[Line]
+    index: Index
+    last_is_sealed: bool = True
+    older: tuple[Entry, ...] | None = None
+    time: float = 0.0
+
+    @property
+    def last(self) -> int:
+        """The number of the last entry."""
+        return self.first - 1 + len(self.lines)
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry."""
+        return self.lines[-1].digest if self.lines else self.index.head
+
+
 def _mapping(data: bytes) -> dict[str, Any]:
     try:
         found = json.loads(data)

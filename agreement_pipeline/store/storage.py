@@ -27,6 +27,10 @@ class Storage(Protocol):
     def root(self) -> Folder:
         """The folder or URL of the storage."""
 
+    @property
+    def alone_seconds(self) -> float:
+        """How long nobody else writes after the lock was taken, whatever happens."""
+
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
 

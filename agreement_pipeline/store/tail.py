@@ -61,6 +61,15 @@ class Tail:
                 return kept
             before = self._listed
 
+    def begins_at(self, first: int) -> bool:
+        """True if the tail still begins at this entry.
+
+        If another writer made a segment meanwhile, the number of an entry in it is free again.
+        Whoever writes that number writes an entry that nobody reads.
+        """
+        listed = self.storage.listed(ENTRIES)
+        return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
+
     def seal(self, first: int, lines: Sequence[Line]) -> None:
         """Seal the last of the entries. The seal holds a copy of them all."""
         name = seal_name(first - 1 + len(lines), lines[-1].digest)

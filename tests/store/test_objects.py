@@ -238,6 +238,22 @@ def test_a_holder_that_lost_its_lease_writes_nothing_more(bucket, monkeypatch):
     assert [entry["ratings_digest"] for entry in Store(bucket).history()] == ["a"]
 
 
+def test_a_holder_that_was_stopped_while_others_made_a_segment_is_told(bucket, monkeypatch):
+    """Its number is free again: the entries of the segment were removed."""
+    monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
+    slow, quick = Store(bucket), Store(bucket)
+    with slow.locked():
+        for number in range(31):
+            record(slow, "decided", "r", ratings_digest=str(number))
+    with slow.locked():
+        for number in range(2):
+            record(quick, "decided", "r", ratings_digest=f"more {number}")
+        assert "00000032.json" not in quick.storage.names("log")
+        with pytest.raises(StoreError, match="found entry 32, written by another writer meanwhile"):
+            record(slow, "released", "r")
+    assert len(Store(bucket).history()) == 33
+
+
 def test_who_comes_late_with_a_number_long_past_has_not_got_the_lease(bucket):
     storage = storage_at(bucket)
     storage.put("log/leases/00000007.json", b'{"seconds": 60}')

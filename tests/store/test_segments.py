@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from contextlib import nullcontext
 from itertools import count
 
 import pytest
@@ -293,3 +294,20 @@ def test_rounds_and_releases_are_found_as_by_a_look_at_every_entry(tmp_path):
     assert {name: tuple(found) for name, found in store.histories(names).items()} == {
         name: store.history(name) for name in names
     }
+
+
+def test_an_entry_whose_number_was_freed_by_a_segment_is_refused(tmp_path, monkeypatch):
+    """Where locks do not hold: a writer that looked at the log before others made a segment."""
+    monkeypatch.setattr(LocalStorage, "locked", lambda _: nullcontext())
+    slow, quick = Store(tmp_path), Store(tmp_path)
+    filled(slow, 31)
+    with slow.locked():
+        for number in range(2):
+            record(quick, "decided", "r", ratings_digest=str(number))
+        assert not (tmp_path / "log" / "00000032.json").exists()
+        with pytest.raises(StoreError, match="found entry 32, written by another writer meanwhile"):
+            record(slow, "released", "r")
+    assert [entry["ratings_digest"] for entry in quick.history("r")] == ["0", "1"]
+    for number in range(40):
+        record(quick, "decided", "r", ratings_digest=f"more {number}")
+    assert len(Store(tmp_path).history()) == 73
