@@ -258,7 +258,7 @@ def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(stor
     path, entry, seal = (
         stored_table(store),
         store.root / "log" / "00000001.json",
-        next(store.root.glob("seals/*")),
+        next(store.root.glob("log/seals/*")),
     )
     table = parquet_table(path.read_bytes())
     edited = parquet_bytes(table.set_column(3, "label", [["no"] * len(table)]))
