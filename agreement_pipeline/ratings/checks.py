@@ -201,7 +201,7 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
             f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
             "expected a whole number from 1. Number a rater's meetings with an item 1, 2, …."
         )
-    return numbers.astype("int64")
+    return numbers.astype("int32" if numbers.max() < 2**31 else "int64")
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
