@@ -39,7 +39,7 @@ OF_VALUES = frozenset(
 
 COUNTABLE = ("bool", "int8", "int16", "int32", "int64")
 OF_ROWS = "expect_compound_columns_to_be_unique"
-PART, BLOCK = 1 << 20, 1 << 24
+PART, BLOCK = 1 << 18, 1 << 20
 COMPLETE = {
     "result_format": "COMPLETE",
     "exclude_unexpected_values": True,
@@ -70,7 +70,9 @@ class _Column(NamedTuple):
         codes = column.cat.codes.to_numpy()
         counts = np.zeros(len(column.cat.categories) + 1, dtype=np.int64)
         for block in _blocks(codes):
-            counts += np.bincount(block + 1, minlength=len(counts))
+            least = int(block.min())
+            held = np.bincount(block - least)
+            counts[least + 1 : least + 1 + len(held)] += held
         return cls(column.array, codes, np.roll(counts, -1))
 
     def parts(self) -> Iterator[tuple[Codes, pd.Categorical]]:

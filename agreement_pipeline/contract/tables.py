@@ -1,6 +1,6 @@
 """The two tables that the contract looks at, derived from the ratings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import pandas as pd
 from agreement_pipeline.ratings import Ratings
 
 Codes = np.ndarray[Any, Any]
+PART = 1 << 20
 
 
 class Derived(NamedTuple):
@@ -37,17 +38,18 @@ def rows_of(ratings: Ratings) -> pd.DataFrame:
 
 def items_of(ratings: Ratings) -> pd.DataFrame:
     """A row for each item of the round's own ratings by the panel."""
-    met = _Met.of(_in_codes(ratings.table), ratings.classifiers)
-    own = np.flatnonzero(~met.table["earlier"].to_numpy(dtype=bool))
-    first = own[_begins(met.pair[own])]
-    named = first[met.table["rater"].notna().to_numpy()[first]]
-    rated = met.counts(first) > 0
+    table = _in_codes(ratings.table)
+    names = table["item"].cat.categories
+    met = _in_order(table, ratings.classifiers)
+    item, n_raters, n_labels, replicated = map(
+        np.concatenate, zip(*map(_counted, _parts(met)), strict=True)
+    )
     frame = pd.DataFrame(
         {
-            "item": met.names[rated],
-            "n_raters": met.counts(named)[rated],
-            "n_labels": met.n_labels(first)[rated],
-            "replicated": (met.counts() > met.counts(_begins(met.pair)))[rated],
+            "item": names[item],
+            "n_raters": n_raters,
+            "n_labels": n_labels,
+            "replicated": replicated,
         }
     )
     if "cluster" not in ratings.contents:
@@ -65,46 +67,61 @@ def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
 
 
-class _Met(NamedTuple):
-    """The panel's ratings of items, in the order of item and rater.
+def _in_order(table: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
+    """The panel's ratings of items, in the order of item and rater."""
+    item, rater = _codes(table, "item"), _codes(table, "rater")
+    of_panel = np.append(~table["rater"].cat.categories.isin(classifiers), True)
+    kept = of_panel[rater] & (item >= 0)
+    if not kept.all():
+        table, item, rater = table[kept], item[kept], rater[kept]
+    back = (item[1:] < item[:-1]) | ((item[1:] == item[:-1]) & (rater[1:] < rater[:-1]))
+    return table.iloc[np.lexsort((rater, item))] if back.any() else table
 
-    `names` are all items. `item` is the place of each rating's item among them, and `pair` a number
-    for its item and rater.
+
+def _parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Ratings in order of item, in parts of whole items. There is one part at least."""
+    item, start = _codes(table, "item"), 0
+    while start + PART < len(item):
+        stop = int(np.searchsorted(item, item[start + PART], side="right"))
+        yield table.iloc[start:stop]
+        start = stop
+    yield table.iloc[start:]
+
+
+def _counted(part: pd.DataFrame) -> tuple[Codes, Codes, Codes, Codes]:
+    """The items of the round itself: their places, raters and labels, and if one met them again.
+
+    The ratings are in the order of item and rater.
     """
+    item, rater = (_codes(part, name).astype(np.int64) for name in ("item", "rater"))
+    least = item[0] if len(item) else np.int64(0)
+    item -= least
+    pair = item * (len(part["rater"].cat.categories) + 1) + rater
+    own = np.flatnonzero(~part["earlier"].to_numpy(dtype=bool))
+    first = own[_begins(pair[own])]
+    n_items = int(item.max(initial=-1)) + 1
+    rated = np.flatnonzero(np.bincount(item[first], minlength=n_items))
+    again = np.bincount(item, minlength=n_items) > np.bincount(item[_begins(pair)])
+    n_raters = np.bincount(item[first][rater[first] >= 0], minlength=n_items)
+    n_labels = _n_distinct(item[first], part["label"].iloc[first], n_items)
+    return rated + least, n_raters[rated], n_labels[rated], again[rated]
 
-    names: pd.Index
-    item: Codes
-    pair: Codes
-    table: pd.DataFrame
 
-    @classmethod
-    def of(cls, table: pd.DataFrame, classifiers: Sequence[str]) -> "_Met":
-        names, item = table["item"].cat.categories, table["item"].cat.codes.to_numpy()
-        raters, rater = table["rater"].cat.categories, table["rater"].cat.codes.to_numpy()
-        kept = np.append(~raters.isin(classifiers), True)[rater] & (item >= 0)
-        if not kept.all():
-            table, item, rater = table[kept], item[kept], rater[kept]
-        pair = item * np.int64(len(raters) + 1) + rater
-        if (pair[1:] < pair[:-1]).any():
-            order = np.argsort(pair, kind="stable")
-            table, item, pair = table.iloc[order], item[order], pair[order]
-        return cls(names, item, pair, table)
-
-    def counts(self, some: Codes | slice = slice(None)) -> Codes:
-        """How many of some ratings each item has."""
-        return np.bincount(self.item[some], minlength=len(self.names))
-
-    def n_labels(self, some: Codes) -> Codes:
-        """How many different labels each item has among some ratings."""
-        codes, distinct = pd.factorize(self.table["label"].iloc[some])
-        item, codes = self.item[some][codes >= 0], codes[codes >= 0]
-        labels = np.sort(item * np.int64(len(distinct)) + codes)
-        return np.bincount(item[_begins(labels)], minlength=len(self.names))
+def _n_distinct(item: Codes, labels: pd.Series, n_items: int) -> Codes:
+    """How many different labels each item has. The items are in order."""
+    codes, distinct = pd.factorize(labels)
+    item, codes = item[codes >= 0], codes[codes >= 0]
+    ordered = np.sort(item * len(distinct) + codes)
+    return np.bincount(item[_begins(ordered)], minlength=n_items)
 
 
 def _begins(keys: Codes) -> Codes:
     """True where other keys begin."""
     return np.append(np.ones(min(1, len(keys)), dtype=bool), keys[1:] != keys[:-1])
+
+
+def _codes(table: pd.DataFrame, name: str) -> Codes:
+    return table[name].cat.codes.to_numpy()
 
 
 ROWS = Derived("rows", ["item", "rater"], rows_of)

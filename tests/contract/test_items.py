@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.contract import tables
 from agreement_pipeline.contract.tables import items_of
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -55,3 +56,9 @@ def test_items_are_counted_as_a_loop_counts_them(n_rows, seed, ordered):
     table = table.astype(object).where(table.notna(), None).astype({"earlier": bool})
     found = items_of(Ratings(table, SCALE, CLASSIFIERS))
     assert found.to_dict("records") == by_loop(table)
+
+
+def test_items_are_counted_in_parts_of_whole_items(monkeypatch):
+    monkeypatch.setattr(tables, "PART", 3)
+    table = random_table(np.random.default_rng(8), 60)
+    assert items_of(Ratings(table, SCALE, CLASSIFIERS)).to_dict("records") == by_loop(table)
