@@ -22,7 +22,7 @@ from agreement_pipeline.text import listed
 Names = tuple[str, ...]
 
 
-class Memory(Engine):
+class Memory(Engine[Ratings]):
     """Counts ratings in memory."""
 
     def panel(self, ratings: Ratings) -> Names:

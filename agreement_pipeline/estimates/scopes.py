@@ -15,7 +15,7 @@ from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, regi
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import LabelsByRater, Statistic
 from agreement_pipeline.tables import Table
 
@@ -30,7 +30,7 @@ With many raters there are many scopes. A statistic is made only if its scope is
 """
 
 
-def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
+def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
     """The registered measures that are defined on the ratings' scale, for one question or all."""
     return tuple(
         name
@@ -39,7 +39,7 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
     )
 
 
-def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
+def basis_of(ratings: Rated, measure: str) -> Statistic | None:
     """The statistic from which the round's own value of a measure is computed.
 
     None for a measure that has values only for parts of the round.
@@ -51,7 +51,7 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
 
 
 def measure(
-    ratings: Ratings, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
+    ratings: Rated, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
 ) -> Estimate:
     """One measure of the whole round, with its interval.
 
@@ -110,7 +110,7 @@ def require_defined(scale: Scale, measure: str) -> None:
 
 
 def measure_ratings(
-    ratings: Ratings,
+    ratings: Rated,
     measures: Iterable[str],
     inference: Inference = DEFAULT,
     *,
@@ -147,7 +147,7 @@ def measure_ratings(
                 )
 
 
-def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
+def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
     """The estimate. If it has no value, its reason also says that gold items were not read."""
     if found.undefined is None or not ratings.gold:
         return found
@@ -155,7 +155,7 @@ def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
 
 
 def survey(
-    ratings: Ratings,
+    ratings: Rated,
     measures: Sequence[str],
     inference: Inference = DEFAULT,
     *,
@@ -178,7 +178,7 @@ def survey(
     return Table((*whole, *parts))
 
 
-def _of_counts(ratings: Ratings) -> Scoped:
+def _of_counts(ratings: Rated) -> Scoped:
     if ratings.scale.continuous:
         yield from _of_values(ratings)
         return
@@ -189,7 +189,7 @@ def _of_counts(ratings: Ratings) -> Scoped:
         yield Scope("without", rater), partial(_counts_without, labels, rater)
 
 
-def _of_named_counts(ratings: Ratings) -> Scoped:
+def _of_named_counts(ratings: Rated) -> Scoped:
     """Counts with the raters' names, which methods for raters at large need."""
     if ratings.scale.continuous:
         yield from _of_values(ratings)
@@ -200,21 +200,21 @@ def _of_named_counts(ratings: Ratings) -> Scoped:
         yield Scope("without", rater), partial(labels.without, rater)
 
 
-def _of_values(ratings: Ratings) -> Scoped:
+def _of_values(ratings: Rated) -> Scoped:
     numbers = engine_for(ratings).numbers(ratings)
     yield ROUND, partial(_itself, numbers)
     for rater in sorted(numbers.raters) if numbers.n_raters > 2 else ():
         yield Scope("without", rater), partial(numbers.without, rater)
 
 
-def _of_patterns(ratings: Ratings) -> Scoped:
+def _of_patterns(ratings: Rated) -> Scoped:
     labels = engine_for(ratings).labels(ratings)
     yield ROUND, partial(_itself, labels)
     for pair in sorted(combinations(labels.raters, 2), key=sorted):
         yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
 
 
-def _of_panel(ratings: Ratings) -> Scoped:
+def _of_panel(ratings: Rated) -> Scoped:
     for classifier in ratings.classifiers:
         yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
     everybody = engine_for(ratings).by_rater(ratings)
@@ -222,30 +222,30 @@ def _of_panel(ratings: Ratings) -> Scoped:
         yield Scope("rater", rater), partial(everybody.against, rater)
 
 
-def _of_groups(ratings: Ratings) -> Scoped:
+def _of_groups(ratings: Rated) -> Scoped:
     if ratings.classifiers:
         yield ROUND, partial(_in_groups, ratings)
 
 
-def _of_replicates(ratings: Ratings) -> Scoped:
+def _of_replicates(ratings: Rated) -> Scoped:
     replicates = engine_for(ratings).replicates(ratings)
     yield ROUND, partial(_itself, replicates)
     for rater in sorted(replicates.raters):
         yield Scope("rater", rater), partial(replicates.of, rater)
 
 
-def _of_confidence(ratings: Ratings) -> Scoped:
+def _of_confidence(ratings: Rated) -> Scoped:
     confident = engine_for(ratings).confident_labels(ratings)
     yield ROUND, partial(_itself, confident)
     for pair in sorted(combinations(confident.raters, 2), key=sorted):
         yield Scope.of_pair(*pair), partial(confident.only, pair)
 
 
-def _beside(ratings: Ratings, classifier: str) -> Statistic:
+def _beside(ratings: Rated, classifier: str) -> Statistic:
     return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
 
 
-def _in_groups(ratings: Ratings) -> Statistic:
+def _in_groups(ratings: Rated) -> Statistic:
     engine = engine_for(ratings)
     classifiers = engine.classifiers(ratings)
     return engine.labels(ratings, classifiers).in_groups(classifiers)

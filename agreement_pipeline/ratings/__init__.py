@@ -11,6 +11,8 @@ from agreement_pipeline.ratings.parquet import (
     ratings_of,
     ratings_table,
 )
+from agreement_pipeline.ratings.queried import Answers, QueriedRatings
+from agreement_pipeline.ratings.rated import Rated
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import (
     LARGEST,
@@ -18,6 +20,7 @@ from agreement_pipeline.ratings.scale import (
     MISSING,
     UNIVARIATE,
     Array,
+    Category,
     Codes,
     Level,
     Scale,
@@ -32,9 +35,13 @@ __all__ = [
     "LEVELS",
     "MISSING",
     "UNIVARIATE",
+    "Answers",
     "Array",
+    "Category",
     "Codes",
     "Level",
+    "QueriedRatings",
+    "Rated",
     "Ratings",
     "Scale",
     "category_text",
