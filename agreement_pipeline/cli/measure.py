@@ -10,16 +10,17 @@ from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     INTERVALS,
     MEASURES,
-    TABLE_HELP,
+    TABLES_HELP,
+    engine_options,
     interval_options,
     measure_option,
+    open_tables,
     option,
     output_option,
-    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_found
-from agreement_pipeline.cli.parameters import FILE, OneOf
+from agreement_pipeline.cli.parameters import SOURCE, OneOf
 from agreement_pipeline.estimates import SCOPE_KINDS, applicable, require_defined, survey
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.report import estimate_rows
@@ -32,8 +33,9 @@ EXAMPLES = (
 @click.command(
     cls=Command, short_help="Print the agreement in a table, with intervals.", examples=EXAMPLES
 )
-@click.argument("file", type=FILE, help=TABLE_HELP)
+@click.argument("file", type=SOURCE, help=TABLES_HELP)
 @table_options
+@engine_options
 @measure_option("all that the level allows")
 @option(
     "--scope",
@@ -55,7 +57,7 @@ EXAMPLES = (
 )
 @output_option
 def measure(
-    file: Path,
+    file: str | Path,
     measure: Sequence[str],
     scope: Sequence[str],
     confidence_level: float,
@@ -68,7 +70,7 @@ def measure(
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
-    ratings = read_table(file, reading)
+    (ratings,) = open_tables([file], reading)
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)

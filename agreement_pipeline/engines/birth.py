@@ -119,7 +119,15 @@ class _Birth:
         session.view(f"{name}_rated", sql.rated(name, sorted(has), known.dimensions, gold))
         session.view(f"{name}_first", sql.first(name, known.again))
         queries = Queries(
-            session, name, known.raters, known.categories, known.dimensions, has, known.again
+            session,
+            name,
+            known.raters,
+            known.categories,
+            known.dimensions,
+            has,
+            frozenset(self.kinds) & {"text", "gold", "cluster"},
+            known.again,
+            "timestamp" in self.columns and "timestamp" not in self.kinds,
         )
         self.faults.refuse_found(self.keys, queries)
         ratings = QueriedRatings(

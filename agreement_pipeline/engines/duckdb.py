@@ -9,7 +9,7 @@ from typing import Any
 from agreement_pipeline.engines.protocol import ENGINES
 from agreement_pipeline.engines.queried import Queried
 from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
-from agreement_pipeline.errors import MissingExtraError, RatingsError
+from agreement_pipeline.errors import RatingsError
 
 ENGINE = "duckdb"
 DEFAULT_MEMORY = "3GB"
@@ -22,8 +22,6 @@ def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
 
     Raises
     ------
-    MissingExtraError
-        DuckDB is not installed.
     RatingsError
         The limit is no size.
     """
@@ -36,10 +34,8 @@ class DuckDB:
     engine = ENGINE
 
     def __init__(self, memory_limit: str | None) -> None:
-        try:
-            import duckdb
-        except ImportError:
-            raise MissingExtraError.of("engine duckdb", "duckdb", "duckdb") from None
+        import duckdb
+
         self.errors = duckdb.Error
         self.connection = duckdb.connect(
             config={"preserve_insertion_order": "false", "autoload_known_extensions": "false"}
@@ -144,13 +140,32 @@ def _parquet(paths: list[str]) -> str:
 
 
 def _lines(paths: list[str]) -> str:
-    return f"SELECT json FROM read_ndjson_objects({_array(paths)})"
+    """The objects of JSON Lines. Anything else in a line stops the query."""
+    keys = "json_keys(json)"
+    right = f"json_type(json) = 'OBJECT' AND LEN({keys}) = LIST_UNIQUE({keys})"
+    wrong = "ERROR('found a line that is no object, or has a name twice')"
+    read = f"read_ndjson_objects({_array(paths)})"
+    return f"SELECT CASE WHEN {right} THEN json ELSE {wrong} END AS json FROM {read}"
 
 
 def _json(column: str) -> str:
-    """A cell of JSON as text. A number that is no whole one is marked, for its spelling changes."""
-    path = _quoted('$."' + column.replace('"', '""') + '"')
-    return f"NULLIF(json_extract_string(json, {path}), '')"
+    """A cell of JSON as the text that the reader in memory makes of it."""
+    path = _quoted('$."' + column.replace('"', '\\"') + '"')
+    kind, text = f"json_type(json, {path})", f"json_extract_string(json, {path})"
+    number = f"CAST({text} AS DOUBLE)"
+    size = f"ABS({number})"
+    return (
+        f"CASE {kind} WHEN 'VARCHAR' THEN NULLIF({text}, '') "
+        f"WHEN 'UBIGINT' THEN {text} WHEN 'BIGINT' THEN {text} WHEN 'NULL' THEN NULL "
+        f"WHEN 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN 'True' ELSE 'False' END "
+        f"WHEN 'DOUBLE' THEN CASE WHEN regexp_matches({text}, '^-?[0-9]+$') THEN {text} "
+        f"WHEN {size} < 1e15 AND {number} = FLOOR({number}) "
+        f"THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) "
+        f"WHEN {size} BETWEEN 1e-4 AND 1e15 THEN {text} "
+        "ELSE ERROR('found a number that is spelt with an exponent') END "
+        f"ELSE CASE WHEN {kind} IS NULL THEN NULL "
+        "ELSE ERROR('found a list or an object as a cell') END END"
+    )
 
 
 def _delimited(paths: list[str], separator: str, width: int) -> str:

@@ -94,11 +94,12 @@ class Faults:
     def _bad_cells(self, keys: "Keys") -> list[str]:
         """Tests of confidence, labels of numbers, and names that are fractions."""
         tests = [self._bad_confidence] if "confidence" in self.kinds else []
-        for name in ("item", "cluster"):
+        for name in ("item", "cluster", "text"):
             if self.kinds.get(name) == "float":
                 tests.append(f"{name} <> FLOOR({name}) OR NOT ABS({name}) < {sql.WHOLE!r}")
-        continuous = keys.scale is not None and keys.scale.continuous
-        return [*tests, *([self._bad_numbers(keys.scale)] if continuous else [])]
+        if keys.scale is not None and keys.scale.continuous:
+            tests.append(self._bad_numbers(keys.scale))
+        return tests
 
     @property
     def _bad_confidence(self) -> str:
@@ -174,7 +175,7 @@ class Faults:
 
     def _at_fault(self, view: str, where: str, at: int | None) -> pd.DataFrame:
         found = self.session.ask(f"SELECT * FROM {view} WHERE {where} ORDER BY row LIMIT {MOST}")
-        frame = found.to_pandas(integer_object_nulls=True)
+        frame: pd.DataFrame = found.to_pandas(integer_object_nulls=True)
         rows = frame.pop("row")
         if at is not None:
             rows = f"{Path(self.source.paths[at]).name}:" + rows.astype(str)

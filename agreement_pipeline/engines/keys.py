@@ -150,6 +150,8 @@ def kinds_of(schema: Any, label: str) -> dict[str, sql.Kind]:
     found: dict[str, sql.Kind] = {}
     for field in schema:
         kind = next((name for name, test in tests.items() if test(field.type)), None)
+        if field.name == "timestamp" and kind in (None, "float"):
+            continue
         if kind is None:
             raise Unreadable(
                 f"{label}: found {field.type} in the column of {field.name}; expected text, "
@@ -180,8 +182,8 @@ def _continuous(session: Session, name: str, asked: "Asked") -> Scale | None:
 def _codes(spelt: pd.Series, labels: pd.Series, scale: Scale) -> dict[str, int]:
     pairs = pd.DataFrame({"spelt": spelt.to_numpy(), "label": labels.astype(object).to_numpy()})
     return {
-        each.spelt: scale.index(each.label) + 1
-        for each in pairs.drop_duplicates("spelt").itertuples()
+        spelt: scale.index(label) + 1
+        for spelt, label in pairs.drop_duplicates("spelt").itertuples(index=False)
     }
 
 

@@ -55,9 +55,13 @@ class Queries:
     dimensions
         The numbers of a label, if labels are numbers. None if they are categories.
     has
-        The optional columns that there are.
+        The optional columns that count.
+    said
+        What the source says of items: text, gold, cluster.
     again
         True if a rater met an item again.
+    odd_times
+        True if there are times that are no text.
     """
 
     session: Session
@@ -66,7 +70,9 @@ class Queries:
     categories: tuple[Category, ...] | None
     dimensions: int | None
     has: frozenset[str]
+    said: frozenset[str]
     again: bool
+    odd_times: bool
 
     @property
     def packing(self) -> sql.Packing:
@@ -117,7 +123,8 @@ class Queries:
             return np.full(found.num_rows, MISSING)
         from pyarrow.compute import index_in
 
-        return index_in(found["cluster"], value_set=self.ordered_clusters).to_numpy()
+        places = index_in(found["cluster"], value_set=self.ordered_clusters)
+        return np.asarray(places.to_numpy(), dtype=np.int64)
 
     @cached_property
     def ordered_clusters(self) -> Any:
@@ -149,6 +156,12 @@ class Queries:
         where = "item IS NOT NULL AND NOT gold"
         text = f"SELECT DISTINCT cluster FROM {self.name}_contents WHERE {where}"
         return frozenset(self.session.ask(text)["cluster"].to_pylist())
+
+    def digest(self, scale: Scale, classifiers: tuple[str, ...]) -> str:
+        """SHA-256 of the ratings on a scale. One sorted pass over them."""
+        from agreement_pipeline.engines.digested import digest_of
+
+        return digest_of(self, scale, classifiers)
 
     def ask(self, text: str) -> Any:
         """The answer to a query as an Arrow table."""
