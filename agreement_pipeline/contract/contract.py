@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
@@ -183,16 +184,11 @@ class Contract:
 
 
 def _rows(ratings: Ratings) -> pd.DataFrame:
-    """The ratings as delivered.
+    """The ratings as delivered, with names and labels in codes.
 
-    Text is turned into categories, which are read faster. Confidence that was delivered as text
-    is turned into numbers.
+    Confidence that was delivered as text is turned into numbers.
     """
-    table = ratings.table.reset_index(drop=True)
-    texts = [
-        name for name in ("item", "rater", "label") if name in table and table[name].dtype == object
-    ]
-    table = table.astype(dict.fromkeys(texts, "category"))
+    table = _in_codes(ratings.table)
     with suppress(ValueError, TypeError):
         return (
             table.assign(confidence=pd.to_numeric(table["confidence"]))
@@ -202,24 +198,54 @@ def _rows(ratings: Ratings) -> pd.DataFrame:
     return table
 
 
+def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose columns of text are in codes."""
+    texts = [
+        name
+        for name in ("item", "rater", "label")
+        if name in table and table[name].dtype in (object, "str")
+    ]
+    return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
+
+
 def _items(ratings: Ratings) -> pd.DataFrame:
     """A row for each item of the round's own ratings by the panel."""
-    met, current = (
-        table[~table["rater"].isin(ratings.classifiers)]
-        for table in (ratings.table, ratings.current)
+    table = _in_codes(ratings.table)
+    met = table[~table["rater"].isin(ratings.classifiers) & table["item"].notna()]
+    codes = met["item"].cat.codes.to_numpy(dtype=np.int64)
+    names, raters = met["item"].cat.categories, len(met["rater"].cat.categories)
+    pairs = codes * raters + met["rater"].cat.codes.to_numpy()
+    again = pd.Series(pairs).duplicated().to_numpy()
+    first = _first(pairs, met["earlier"].to_numpy(dtype=bool))
+    named = first & met["rater"].notna().to_numpy()
+    n_raters = np.bincount(codes[named], minlength=len(names))
+    rated = np.bincount(codes[first], minlength=len(names)) > 0
+    frame = pd.DataFrame(
+        {
+            "item": names[rated],
+            "n_raters": n_raters[rated],
+            "n_labels": _n_distinct(codes[first], met["label"][first], len(names))[rated],
+            "replicated": (np.bincount(codes[again], minlength=len(names)) > 0)[rated],
+        }
     )
-    again = met.loc[met.duplicated(["item", "rater"]), "item"]
-    frame = (
-        current.groupby("item")
-        .agg(n_raters=("rater", "count"), n_labels=("label", "nunique"))
-        .reset_index()
-    )
-    frame = frame.assign(replicated=frame["item"].isin(again))
-    return (
-        frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
-        if "cluster" in ratings.contents
-        else frame
-    )
+    if "cluster" not in ratings.contents:
+        return frame
+    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
+
+
+def _first(pairs: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+    """True for the first of the round's own ratings of each pair of item and rater."""
+    first = np.zeros(len(pairs), dtype=bool)
+    own = np.flatnonzero(~earlier)
+    first[own] = ~pd.Series(pairs[own]).duplicated().to_numpy()
+    return first
+
+
+def _n_distinct(items: np.ndarray, labels: pd.Series, n_items: int) -> np.ndarray:
+    """How many different labels each item has."""
+    codes, distinct = pd.factorize(labels)
+    different = pd.unique((items * np.int64(len(distinct)) + codes)[codes >= 0])
+    return np.bincount(different // max(1, len(distinct)), minlength=n_items)
 
 
 _TABLES = {

@@ -1,11 +1,19 @@
-"""Two rounds joined by their items, where both lie in one session."""
+"""Two rounds joined by their items."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from agreement_pipeline.engines.queries import Queries, whole
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Codes
-from agreement_pipeline.statistics import Clusters
+from agreement_pipeline.ratings import Array, Codes, Scale
+from agreement_pipeline.statistics import (
+    Clusters,
+    LabelsByRater,
+    distinct_in,
+    hashes_of,
+    order_of_raters,
+)
 from agreement_pipeline.text import listed
 
 
@@ -50,6 +58,45 @@ def aligned_rows(
     return (both[0], both[1]), whole(found, "items"), _in_order(found) if clustered else None
 
 
+def side_by_side(
+    codes: Codes,
+    weights: Array,
+    clusters: Clusters | None,
+    scales: tuple[Scale, Scale],
+    panels: tuple[tuple[str, ...], tuple[str, ...]],
+) -> tuple[LabelsByRater, LabelsByRater]:
+    """The labels of two rounds on the same rows. Their ratings fix the order of the raters."""
+    rows, weights, clusters = distinct_in(codes, weights, clusters)
+    order = order_of_raters(hashes_of(rows), weights)
+    split = len(panels[0])
+    columns = [order[order < split], order[order >= split]]
+    rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
+    names = [*panels[0], *panels[1]]
+    first, second = (
+        LabelsByRater(
+            part, weights, scale=scale, raters=[names[at] for at in own], clusters=clusters
+        )
+        for part, scale, own in zip(np.split(rows, [split], axis=1), scales, columns, strict=True)
+    )
+    return first, second
+
+
+def one_clustered() -> RatingsError:
+    """The error for two rounds, of which only one has clusters."""
+    return RatingsError(
+        "clusters: found a round with clusters and one without; expected both or neither, "
+        "since the rounds share items. Name the column."
+    )
+
+
+def moved(items: Sequence[str]) -> RatingsError:
+    """The error for items that stand in different clusters of two rounds."""
+    return RatingsError(
+        f"clusters: found items {listed(items)} in different clusters of the two "
+        "rounds; expected one cluster for each item. Name the clusters alike in both."
+    )
+
+
 def _in_order(found: object) -> Clusters:
     """The clusters of rows that stand in the order of their first items."""
     coded = found["cluster"].combine_chunks().dictionary_encode()  # type: ignore[index]
@@ -61,25 +108,19 @@ def _clustered(one: Queries, other: Queries) -> bool:
     if not any(in_clusters):
         return False
     if not all(in_clusters):
-        raise RatingsError(
-            "clusters: found a round with clusters and one without; expected both or neither, "
-            "since the rounds share items. Name the column."
-        )
+        raise one_clustered()
     known = [
         f"(SELECT item, MIN(cluster) AS cluster FROM {each.name}_rows "
         f"WHERE item IS NOT NULL GROUP BY item) AS {side}"
         for side, each in (("a", one), ("b", other))
     ]
-    moved = one.ask(
+    elsewhere = one.ask(
         f"SELECT item FROM {known[0]} JOIN {known[1]} USING (item) "
         "WHERE a.cluster <> b.cluster ORDER BY item"
     )["item"].to_pylist()
-    if moved:
-        raise RatingsError(
-            f"clusters: found items {listed(moved)} in different clusters of the two "
-            "rounds; expected one cluster for each item. Name the clusters alike in both."
-        )
+    if elsewhere:
+        raise moved(elsewhere)
     return True
 
 
-__all__ = ["aligned_rows"]
+__all__ = ["aligned_rows", "moved", "one_clustered", "side_by_side"]

@@ -1,13 +1,14 @@
-"""The engine of ratings that fit in memory, with NumPy and pandas."""
+"""The engine of ratings that fit in memory, with NumPy on their codes."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.engines.joined import moved, one_clustered, side_by_side
 from agreement_pipeline.engines.protocol import ENGINES, Engine
-from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import MISSING, Codes, Ratings
+from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, used
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
@@ -15,9 +16,7 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
-    distinct_in,
 )
-from agreement_pipeline.text import listed
 
 Names = tuple[str, ...]
 
@@ -26,49 +25,43 @@ class Memory(Engine[Ratings]):
     """Counts ratings in memory."""
 
     def panel(self, ratings: Ratings) -> Names:
-        """The panel's raters who rated in the round itself. Their ratings fix the order."""
-        return _present(ratings, _panel(ratings))
+        """The panel's raters who rated in the round itself, by name."""
+        return tuple(name for name in _present(ratings) if name not in ratings.classifiers)
 
     def classifiers(self, ratings: Ratings) -> Names:
-        """The classifiers that rated in the round itself. Their ratings fix the order."""
-        order = ratings.without_gold.rater_order
-        return _present(ratings, tuple(name for name in order if name in ratings.classifiers))
+        """The classifiers that rated in the round itself, by name."""
+        return tuple(name for name in _present(ratings) if name in ratings.classifiers)
 
     def items(self, ratings: Ratings) -> Names:
         """The sorted names of the items rated in the round itself."""
-        return tuple(sorted(ratings.without_gold.current["item"].unique()))
+        return tuple(used(ratings.without_gold.current["item"]))
 
     def counts(self, ratings: Ratings) -> CategoryCounts:
         """Count the panel's first labels by category. Equal rows are made one."""
-        return _item_labels(ratings, self.panel(ratings)).counts().merged()
+        return self.labels(ratings).counts().merged()
 
     def labels(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater:
-        """Put first labels into columns: those of the panel and then of some classifiers."""
-        return _item_labels(ratings, (*self.panel(ratings), *classifiers)).merged()
+        """Put first labels into columns: those of the panel and of some classifiers."""
+        return _labels(_first(ratings, (*self.panel(ratings), *classifiers))).in_order()
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
         """Put the panel's first labels into columns with the confidence of each."""
-        raters = self.panel(ratings)
-        labels, current = _item_labels(ratings, raters), _first_ratings(ratings, raters)
-        confidence = np.full(labels.codes.shape, np.nan)
-        if "confidence" in current:
-            places = _positions(current["item"], _items(ratings, raters))
-            columns = _positions(current["rater"], raters)
-            confidence[places, columns] = current["confidence"].to_numpy(dtype=float)
-        return labels.with_confidence(confidence).merged()
+        first = _first(ratings, self.panel(ratings))
+        confidence = np.full(first.shape, np.nan)
+        if "confidence" in first.table:
+            confidence[first.item, first.rater] = first.table["confidence"]
+        return _labels_of_items(first).with_confidence(confidence).in_order()
 
     def numbers(self, ratings: Ratings, classifiers: Names = ()) -> NumbersByRater:
-        """Put first ratings into columns as numbers: the panel's and then some classifiers'."""
+        """Put first ratings into columns as numbers: the panel's and some classifiers'."""
         if not ratings.scale.continuous:
             return self.labels(ratings, classifiers).in_numbers()
-        raters, dimensions = (*self.panel(ratings), *classifiers), ratings.scale.dimensions
-        current = _first_ratings(ratings, raters)
-        item, items = pd.factorize(current["item"], sort=True)
-        values = np.full((len(items), len(raters), dimensions), np.nan)
-        places = item, _positions(current["rater"], raters)
-        values[places] = _vectors(current["label"], dimensions)
-        clusters = _clusters(ratings, items)
-        return NumbersByRater(values, scale=ratings.scale, raters=raters, clusters=clusters)
+        first = _first(ratings, (*self.panel(ratings), *classifiers))
+        values = np.full((*first.shape, ratings.scale.dimensions), np.nan)
+        values[first.item, first.rater] = first.numbers
+        return NumbersByRater(
+            values, scale=ratings.scale, raters=first.raters, clusters=first.clusters
+        ).in_order()
 
     def replicated_labels(self, ratings: Ratings) -> ReplicatedLabels:
         """Count the labels of the panel for items they met again. Earlier rounds count.
@@ -76,96 +69,201 @@ class Memory(Engine[Ratings]):
         Items met again keep a row each. Of the others only first labels count: equal rows are made
         one.
         """
-        raters = _panel(ratings)
-        table = _all_ratings(ratings, raters)
-        item, items = pd.factorize(table["item"], sort=True)
-        cells, inverse = np.unique(
-            item * len(raters) + _positions(table["rater"], raters), return_inverse=True
-        )
-        counts = np.zeros((len(cells), len(ratings.scale.names)))
-        np.add.at(counts, (inverse, _codes(table["label"], ratings)), 1)
-        again = counts.sum(1) >= 2
-        met_again, place = np.unique(cells[again] // len(raters), return_inverse=True)
-        first = _rows_first(_item_labels(ratings, raters, tuple(items)), met_again)
-        return ReplicatedLabels(counts[again], place, cells[again] % len(raters), first)
+        every = _every(ratings)
+        cells = _Cells.met_again(every)
+        counts = np.zeros((len(cells.item), len(ratings.scale.names)))
+        np.add.at(counts, (cells.cell, every.codes[cells.rows]), 1)
+        met, place = np.unique(cells.item, return_inverse=True)
+        labels = _labels_of_items(_first(ratings, every.raters, every.items))
+        others = np.setdiff1d(np.arange(len(every.items)), met)
+        first = _rows(labels, np.concatenate([met, others]))
+        return ReplicatedLabels(counts, place, cells.rater, first).in_order()
 
     def replicated_numbers(self, ratings: Ratings) -> ReplicatedNumbers:
         """Gather the numbers of the panel for items they met again. Earlier rounds count."""
         if not ratings.scale.continuous:
             return self.replicated_labels(ratings).in_numbers()
-        raters, dimensions = _panel(ratings), ratings.scale.dimensions
-        table = _all_ratings(ratings, raters)
-        meetings = table.groupby(["item", "rater"], observed=True)["label"]
-        again = table[meetings.transform("size") >= 2]
-        meeting = meetings.cumcount()[again.index].to_numpy()
-        item, items = pd.factorize(again["item"], sort=True)
-        cells, cell = np.unique(
-            item * len(raters) + _positions(again["rater"], raters), return_inverse=True
-        )
-        values = np.full((len(cells), meeting.max(initial=-1) + 1, dimensions), np.nan)
-        values[cell, meeting] = _vectors(again["label"], dimensions)
+        every = _every(ratings)
+        cells = _Cells.met_again(every)
+        most = int(cells.meeting.max(initial=-1)) + 1
+        values = np.full((len(cells.item), most, ratings.scale.dimensions), np.nan)
+        values[cells.cell, cells.meeting] = every.numbers[cells.rows]
+        met, place = np.unique(cells.item, return_inverse=True)
         return ReplicatedNumbers(
             values,
-            *np.divmod(cells, len(raters)),
-            np.ones(len(items)),
+            place,
+            cells.rater,
+            np.ones(len(met)),
             scale=ratings.scale,
-            raters=raters,
+            raters=every.raters,
             round_raters=self.panel(ratings),
-            clusters=_clusters(ratings, items),
-        )
+            clusters=_clusters(ratings, every.items[met]),
+        ).in_order()
 
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """The items that the panel rated and what it said of each. One row an item."""
-        raters = self.panel(ratings)
-        items = _items(ratings, raters)
+        first = _first(ratings, self.panel(ratings))
         if ratings.scale.continuous:
-            return items, self.numbers(ratings)
-        return items, _item_labels(ratings, raters).counts()
+            return tuple(first.items), self.numbers(ratings)
+        k = len(ratings.scale.names)
+        counts = np.bincount(first.item * np.int64(k) + first.codes, minlength=len(first.items) * k)
+        return tuple(first.items), CategoryCounts(
+            counts.reshape(-1, k), scale=ratings.scale, clusters=first.clusters
+        )
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
         """Put the panels' first labels of two rounds on the same items row by row."""
         rounds = (one, other)
-        items = tuple(sorted({*self.items(one), *self.items(other)}))
-        panels = [self.panel(each) for each in rounds]
-        both = [_item_codes(*pair, items) for pair in zip(rounds, panels, strict=True)]
+        items = pd.Index(sorted({*self.items(one), *self.items(other)}), dtype="str")
+        both = [_first(each, self.panel(each), items) for each in rounds]
+        codes = np.hstack([_matrix(each) for each in both])
         clusters = _clusters_of_both(one, other, items)
-        rows, weights, clusters = distinct_in(np.hstack(both), np.ones(len(items)), clusters)
-        first, second = (
-            LabelsByRater(codes, weights, scale=each.scale, raters=raters, clusters=clusters)
-            for codes, each, raters in zip(
-                np.split(rows, [len(panels[0])], axis=1), rounds, panels, strict=True
-            )
-        )
-        return first, second
+        panels, scales = (both[0].raters, both[1].raters), (one.scale, other.scale)
+        return side_by_side(codes, np.ones(len(items)), clusters, scales, panels)
 
     def said(self, ratings: Ratings) -> pd.DataFrame:
         """The panel's first labels as they were given by item and rater."""
-        current = _first_ratings(ratings, ratings.raters)
-        return current.pivot(index="item", columns="rater", values="label")
+        first = _first(ratings, ratings.raters)
+        labels = np.full(first.shape, np.nan, dtype=object)
+        labels[first.item, first.rater] = first.table["label"].astype(object)
+        return pd.DataFrame(labels, index=first.items.rename("item"), columns=list(first.raters))
 
 
 ENGINES["memory"] = Memory()
 
 
-def _rows_first(labels: LabelsByRater, rows: Codes) -> LabelsByRater:
-    """Some rows as they are and then the others. Equal rows of the others are made one."""
-    others = np.setdiff1d(np.arange(len(labels.codes)), rows)
-    clusters = labels.clusters
-    of_others = clusters and Clusters(clusters.places[others], clusters.times)
-    rest, weights, of_rest = distinct_in(labels.codes[others], labels.weights[others], of_others)
-    if clusters and of_rest:
-        places = np.concatenate([clusters.places[rows], of_rest.places])
-        clusters = Clusters(places, of_rest.times)
+@dataclass(frozen=True)
+class _Some:
+    """Some of the ratings: the place of each one's item and rater among these."""
+
+    ratings: Ratings
+    item: Codes
+    rater: Codes
+    items: pd.Index
+    raters: Names
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return self.ratings.table
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.items), len(self.raters)
+
+    @property
+    def codes(self) -> Codes:
+        return self.ratings.codes
+
+    @property
+    def numbers(self) -> Array:
+        return self.ratings.numbers.reshape(len(self.item), self.ratings.scale.dimensions)
+
+    @property
+    def clusters(self) -> Clusters | None:
+        return _clusters(self.ratings, self.items)
+
+
+class _Cells(NamedTuple):
+    """The cells of items that raters met again, and the ratings in them.
+
+    `item` and `rater` are those of each cell. `rows` are the ratings, `cell` is the cell of each,
+    and `meeting` is which of its ratings it is, from 0.
+    """
+
+    item: Codes
+    rater: Codes
+    rows: Codes
+    cell: Codes
+    meeting: Codes
+
+    @classmethod
+    def met_again(cls, some: _Some) -> "_Cells":
+        """The cells of two ratings or more. The ratings are in order of item and rater."""
+        keys = some.item.astype(np.int64) * len(some.raters) + some.rater
+        start = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        sizes = np.diff(np.append(start, len(keys)))
+        rows = np.flatnonzero(np.repeat(sizes >= 2, sizes))
+        again, kept = start[sizes >= 2], sizes[sizes >= 2]
+        cell = np.repeat(np.arange(len(again)), kept)
+        return cls(some.item[again], some.rater[again], rows, cell, rows - again[cell])
+
+
+def _present(ratings: Ratings) -> list[str]:
+    """Those who rated in the round itself, by name."""
+    return used(ratings.without_gold.current["rater"])
+
+
+def _first(ratings: Ratings, raters: Names, items: pd.Index | None = None) -> _Some:
+    """The round's own first ratings by some raters of what is not gold.
+
+    The items are those that these raters rated, or those given.
+    """
+    own = ratings.without_gold
+    return _some(replace(own, table=own.current), raters, items)
+
+
+def _every(ratings: Ratings) -> _Some:
+    """All ratings by the panel of what is not gold. Replicates and earlier rounds count."""
+    own = ratings.without_gold
+    return _some(own, own.raters, None)
+
+
+def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
+    table = ratings.table
+    rater = pd.Index(raters).get_indexer(list(table["rater"].cat.categories))[
+        table["rater"].cat.codes
+    ]
+    if (rater < 0).any():
+        table, rater = table[rater >= 0].reset_index(drop=True), rater[rater >= 0]
+    names, codes = table["item"].cat.categories, table["item"].cat.codes.to_numpy()
+    if items is None:
+        here = np.bincount(codes, minlength=len(names)) > 0
+        items, places = (names, None) if here.all() else (names[here], np.cumsum(here) - 1)
+    else:
+        places = items.get_indexer(names)
+    item = codes if places is None else places[codes]
+    return _Some(replace(ratings, table=table), item, rater, items, raters)
+
+
+def _labels(first: _Some) -> LabelsByRater:
+    """First labels. Equal rows may be made one already."""
+    base, n_raters = len(first.ratings.scale.names) + 1, len(first.raters)
+    if base**n_raters >= 2**62 or first.clusters is not None or not len(first.item):
+        return _labels_of_items(first)
+    digits = base ** np.arange(n_raters - 1, -1, -1, dtype=np.int64)
+    begins = np.flatnonzero(np.append(True, first.item[1:] != first.item[:-1]))
+    rows = np.add.reduceat((first.codes + 1) * digits[first.rater], begins)
+    distinct, weights = np.unique(rows, return_counts=True)
+    codes = distinct[:, None] // digits % base - 1
+    return LabelsByRater(codes, weights, scale=first.ratings.scale, raters=first.raters)
+
+
+def _labels_of_items(first: _Some) -> LabelsByRater:
+    """First labels, one row an item."""
+    scale, raters, clusters = first.ratings.scale, first.raters, first.clusters
+    return LabelsByRater(_matrix(first), scale=scale, raters=raters, clusters=clusters)
+
+
+def _matrix(first: _Some) -> Codes:
+    """What each rater gave each item. Shape (N, R)."""
+    codes = np.full(first.shape, MISSING)
+    codes[first.item, first.rater] = first.codes
+    return codes
+
+
+def _rows(labels: LabelsByRater, rows: Codes) -> LabelsByRater:
+    """The rows of labels in another order."""
+    clusters = labels.clusters and Clusters(labels.clusters.places[rows], labels.clusters.times)
     return LabelsByRater(
-        np.vstack([labels.codes[rows], rest]),
-        np.concatenate([np.ones(len(rows)), weights]),
+        labels.codes[rows],
+        labels.weights[rows],
         scale=labels.scale,
         raters=labels.raters,
         clusters=clusters,
     )
 
 
-def _clusters_of_both(one: Ratings, other: Ratings, items: Names) -> Clusters | None:
+def _clusters_of_both(one: Ratings, other: Ratings, items: pd.Index) -> Clusters | None:
     """The clusters of the items of two rounds in the order of their first items.
 
     One name is one cluster in both rounds.
@@ -181,88 +279,18 @@ def _clusters_of_both(one: Ratings, other: Ratings, items: Names) -> Clusters | 
     if not said:
         return None
     if len(said) == 1:
-        raise RatingsError(
-            "clusters: found a round with clusters and one without; expected both or neither, "
-            "since the rounds share items. Name the column."
-        )
+        raise one_clustered()
     known = pd.concat(said).groupby(level=0).agg(["first", "nunique"])
-    moved = known.index[known["nunique"] > 1]
-    if len(moved):
-        raise RatingsError(
-            f"clusters: found items {listed(moved.tolist())} in different clusters of the two "
-            "rounds; expected one cluster for each item. Name the clusters alike in both."
-        )
-    return Clusters.named(pd.factorize(known["first"].loc[list(items)])[0])
+    elsewhere = known.index[known["nunique"] > 1]
+    if len(elsewhere):
+        raise moved(elsewhere.tolist())
+    return Clusters.named(pd.factorize(known["first"].loc[items])[0])
 
 
-def _clusters(ratings: Ratings, items: Iterable[str]) -> Clusters | None:
+def _clusters(ratings: Ratings, items: pd.Index) -> Clusters | None:
     """The cluster of each item. None if items do not come in clusters."""
     known = ratings.cluster_of
-    return None if known is None else Clusters.named(known.loc[list(items)])
-
-
-def _panel(ratings: Ratings) -> Names:
-    """The raters of the panel with those of earlier rounds. Their ratings fix the order."""
-    order = ratings.without_gold.rater_order
-    return tuple(name for name in order if name not in ratings.classifiers)
-
-
-def _present(ratings: Ratings, raters: Names) -> Names:
-    """Those of some raters who rated in the round itself."""
-    present = set(_first_ratings(ratings, raters)["rater"])
-    return tuple(name for name in raters if name in present)
-
-
-def _item_labels(ratings: Ratings, raters: Names, items: Names | None = None) -> LabelsByRater:
-    """One row an item. Equal rows are not yet made one."""
-    items = _items(ratings, raters) if items is None else items
-    codes, clusters = _item_codes(ratings, raters, items), _clusters(ratings, items)
-    return LabelsByRater(codes, scale=ratings.scale, raters=raters, clusters=clusters)
-
-
-def _item_codes(ratings: Ratings, raters: Names, items: Names) -> Codes:
-    """What each rater gave each item. Shape (N, R)."""
-    current = _first_ratings(ratings, raters)
-    codes = np.full((len(items), len(raters)), MISSING)
-    places = _positions(current["item"], items), _positions(current["rater"], raters)
-    codes[places] = _codes(current["label"], ratings)
-    return codes
-
-
-def _items(ratings: Ratings, raters: Names) -> Names:
-    """The sorted names of the items that some raters rated in the round itself."""
-    return tuple(sorted(_first_ratings(ratings, raters)["item"].unique()))
-
-
-def _first_ratings(ratings: Ratings, raters: Names) -> pd.DataFrame:
-    """The round's own first ratings by some raters of what is not gold."""
-    current = ratings.without_gold.current
-    return current[current["rater"].isin(raters)]
-
-
-def _all_ratings(ratings: Ratings, raters: Names) -> pd.DataFrame:
-    """All ratings by some raters of what is not gold. Replicates and earlier rounds count."""
-    table = ratings.without_gold.table
-    return table[table["rater"].isin(raters)]
-
-
-def _codes(labels: pd.Series, ratings: Ratings) -> Codes:
-    if ratings.scale.categories is None:
-        raise RatingsError(
-            f"ratings: found the {ratings.scale.level} level without categories; expected a list "
-            "of them to count labels. Name the categories."
-        )
-    return _positions(labels, ratings.scale.categories)
-
-
-def _vectors(labels: pd.Series, dimensions: int) -> np.ndarray:
-    """Labels as vectors of numbers. Shape (n, D)."""
-    return np.array(labels.tolist(), dtype=float).reshape(len(labels), dimensions)
-
-
-def _positions(values: pd.Series, among: tuple[object, ...]) -> Codes:
-    places = pd.Index(among, dtype=object).get_indexer(pd.Index(values, dtype=object))
-    return places.astype(np.int64)
+    return None if known is None else Clusters.named(known.loc[items].to_numpy())
 
 
 __all__ = ["Memory"]

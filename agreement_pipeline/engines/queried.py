@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import sql
-from agreement_pipeline.engines.joined import aligned_rows
+from agreement_pipeline.engines.joined import aligned_rows, side_by_side
 from agreement_pipeline.engines.protocol import Engine
 from agreement_pipeline.engines.queries import numbers, texts, whole
 from agreement_pipeline.engines.unpacked import (
@@ -29,7 +29,6 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
-    distinct_in,
 )
 
 Names = tuple[str, ...]
@@ -116,9 +115,11 @@ class Queried(Engine[QueriedRatings]):
     def by_item(self, ratings: QueriedRatings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """The items that the panel rated and what it said of each. One row an item."""
         if ratings.scale.continuous:
-            return numbers_of_items(ratings, self.panel(ratings))
+            items, found = numbers_of_items(ratings, self.panel(ratings))
+            return items, found.in_order()
         items, labels = labels_by_item(ratings, self.panel(ratings))
-        return items, labels.counts()
+        counts = labels.indicators.sum(1)
+        return items, CategoryCounts(counts, scale=ratings.scale, clusters=labels.clusters)
 
     def aligned(
         self, one: QueriedRatings, other: QueriedRatings
@@ -126,16 +127,10 @@ class Queried(Engine[QueriedRatings]):
         """Put the panels' first labels of two rounds on the same items row by row."""
         rounds = (one, other)
         words, items, clusters = aligned_rows(*map(queries_of, rounds))
-        panels = [self.panel(each) for each in rounds]
-        both = [codes_of(*pair) for pair in zip(rounds, panels, words, strict=True)]
-        rows, weights, merged = distinct_in(np.hstack(both), items.astype(float), clusters)
-        first, second = (
-            LabelsByRater(codes, weights, scale=each.scale, raters=raters, clusters=merged)
-            for codes, each, raters in zip(
-                np.split(rows, [len(panels[0])], axis=1), rounds, panels, strict=True
-            )
-        )
-        return first, second
+        panels = (self.panel(one), self.panel(other))
+        both = [codes_of(*each) for each in zip(rounds, panels, words, strict=True)]
+        scales = (one.scale, other.scale)
+        return side_by_side(np.hstack(both), items.astype(float), clusters, scales, panels)
 
     def said(self, ratings: QueriedRatings) -> pd.DataFrame:
         """The panel's first labels as they were given by item and rater."""

@@ -18,6 +18,7 @@ from agreement_pipeline.statistics import (
     LabelsByRater,
     NumbersByRater,
     Statistic,
+    seed_of,
 )
 
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
@@ -48,7 +49,6 @@ def between_rounds(
         rounds share items that come in different clusters.
     """
     needs = registered(measure).needs
-    seed = tuple(int(each.digest[:16], 16) for each in (one, other))
     one, other = _on_categories_of_both(one, other)
     for ratings in (one, other):
         require_defined(ratings.scale, measure)
@@ -78,8 +78,7 @@ def between_rounds(
         for name, statistic in zip(names, statistics, strict=True)
     ]
     first, second = sides
-    seeded = replace(inference, seed=seed)
-    return difference(first, second, seeded, shared=shared if paired else None)
+    return difference(first, second, _seeded(inference, sides), shared=shared if paired else None)
 
 
 def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
@@ -112,14 +111,14 @@ def between_classifiers(
     _require(measure, "panel")
     require_defined(ratings.scale, measure)
     _require_names(ratings.classifiers, one, other)
-    panel = engine_for(ratings).panel(ratings)
     joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
+    panel = [name for name in joint.raters if name not in ratings.classifiers]
     statistics = [joint.only((*panel, name)).against(name) for name in (one, other)]
     sides = [
         Side(f"{measure} of classifier {name}", measure, statistic)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
-    return _difference(ratings, sides, _shared(joint, one, other), inference)
+    return _difference(sides, _shared(joint, one, other), inference)
 
 
 def between_raters(
@@ -159,7 +158,7 @@ def between_raters(
         Side(f"{what} of rater {name}", measure, statistic, category)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
-    return _difference(ratings, sides, shared, inference)
+    return _difference(sides, shared, inference)
 
 
 def between_measures(
@@ -189,18 +188,17 @@ def between_measures(
         Side(name, name, statistic)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
-    return _difference(
-        ratings,
-        sides,
-        min(statistic.n_items for statistic in statistics),
-        inference,
-    )
+    return _difference(sides, min(statistic.n_items for statistic in statistics), inference)
 
 
-def _difference(ratings: Rated, sides: list[Side], shared: int, inference: Inference) -> Difference:
+def _difference(sides: list[Side], shared: int, inference: Inference) -> Difference:
     one, other = sides
-    seeded = replace(inference, seed=int(ratings.digest[:16], 16))
-    return difference(one, other, seeded, shared=shared)
+    return difference(one, other, _seeded(inference, sides), shared=shared)
+
+
+def _seeded(inference: Inference, sides: Sequence[Side]) -> Inference:
+    """The inference with a seed that the statistics of both sides fix."""
+    return replace(inference, seed=tuple(seed_of(side.statistic) for side in sides))
 
 
 def _of_numbers(ratings: Rated, needs: Sequence[str]) -> list[Any]:

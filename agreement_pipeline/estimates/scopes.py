@@ -16,7 +16,7 @@ from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Rated, Scale
-from agreement_pipeline.statistics import LabelsByRater, Statistic
+from agreement_pipeline.statistics import LabelsByRater, Statistic, seed_of
 from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
@@ -118,7 +118,7 @@ def measure_ratings(
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every scope, or on the kinds of scope named.
 
-    The seed of the resamples comes from the ratings' digest, so equal ratings give equal limits. An
+    The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
     expensive measure is estimated on the round alone. An estimate of a rater or a pair is about
     these raters, so its interval is never one for raters at large.
     """
@@ -127,21 +127,22 @@ def measure_ratings(
         for record in map(registered, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
-    seeded = replace(inference, seed=int(ratings.digest[:16], 16))
     at_large = inference.interval_method.population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
         for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
             ratings
         ):
             named = at_large and scope.kind in NAMED
-            of_scope = replace(seeded, method=DEFAULT_METHOD) if named else seeded
+            of_scope = replace(inference, method=DEFAULT_METHOD) if named else inference
             group = [
                 record.name
                 for record in records
                 if record.needs == needs and (scope == ROUND or not record.expensive)
             ]
             if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
-                found = estimate_each(group, made(), of_scope, scope=scope)
+                statistic = made()
+                seeded = replace(of_scope, seed=seed_of(statistic))
+                found = estimate_each(group, statistic, seeded, scope=scope)
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )

@@ -1,8 +1,6 @@
 """What earlier rounds say of the same raters and items."""
 
-import pandas as pd
-
-from agreement_pipeline.ratings import KEY, Ratings
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store
 
 
@@ -14,13 +12,4 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
     names = [name for name in store.rounds() if name < round_name]
     if not names:
         return ratings
-    tables = [store.ratings(name).table for name in names]
-    earlier = pd.concat([table[~table["earlier"]] for table in tables])
-    met_again = ratings.table[["item", "rater"]].drop_duplicates()
-    earlier = earlier.merge(met_again, on=["item", "rater"])
-    together = pd.concat(
-        [earlier.assign(earlier=True), ratings.table.assign(earlier=False)], ignore_index=True
-    )
-    together["occurrence"] = together.groupby(["item", "rater"]).cumcount() + 1
-    table = together.sort_values(list(KEY), kind="stable").reset_index(drop=True)
-    return Ratings(table, ratings.scale, ratings.classifiers, ratings.contents)
+    return ratings.after([store.ratings(name) for name in names])

@@ -1,7 +1,9 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.checks import CONTENT, KEY
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
+from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.parquet import (
     EXTRAS,
@@ -37,22 +39,28 @@ __all__ = [
     "UNIVARIATE",
     "Answers",
     "Array",
+    "Batch",
     "Category",
     "Codes",
     "Level",
     "QueriedRatings",
     "Rated",
     "Ratings",
+    "RatingsHash",
     "Scale",
+    "by_distinct",
     "category_text",
+    "coded",
     "consensus",
     "described",
     "kinds_in",
     "lookalikes",
+    "numbers_in",
     "parquet_bytes",
     "parquet_table",
     "ratings_of",
     "ratings_table",
     "resolved",
     "unresolved",
+    "used",
 ]

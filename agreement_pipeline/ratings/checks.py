@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, row_keys
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.scale import LARGEST, Scale, category_text, numbers_of
+from agreement_pipeline.ratings.scale import LARGEST, Scale, numbers_of
 from agreement_pipeline.text import listed
 
 KEY = ("item", "rater", "occurrence")
@@ -18,7 +20,7 @@ FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0":
 def checked(
     frame: pd.DataFrame, scale: Scale, source: str, columns: dict[str, str], first_row: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The ratings of a long table, one row each, and the contents of its items.
+    """The ratings of a long table in order, one row each, and the contents of its items.
 
     The parameters are those of `Ratings.from_frame`.
 
@@ -41,8 +43,11 @@ def checked(
             **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
         }
     )
-    _refuse_repeats(table, where)
-    return table, _contents(frame, where)
+    keys = row_keys(table)
+    order = np.argsort(keys)
+    if (np.diff(keys[order]) == 0).any():
+        _refuse_repeats(table, keys, where)
+    return table.iloc[order].reset_index(drop=True), _contents(frame, where)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,8 @@ def _present(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
             f"{where.source}: found column {listed(twice)} twice; expected each once. "
             "Drop or rename the other one."
         )
-    rated = frame[frame["label"].notna()]
+    there = frame["label"].notna()
+    rated = frame if there.all() else frame[there]
     if rated.empty:
         raise RatingsError(
             f"{where.source}: found no rating; expected at least one row with a label. "
@@ -116,14 +122,22 @@ def _present(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
 
 
 def _names(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
-    values = table[name]
-    bad = values.index[values.isna() | (values.astype(str).str.strip() == "")]
+    found = coded(table[name])
+    bad = table.index[found.each(_blank(found.texts), True)]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, name)}: found no {name}; expected one in every row. "
             "Fill it in or drop the rows."
         )
-    return values.map(category_text).astype(str).astype(object)
+    return pd.Series(found.categorical(), index=table.index)
+
+
+def _blank(texts: pd.Index) -> np.ndarray:
+    """True for texts of nothing but blanks."""
+    likely = np.flatnonzero(~texts.str.contains(r"[!-~]", regex=True))
+    blank = np.zeros(len(texts), dtype=bool)
+    blank[likely] = [not text.strip() for text in texts[likely]]
+    return blank
 
 
 def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
@@ -131,18 +145,21 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
         return _vectors(labels, scale, where)
     if scale.numeric:
         return _numbers(labels, scale, where)
-    texts = labels.map(category_text)
-    bad = texts.index[~texts.isin(scale.names)]
-    if len(bad):
+    found = coded(labels)
+    places = found.each(pd.Index(scale.names).get_indexer(list(found.texts)), -1)
+    bad = places < 0
+    if bad.any():
+        off = sorted(set(found.texts[found.codes[bad]]))
         raise RatingsError(
-            f"{where.at(bad, 'label')}: found label {listed(sorted(set(texts[bad])))}; expected "
+            f"{where.at(labels.index[bad], 'label')}: found label {listed(off)}; expected "
             f"one of {listed(scale.names, 12)}. Correct the label or add it to the scale."
         )
-    return texts.astype(object)
+    names = pd.Categorical.from_codes(places, categories=pd.Index(scale.names, dtype="str"))
+    return pd.Series(names, index=labels.index)
 
 
 def _numbers(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
-    numbers = pd.to_numeric(labels, errors="coerce").astype(float)
+    numbers = pd.Series(numbers_in(labels), index=labels.index)
     known = (numbers.abs() <= LARGEST) & (
         numbers.isin(scale.categories) if scale.categories else True
     )
@@ -176,8 +193,8 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 
 def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     if "occurrence" not in table:
-        return pd.Series(1, index=table.index, dtype="int64")
-    numbers = pd.to_numeric(table["occurrence"], errors="coerce")
+        return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
+    numbers = pd.Series(numbers_in(table["occurrence"]), index=table.index)
     bad = numbers.index[~((numbers >= 1) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
@@ -190,29 +207,28 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     """A column of yes and no. A blank means no."""
     if name not in table:
-        return pd.Series(False, index=table.index)
-    said = (
-        table[name]
-        .map(category_text, na_action="ignore")
-        .astype(object)
-        .map(lambda text: text.strip().lower(), na_action="ignore")
-    )
-    bad = said.index[said.notna() & ~said.isin(FLAGS)]
+        return pd.Series(np.zeros(len(table), dtype=bool), index=table.index)
+    said = by_distinct(table[name], _flag, 0)
+    bad = table.index[said < 0]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
             "expected yes or no (true, false, 1, 0). Correct it."
         )
-    return said.map(FLAGS).eq(True)
+    return pd.Series(said == 1, index=table.index)
+
+
+def _flag(texts: pd.Series) -> list[int]:
+    """1 for yes, 0 for no, -1 for what is neither."""
+    return [int(FLAGS.get(text.strip().lower(), -1)) for text in texts]
 
 
 def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
     """Numbers from 0 to 1; NaN for a rating without one."""
-    said = table["confidence"].map(
-        lambda value: None if isinstance(value, str) and not value.strip() else value
-    )
-    numbers = pd.to_numeric(said, errors="coerce").astype(float)
-    bad = numbers.index[said.notna() & ~((numbers >= 0) & (numbers <= 1))]
+    said = table["confidence"]
+    numbers = pd.Series(numbers_in(said), index=table.index)
+    likely = said.notna() & ~((numbers >= 0) & (numbers <= 1))
+    bad = table.index[likely & (said.astype(str).str.strip() != "" if likely.any() else False)]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'confidence')}: found {listed(table['confidence'][bad].tolist())}; "
@@ -222,10 +238,8 @@ def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
     return numbers
 
 
-def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
-    twice = table.duplicated(list(KEY), keep=False)
-    if not twice.any():
-        return
+def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: _Where) -> None:
+    twice = pd.Series(keys, index=table.index).duplicated(keep=False)
     first = table[twice].iloc[0]
     same = table[
         (table["item"] == first["item"])
@@ -244,9 +258,10 @@ def _refuse_repeats(table: pd.DataFrame, where: _Where) -> None:
 def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     """The contents of the items. All rows of an item must have the same contents."""
     names = [name for name in CONTENT if name in frame.columns]
-    said = frame.assign(item=frame["item"].map(category_text, na_action="ignore").astype(object))[
-        ["item", *names]
-    ].dropna(subset=["item"])
+    if not names:
+        return pd.DataFrame(index=pd.Index([], name="item", dtype="str"))
+    items = pd.Series(coded(frame["item"]).categorical(), index=frame.index)
+    said = frame[names].assign(item=items)[items.notna()]
     if "gold" in names:
         said["gold"] = _flags(said, "gold", where)
     if "cluster" in names:
@@ -259,34 +274,34 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
             f"{where.at(bad, *names)}: found two different contents of item {item!r}; "
             "expected one. Give each content its own item."
         )
-    return (
-        said.set_index("item").sort_index()
-        if names
-        else pd.DataFrame(index=pd.Index([], name="item"))
-    )
+    ordered = said.sort_values("item")
+    index = pd.Index(ordered["item"].astype("str"), name="item")
+    return ordered.drop(columns="item").set_axis(index)
 
 
 def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:
     """The cluster of each row's item. Every item has one cluster, the same in all its rows."""
-    absent = said.index[said["cluster"].isna() | (said["cluster"].astype(str).str.strip() == "")]
+    found = coded(said["cluster"])
+    absent = said.index[found.each(_blank(found.texts), True)]
     if len(absent):
         raise RatingsError(
             f"{where.at(absent, 'cluster')}: found no cluster, and others have one; expected one "
             "for every item, or for none. Fill it in: an item that belongs to no other is a "
             "cluster of its own."
         )
-    names = said["cluster"].map(category_text).astype(str).astype(object)
+    names = pd.Series(found.categorical(), index=said.index)
     _refuse_alike(names, where)
-    several = said["item"].isin(_in_several(said["item"], names))
-    if several.any():
-        item = said.loc[several, "item"].iloc[0]
+    pairs = pd.DataFrame({"item": said["item"], "cluster": names}).drop_duplicates()
+    several = pairs.index[pairs["item"].duplicated(keep=False)]
+    if len(several):
+        item = said.loc[several[0], "item"]
         mine = names[said["item"] == item].drop_duplicates()
         raise RatingsError(
             f"{where.at(mine.index, 'cluster')}: found item {item!r} in clusters "
             f"{listed(mine.tolist())}; expected one of each item. "
             "Correct the cluster, or give each its own item."
         )
-    return names
+    return names.astype("str")
 
 
 def _refuse_alike(names: pd.Series, where: _Where) -> None:
@@ -294,7 +309,7 @@ def _refuse_alike(names: pd.Series, where: _Where) -> None:
 
     If one cluster counted as several, every interval would be too narrow.
     """
-    alike = lookalikes(names.unique())
+    alike = lookalikes(names.cat.categories)
     if alike:
         rows = names.index[names.isin(alike[0])]
         raise RatingsError(
@@ -302,9 +317,3 @@ def _refuse_alike(names: pd.Series, where: _Where) -> None:
             "alike; expected names that do not. "
             "Write the cluster in one way, or rename one of them."
         )
-
-
-def _in_several(items: pd.Series, clusters: pd.Series) -> pd.Index:
-    """The items that are in more than one cluster."""
-    n_clusters = clusters.groupby(items.to_numpy()).nunique()
-    return n_clusters.index[n_clusters > 1]

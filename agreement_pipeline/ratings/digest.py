@@ -1,67 +1,221 @@
-"""The digest of ratings: what was rated and how.
+"""The digest of ratings, version 2: what was rated and how.
 
-The order of rows and the names of raters and clusters do not enter. Raters are put in an order by
-the digests of their own ratings.
+::
+
+    digest  = SHA-256( header, items, contents, the raters' digests in ascending order )
+    items   = SHA-256( lengths of the names ), SHA-256( names ), in the order of the names
+    rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ) )
+    record  = item, occurrence, earlier, label, confidence        one a rating, of a fixed width
+
+An item is its place among the sorted names, and a category its place on the scale. The header says
+what the scale is and which columns there are, so no two tables are the same bytes.
+
+The order of rows and the names of raters and clusters do not enter: raters are put in the order of
+their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
+can stream them, and the memory that is needed does not grow with the ratings.
+
+Version 1 read each name and label as a Python object, and no engine could compute it.
 """
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.ratings.coding import coded
 from agreement_pipeline.ratings.scale import Scale
 
+VERSION = 2
+BATCH = 1_000_000
+Bytes = Any
+"""A SHA-256 that is fed, as hashlib makes it."""
 
-def digest_of(
-    scale: Scale,
-    items: np.ndarray,
-    contents: pd.DataFrame,
-    cluster_of: pd.Series | None,
-    by_rater: Mapping[str, str],
-) -> str:
-    """SHA-256 of ratings in hexadecimal: of the scale, the items and the raters' own digests."""
-    parts = hashlib.sha256()
-    parts.update(json.dumps(scale.to_mapping(), sort_keys=True).encode())
-    parts.update(_packed(items))
-    said = contents.drop(columns="cluster", errors="ignore")
-    parts.update(said.sort_index().to_csv().encode() if len(said.columns) else b"")
+
+class Batch(NamedTuple):
+    """Ratings in the order of item, rater and occurrence.
+
+    Attributes
+    ----------
+    item, rater
+        The place of each rating's item among all sorted items, and of its rater among the raters.
+    occurrence, earlier
+        As in `Ratings`.
+    label
+        The place of the category on the scale. Numbers (n,) or vectors (n, D) on a scale without
+        categories.
+    confidence
+        nan where none was stated. None if the ratings have none.
+    times
+        The times as text, missing where none is known. None if the ratings have none.
+    """
+
+    item: np.ndarray[Any, Any]
+    rater: np.ndarray[Any, Any]
+    occurrence: np.ndarray[Any, Any]
+    earlier: np.ndarray[Any, Any]
+    label: np.ndarray[Any, Any]
+    confidence: np.ndarray[Any, Any] | None = None
+    times: pd.Series | None = None
+
+
+class _Texts:
+    """SHA-256 of texts in order. No other texts give the same."""
+
+    def __init__(self) -> None:
+        self.lengths, self.bytes = hashlib.sha256(), hashlib.sha256()
+
+    def feed(self, texts: pd.Series | pd.Index) -> None:
+        """Add texts. A missing one has the length -1."""
+        lengths, data = _packed(texts)
+        self.lengths.update(lengths)
+        self.bytes.update(data)
+
+    def digest(self) -> bytes:
+        return self.lengths.digest() + self.bytes.digest()
+
+
+@dataclass
+class _Rater:
+    """What is fed of one rater."""
+
+    records: Bytes = field(default_factory=hashlib.sha256)
+    times: _Texts = field(default_factory=_Texts)
+
+    def digest(self, kind: bytes) -> bytes:
+        whole = kind + self.records.digest() + self.times.digest()
+        return hashlib.sha256(whole).digest()
+
+
+class RatingsHash:
+    """The digest of ratings that come in batches.
+
+    Parameters
+    ----------
+    kinds
+        Of each rater, by place: True for a classifier.
+    """
+
+    def __init__(self, kinds: Sequence[bool]) -> None:
+        self.kinds = list(kinds)
+        self._items, self._contents = _Texts(), hashlib.sha256()
+        self._raters = [_Rater() for _ in kinds]
+        self._columns: set[str] = set()
+
+    def add_items(self, names: pd.Series | pd.Index) -> None:
+        """Add the names of rated items in ascending order."""
+        self._items.feed(names)
+
+    def add_contents(self, contents: pd.DataFrame, cluster_of: pd.Series | None) -> None:
+        """Add what is known of all items, in ascending order of the items."""
+        self._contents.update(_digest_of_contents(contents, cluster_of))
+
+    def add(self, batch: Batch) -> None:
+        """Add ratings that follow those before."""
+        for start in range(0, len(batch.item), BATCH):
+            stop = start + BATCH
+            self._add(Batch(*(None if each is None else each[start:stop] for each in batch)))
+
+    def hexdigest(self, scale: Scale) -> str:
+        """The digest in hexadecimal."""
+        header = {
+            "version": VERSION,
+            "scale": scale.to_mapping(),
+            "columns": sorted(self._columns),
+            "raters": len(self.kinds),
+        }
+        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+        whole.update(self._items.digest() + self._contents.digest())
+        for each in sorted(
+            rater.digest(b"classifier" if kind else b"panel")
+            for rater, kind in zip(self._raters, self.kinds, strict=True)
+        ):
+            whole.update(each)
+        return whole.hexdigest()
+
+    def _add(self, batch: Batch) -> None:
+        order = np.argsort(batch.rater, kind="stable")
+        ends = np.cumsum(np.bincount(batch.rater, minlength=len(self.kinds)))
+        records = _records(batch)[order]
+        times = None if batch.times is None else _as_texts(batch.times).take(order)
+        self._columns |= {
+            name for name in ("confidence", "times") if getattr(batch, name) is not None
+        }
+        for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
+            if start < end:
+                self._raters[rater].records.update(records[start:end].tobytes())
+                if times is not None:
+                    self._raters[rater].times.feed(times.iloc[start:end])
+
+
+def _records(batch: Batch) -> np.ndarray[Any, Any]:
+    """One record of a fixed width for each rating."""
+    label, sure = batch.label, batch.confidence
+    kind = "<f8" if label.dtype.kind == "f" else "<i4"
+    stated = [] if sure is None else [("confidence", "<f8")]
+    records = np.empty(
+        len(batch.item),
+        dtype=[
+            ("item", "<i8"),
+            ("occurrence", "<i8"),
+            ("earlier", "u1"),
+            ("label", kind, label.shape[1:]),
+            *stated,
+        ],
+    )
+    records["item"], records["occurrence"] = batch.item, batch.occurrence
+    records["earlier"] = batch.earlier
+    records["label"] = _one_way(label) if kind == "<f8" else label
+    if sure is not None:
+        records["confidence"] = _one_way(sure)
+    return records
+
+
+def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers with one kind of nan and one zero."""
+    return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
+
+
+def _as_texts(values: pd.Series) -> pd.Series:
+    """Values as text, missing where they are missing."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
+    return pd.Series(coded(values).categorical()).astype("str")
+
+
+def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) -> bytes:
+    whole = hashlib.sha256()
+    for name in [each for each in ("text", "gold") if each in contents]:
+        texts = _Texts()
+        texts.feed(pd.Series(contents.index))
+        texts.feed(_as_texts(contents[name]))
+        whole.update(name.encode() + texts.digest())
     if cluster_of is not None:
-        parts.update(b"clusters" + _digest_of_clusters(cluster_of))
-    for value in sorted(by_rater.values()):
-        parts.update(value.encode())
-    return parts.hexdigest()
+        texts = _Texts()
+        texts.feed(pd.Series(cluster_of.index))
+        whole.update(b"clusters" + texts.digest() + cluster_of.to_numpy(dtype="<i8").tobytes())
+    return whole.digest()
 
 
-def digests_by_rater(table: pd.DataFrame, classifiers: Collection[str]) -> dict[str, str]:
-    """SHA-256 of each rater's own ratings in hexadecimal by name."""
-    _, codes = np.unique(table["item"].to_numpy(dtype=object), return_inverse=True)
-    labels = table["label"].to_numpy(dtype=object)
-    extras = table[[name for name in ("confidence", "timestamp") if name in table]]
-    digests = {}
-    for name, rows in table.groupby("rater", observed=True).indices.items():
-        of = hashlib.sha256(b"classifier" if name in classifiers else b"panel")
-        of.update(len(rows).to_bytes(8, "little"))
-        of.update(codes[rows].astype("<i8").tobytes())
-        of.update(table["occurrence"].to_numpy()[rows].astype("<i8").tobytes())
-        of.update(table["earlier"].to_numpy()[rows].astype("u1").tobytes())
-        of.update(_packed(labels[rows]))
-        of.update(extras.iloc[rows].to_csv(index=False).encode() if len(extras.columns) else b"")
-        digests[str(name)] = of.hexdigest()
-    return digests
+def _packed(texts: pd.Series | pd.Index) -> tuple[bytes, bytes]:
+    """The lengths of texts in bytes, and their bytes one after the other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pa.chunked_array(pa.array(texts, from_pandas=True)).cast(pa.large_string())
+    lengths = pc.binary_length(column).fill_null(-1).to_numpy().astype("<i8")
+    return lengths.tobytes(), b"".join(map(_data_of, column.chunks))
 
 
-def _digest_of_clusters(cluster_of: pd.Series) -> bytes:
-    """SHA-256 of which items stand together."""
-    items, places = _packed(cluster_of.index.to_numpy()), cluster_of.to_numpy(dtype="<i8").tobytes()
-    return hashlib.sha256(items + places).digest()
+def _data_of(chunk: Any) -> bytes:
+    """The bytes of an Arrow array of large strings, without those of its missing texts."""
+    whole = chunk.drop_null()
+    offsets = np.frombuffer(whole.buffers()[1], dtype=np.int64)
+    first, last = offsets[whole.offset], offsets[whole.offset + len(whole)]
+    return bytes(memoryview(whole.buffers()[2])[first:last]) if last > first else b""
 
 
-def _packed(texts: Sequence[object] | np.ndarray) -> bytes:
-    """Texts as bytes that no other list of texts gives whatever follows them."""
-    encoded = [str(text).encode() for text in texts]
-    return np.array([len(encoded), *map(len, encoded)], dtype="<i8").tobytes() + b"".join(encoded)
-
-
-__all__ = ["digest_of", "digests_by_rater"]
+__all__ = ["Batch", "RatingsHash"]

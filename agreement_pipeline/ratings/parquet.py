@@ -40,19 +40,16 @@ def ratings_table(ratings: Ratings) -> pa.Table:
     """
     table = ratings.table
     rated = {
-        "item": pa.array(table["item"], pa.string()),
-        "rater": pa.array(table["rater"], pa.string()),
-        "kind": pa.array(
-            ["classifier" if name in ratings.classifiers else "panel" for name in table["rater"]],
-            pa.string(),
-        ),
-        "label": pa.array(table["label"], _label_type(ratings.scale)),
+        "item": _decoded(table["item"]),
+        "rater": _decoded(table["rater"]),
+        "kind": _kinds(ratings),
+        "label": _labels(table["label"], ratings.scale),
         "occurrence": pa.array(table["occurrence"], pa.int64()),
         "earlier": pa.array(table["earlier"], pa.bool_()),
         **{name: _extra(table[name]) for name in EXTRAS if name in table},
         **_contents(ratings, table["item"]),
     }
-    unrated = ratings.contents.index.difference(pd.Index(table["item"]), sort=True)
+    unrated = ratings.contents.index.difference(table["item"].cat.categories, sort=True)
     if not len(unrated):
         return pa.table(rated)
     empty = {"item": pa.array(unrated, pa.string()), **_contents(ratings, unrated)}
@@ -131,14 +128,30 @@ def parquet_table(data: bytes) -> pa.Table:
     return table
 
 
-def _label_type(scale: Scale) -> pa.DataType:
+def _decoded(column: "pd.Series[Any]") -> pa.Array:
+    """A column of codes as texts."""
+    codes = pa.array(column.cat.codes.to_numpy().astype("int32"))
+    texts = pa.array(column.cat.categories).cast(pa.large_string())
+    return texts.take(codes).cast(pa.string())
+
+
+def _kinds(ratings: Ratings) -> pa.Array:
+    """Whether each rating is of the panel or of a classifier."""
+    rater = ratings.table["rater"].cat
+    kinds = ["classifier" if name in ratings.classifiers else "panel" for name in rater.categories]
+    return pa.array(kinds, pa.string()).take(pa.array(rater.codes.to_numpy().astype("int32")))
+
+
+def _labels(labels: "pd.Series[Any]", scale: Scale) -> pa.Array:
     if scale.dimensions > 1:
-        return pa.list_(pa.float64())
-    return pa.float64() if scale.numeric else pa.string()
+        return pa.array(labels, pa.list_(pa.float64()))
+    return pa.array(labels, pa.float64()) if scale.numeric else _decoded(labels)
 
 
 def _contents(ratings: Ratings, items: "pd.Series[str] | pd.Index[str]") -> dict[str, pa.Array]:
     kinds = {"text": pa.string(), "gold": pa.bool_(), "cluster": pa.string()}
+    if ratings.contents.columns.empty:
+        return {}
     known = ratings.contents.reindex(items)
     return {
         name: pa.array(

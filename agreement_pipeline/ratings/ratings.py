@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.checks import KEY, checked
-from agreement_pipeline.ratings.digest import digest_of, digests_by_rater
-from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.checks import checked
+from agreement_pipeline.ratings.coding import in_order, preceded, recoded, used
+from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.text import listed
 
 
@@ -22,9 +24,9 @@ class Ratings:
     table
         One row a rating, sorted by item, rater and occurrence. Columns
 
-        - `item` and `rater`: text;
-        - `label`: a category, as the scale writes it. A number if the scale has no categories, and
-          a tuple of numbers on a multivariate interval scale;
+        - `item` and `rater`: text as codes, whose categories are sorted;
+        - `label`: a category as a code, in the order of the scale. A number on interval and ratio
+          scales, and a tuple of numbers on a multivariate interval scale;
         - `occurrence`: 1, 2, … if the rater met the item again;
         - `earlier`: True if an earlier round gave it. It then counts for intra-rater agreement
           only;
@@ -103,26 +105,23 @@ class Ratings:
         ('a', 'b')
         """
         table, contents = checked(frame, scale, source, dict(columns or {}), first_row)
-        unknown = sorted(set(classifiers) - set(table["rater"].unique()))
+        unknown = sorted(set(classifiers) - set(used(table["rater"])))
         if unknown:
             raise RatingsError(
                 f"{source}: found no rating by classifier {listed(unknown)}; expected some by "
                 "every named classifier. Correct the classifiers' names."
             )
-        ordered = table.sort_values(list(KEY), kind="stable").reset_index(drop=True)
-        return cls(ordered, scale, tuple(sorted(classifiers)), contents)
+        return cls(table, scale, tuple(sorted(classifiers)), contents)
 
     @property
     def engine(self) -> str:
         """The name of the engine that counts ratings in memory."""
         return "memory"
 
-    @property
+    @cached_property
     def raters(self) -> tuple[str, ...]:
         """The raters of the panel, by name."""
-        return tuple(
-            name for name in sorted(self.table["rater"].unique()) if name not in self.classifiers
-        )
+        return tuple(name for name in used(self.table["rater"]) if name not in self.classifiers)
 
     @cached_property
     def current(self) -> pd.DataFrame:
@@ -130,8 +129,12 @@ class Ratings:
 
         Inter-rater agreement rests on these.
         """
-        own = self.table[~self.table["earlier"]]
-        return own.drop_duplicates(["item", "rater"], keep="first").reset_index(drop=True)
+        own = self.table
+        if own["earlier"].any():
+            own = own[~own["earlier"]].reset_index(drop=True)
+        item, rater = (own[name].cat.codes.to_numpy() for name in ("item", "rater"))
+        again = (item[1:] == item[:-1]) & (rater[1:] == rater[:-1])
+        return own[np.append(True, ~again)].reset_index(drop=True) if again.any() else own
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -150,10 +153,12 @@ class Ratings:
         """
         if not self.gold:
             return self
-        table = self.table[~self.table["item"].isin(self.gold)].reset_index(drop=True)
+        gold = self.table["item"].cat.categories.isin(self.gold)
+        table = self.table[~gold[self.table["item"].cat.codes]].reset_index(drop=True)
+        names = {name: table[name].cat.remove_unused_categories() for name in ("item", "rater")}
         return replace(
             self,
-            table=table,
+            table=table.assign(**names),
             contents=self.contents[~self.contents.index.isin(self.gold)],
             also_gold=frozenset(),
         )
@@ -176,11 +181,23 @@ class Ratings:
         return pd.Series(pd.factorize(known)[0], index=known.index)
 
     @cached_property
-    def rater_order(self) -> tuple[str, ...]:
-        """All raters in an order that their ratings fix, not their names."""
-        return tuple(
-            sorted(self._rater_digests, key=lambda name: (self._rater_digests[name], name))
-        )
+    def codes(self) -> np.ndarray:
+        """The place of each label among the categories of the scale. Shape (n,).
+
+        Raises
+        ------
+        RatingsError
+            The scale has no categories.
+        """
+        label, scale = self.table["label"], self.scale
+        if scale.categories is None:
+            raise RatingsError(
+                f"ratings: found the {scale.level} level without categories; expected a list "
+                "of them to count labels. Name the categories."
+            )
+        if scale.numeric:
+            return _places(label.to_numpy(dtype=float), scale.scores)
+        return _places_of_names(label, scale)
 
     @cached_property
     def digest(self) -> str:
@@ -189,19 +206,64 @@ class Ratings:
         The order of rows and the names of raters and clusters do not enter. Two tables with the
         same digest, and the same items gold, give the same estimates to the last digit.
         """
-        items = self.table["item"].unique()
-        return digest_of(self.scale, items, self.contents, self.cluster_of, self._rater_digests)
+        raters, items = self.table["rater"].cat, self.table["item"].cat
+        found = RatingsHash([name in self.classifiers for name in raters.categories])
+        found.add_items(items.categories)
+        found.add_contents(self.contents, self.cluster_of)
+        found.add(self._batch())
+        return found.hexdigest(self.scale)
 
-    @cached_property
-    def _rater_digests(self) -> dict[str, str]:
-        return digests_by_rater(self.table, self.classifiers)
+    def _batch(self) -> Batch:
+        """All ratings, as they are digested."""
+        table, scale = self.table, self.scale
+        return Batch(
+            table["item"].cat.codes.to_numpy(),
+            table["rater"].cat.codes.to_numpy(),
+            table["occurrence"].to_numpy(),
+            table["earlier"].to_numpy(),
+            self.numbers if scale.continuous else self.codes,
+            table["confidence"].to_numpy() if "confidence" in table else None,
+            table["timestamp"] if "timestamp" in table else None,
+        )
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The labels as numbers (n,), or as vectors of numbers (n, D)."""
+        label, dimensions = self.table["label"], self.scale.dimensions
+        if dimensions == 1:
+            return label.to_numpy(dtype=float)
+        return np.array(label.tolist(), dtype=float).reshape(len(label), dimensions)
+
+    def after(self, earlier: Sequence["Ratings"]) -> "Ratings":
+        """The ratings, preceded by what the same raters gave the same items in earlier rounds.
+
+        What was earlier in those rounds already is left out.
+        """
+        return replace(self, table=preceded(self.table, [each.table for each in earlier]))
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Give raters other names; raters without a new name keep their old one."""
-        table = self.table.assign(rater=self.table["rater"].map(lambda name: names.get(name, name)))
+        rater = recoded(self.table["rater"], lambda name: names.get(name, name))
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(
-            self,
-            table=table.sort_values(list(KEY), kind="stable").reset_index(drop=True),
-            classifiers=classifiers,
+            self, table=in_order(self.table.assign(rater=rater)), classifiers=classifiers
         )
+
+
+def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The place of each number among the categories of a scale of numbers."""
+    order = np.argsort(scores)
+    return np.asarray(order[np.searchsorted(scores, numbers, sorter=order)])
+
+
+def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
+    """The place of each name among the categories of a scale."""
+    places = pd.Index(scale.names).get_indexer(list(label.cat.categories))
+    codes = places.astype(np.int32)[label.cat.codes.to_numpy()]
+    if (codes == MISSING).any():
+        off = sorted(set(label[codes == MISSING]))
+        raise RatingsError(
+            f"ratings: found label {listed(off)}; expected one of {listed(scale.names, 12)}. "
+            "Correct the label or add it to the scale."
+        )
+    return codes

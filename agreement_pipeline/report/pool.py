@@ -8,13 +8,13 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.tables import rater_rows
+from agreement_pipeline.statistics import seed_of
 
 
 def towards_the_pool(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
     """A row for each rater who met an item twice; None if the scale lists no categories."""
     if ratings.scale.continuous:
         return None
-    seed = int(ratings.digest[:16], 16)
-    inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed)
     replicates = engine_for(ratings).replicated_labels(ratings)
+    inference = Inference(policy.confidence_level, policy.n_resamples, seed=seed_of(replicates))
     return rater_rows(shrunken_self_agreement(replicates, inference))

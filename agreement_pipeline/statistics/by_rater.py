@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
 from agreement_pipeline.statistics.weighted import RowMemory, changed, total
@@ -51,9 +51,13 @@ class ByRater(RowMemory):
         """Make equal rows of a cluster one row, if rows are not the items themselves."""
         raise NotImplementedError
 
+    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+        """Keep the columns at some places in this order."""
+        raise NotImplementedError
+
     def only(self, raters: Sequence[str]) -> Self:
         """Keep the columns of some raters in this order."""
-        raise NotImplementedError
+        return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
     def first(self) -> tuple[str, ...]:
@@ -111,7 +115,7 @@ class ByRater(RowMemory):
         """
         merged = self.merged()
         order = order_of_raters(merged.hashes, merged.weights)
-        return merged.only([self.raters[place] for place in order]).merged()
+        return merged.with_columns(order).merged()
 
     def without(self, rater: str) -> Self:
         """Keep the columns of all raters but one."""

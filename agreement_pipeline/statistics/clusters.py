@@ -46,7 +46,7 @@ class Clusters:
         RatingsError
             A name is missing.
         """
-        missing = _missing(np.asarray(names))
+        missing = _missing(names)
         if missing:
             raise RatingsError(
                 f"clusters: found {missing} missing names; expected one for each row, or none "
@@ -148,11 +148,11 @@ def refuse_sum(what: str, *clusters: Clusters | None) -> None:
         )
 
 
-def _missing(names: NDArray[np.generic]) -> int:
+def _missing(names: ArrayLike) -> int:
     """How many names are missing. Whole numbers are never missing."""
-    if names.dtype.kind in "iu":
+    if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
         return 0
-    return sum(not _is_name(name) for name in names.astype(object).tolist())
+    return sum(not _is_name(name) for name in np.asarray(names, dtype=object).tolist())
 
 
 def _is_name(value: object) -> bool:

@@ -260,14 +260,13 @@ class LabelsByRater(ByRater):
         sure = np.where(levels[others] >= 0, levels[others], np.nan)
         return changed(same, labels=labels, confidence=sure)
 
-    def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters in this order."""
-        columns = [self.raters.index(rater) for rater in raters]
+    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+        """Keep the columns at some places in this order."""
         return changed(
             self,
-            codes=self.codes[:, columns],
-            raters=checked_raters(WHAT, raters),
-            confidence=None if self.confidence is None else self.confidence[:, columns],
+            codes=self.codes[:, places],
+            raters=checked_raters(WHAT, [self.raters[place] for place in places]),
+            confidence=None if self.confidence is None else self.confidence[:, places],
         )
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import LARGEST, Array, Scale
+from agreement_pipeline.ratings import LARGEST, Array, Codes, Scale
 from agreement_pipeline.statistics.by_rater import ByRater
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
 from agreement_pipeline.statistics.order import Hashes, hashes_of
@@ -245,11 +245,10 @@ class NumbersByRater(ByRater):
             last.rows, last.numbers = rows, _at(self, rows)
         return last.numbers.reweighted(self.weights[..., rows])
 
-    def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters in this order."""
-        columns = [self.raters.index(rater) for rater in raters]
-        names = checked_raters(WHAT, raters)
-        return changed(self, values=self.values[:, columns], raters=names)
+    def with_columns(self, places: Sequence[int] | Codes) -> Self:
+        """Keep the columns at some places in this order."""
+        names = checked_raters(WHAT, [self.raters[place] for place in places])
+        return changed(self, values=self.values[:, places], raters=names)
 
     def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
         refuse_other_classifier(WHAT, self.classifier, other.classifier)

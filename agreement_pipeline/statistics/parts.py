@@ -47,7 +47,7 @@ def checked_beside(
 
 
 def checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, ...]:
-    """The names of a second group among the raters.
+    """The names of a second group, in the order of the raters.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def checked_second(second: Sequence[str], raters: Sequence[str]) -> tuple[str, .
             f"{WHAT}: second group: found {listed(sorted(names), 12)}; "
             "expected raters of the columns, each once. Correct the names."
         )
-    return names
+    return tuple(name for name in raters if name in names)
 
 
 def refuse_other_parts(one: Parts, other: Parts) -> None:

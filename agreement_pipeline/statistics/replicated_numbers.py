@@ -111,7 +111,7 @@ class ReplicatedNumbers(Cells):
         """Put the raters into an order that their numbers fix. The names do not enter."""
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
         if len(self.values):
-            said[self.item, self.rater] = hashes_of(*self.values.reshape(len(self.values), -1).T)
+            said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
         order = order_of_raters(said, self.weights)
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))

@@ -105,9 +105,7 @@ MADE = {
         reading={"columns": Columns(gold="known")},
     ),
     "confidence": Made(
-        PLAIN.assign(
-            confidence=[None if at % 7 == 0 else at % 11 / 10 for at in range(len(PLAIN))]
-        )
+        PLAIN.assign(confidence=[None if at % 7 == 0 else at % 11 / 10 for at in range(len(PLAIN))])
     ),
     "confidence of replicates in CSV": Made(
         met_again(PLAIN, LABELS).assign(

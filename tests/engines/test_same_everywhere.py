@@ -49,7 +49,8 @@ def plain(value):
             value = np.where(np.isnan(value), np.nan, value) + 0.0
         return value.dtype.kind, value.shape, np.ascontiguousarray(value).tobytes()
     if isinstance(value, pd.DataFrame):
-        return value.index.tolist(), value.columns.tolist(), value.astype(object).where(value.notna(), None).to_numpy().tolist()
+        cells = value.astype(object).where(value.notna(), None)
+        return value.index.tolist(), value.columns.tolist(), cells.to_numpy().tolist()
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (tuple, list)):

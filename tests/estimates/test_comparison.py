@@ -103,7 +103,7 @@ def test_rounds_that_share_some_items_are_paired_by_those(clean):
 
 def test_pairing_narrows_what_is_said_of_the_same_items(clean, worse):
     renamed = Ratings.from_frame(
-        worse.table.assign(item="other " + worse.table["item"]),
+        worse.table.assign(item="other " + worse.table["item"].astype(str)),
         worse.scale,
         classifiers=worse.classifiers,
     )
@@ -130,7 +130,7 @@ def test_a_category_that_one_round_happens_not_to_show_is_no_difference(measure,
         columns=COLUMNS,
     )
     more = pd.concat([frame, pd.DataFrame([("i60", "a", "unclear")], columns=COLUMNS)])
-    more = more.assign(item="other " + more["item"]) if renamed else more
+    more = more.assign(item="other " + more["item"].astype(str)) if renamed else more
     found = between_rounds(
         *(Ratings.from_frame(each, Scale.from_labels(each["label"])) for each in (frame, more)),
         measure,
@@ -281,7 +281,7 @@ def test_a_measure_of_complete_items_is_not_compared_on_others(numbers):
 
 def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
     panel = clean.table[~clean.table["rater"].isin(clean.classifiers)]
-    alone = Ratings.from_frame(panel.assign(item="other " + panel["item"]), clean.scale)
+    alone = Ratings.from_frame(panel.assign(item="other " + panel["item"].astype(str)), clean.scale)
     with pytest.raises(
         AgreementError, match="found a measure of groups, and 0 classifiers; expected"
     ):

@@ -176,9 +176,3 @@ def test_renaming_keeps_all_but_the_names():
     blinded = ratings.renamed({"ana": "r2", "ben": "r1"})
     assert (blinded.raters, blinded.classifiers) == (("r2",), ("r1",))
     assert blinded.digest == ratings.digest
-
-
-def test_the_order_of_raters_is_fixed_by_their_ratings():
-    order = ratings_of().rater_order
-    swapped = ratings_of().renamed({"ana": "ben", "ben": "ana"}).rater_order
-    assert swapped == tuple({"ana": "ben", "ben": "ana"}[name] for name in order)

@@ -93,26 +93,6 @@ def test_numbers_and_their_text_name_the_same_cluster():
 # The digest and the bytes
 
 
-def test_the_digest_of_a_round_without_clusters_is_what_it_was_before_there_were_any():
-    rows = [
-        ("i1", "ana", "yes", 1),
-        ("i1", "ben", "no", 1),
-        ("i1", "ben", "yes", 2),
-        ("i2", "ana", "no", 1),
-        ("i2", "ben", "no", 1),
-    ]
-    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-    found = [
-        ratings(each, classifiers=()).digest[:16]
-        for each in (frame, frame.assign(text="t", gold="no"), frame.assign(confidence=0.5))
-    ]
-    assert found == [
-        "420b433d439a8628",
-        "a561171569c872f5",
-        "331f5a46e4786dfa",
-    ]  # computed by the version before
-
-
 def test_the_digest_binds_which_items_stand_together_and_not_what_that_is_called():
     frame = documents(n=4)
     digest = ratings(frame).digest

@@ -1,0 +1,172 @@
+"""Columns as codes: whatever looks at a name or a label looks at each distinct one once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from agreement_pipeline.ratings.scale import category_text
+
+IntCodes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+
+
+class Coded(NamedTuple):
+    """A column of texts as codes.
+
+    Attributes
+    ----------
+    codes
+        The place of each row's text among `texts`. -1 if it is missing.
+    texts
+        The distinct texts, sorted.
+    """
+
+    codes: IntCodes
+    texts: pd.Index
+
+    def each(self, values: Any, missing: Any) -> np.ndarray[Any, Any]:
+        """One value for each row, from one value for each distinct text."""
+        return np.append(np.asarray(values), missing)[self.codes]
+
+    def categorical(self) -> pd.Categorical:
+        """The column as a categorical. Its categories are the texts."""
+        return pd.Categorical.from_codes(self.codes, categories=self.texts, validate=False)
+
+
+def coded(values: pd.Series) -> Coded:
+    """The texts of a column, as `category_text` writes them, in codes.
+
+    >>> coded(pd.Series([2.0, 1.0, None, 2.0]))
+    Coded(codes=array([1, 0, -1, 1], dtype=int32), texts=Index(['1', '2'], dtype='str'))
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _through(values.cat.codes.to_numpy(), coded(pd.Series(values.cat.categories)))
+    if isinstance(values.dtype, pd.StringDtype):
+        return _coded_texts(values)
+    if values.dtype == object:
+        return _coded_texts(values.map(category_text, na_action="ignore").astype("str"))
+    codes, distinct = pd.factorize(values)
+    return _through(codes, coded(pd.Series(list(distinct), dtype=object)))
+
+
+def by_distinct(values: pd.Series, made: Callable[[pd.Series], Any], missing: Any) -> Any:
+    """What `made` makes of the distinct texts of a column, one for each row."""
+    found = coded(values)
+    return found.each(made(pd.Series(found.texts)), missing)
+
+
+def numbers_in(values: pd.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The numbers in a column. It is nan where a value is missing or is no number."""
+    if isinstance(values.dtype, pd.StringDtype | pd.CategoricalDtype):
+        return np.asarray(by_distinct(values, _numbers, np.nan), dtype=float)
+    return _numbers(values)
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table of ratings in the order of item, rater and occurrence."""
+    keys = row_keys(table)
+    if (keys[1:] > keys[:-1]).all():
+        return table.reset_index(drop=True)
+    return table.iloc[np.argsort(keys)].reset_index(drop=True)
+
+
+def row_keys(table: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A number for each row that orders the rows by item, rater and occurrence."""
+    raters = table["rater"].cat
+    keys = table["item"].cat.codes.to_numpy(dtype=np.int64) * len(raters.categories)
+    keys += raters.codes.to_numpy()
+    occurrence = table["occurrence"].to_numpy()
+    if occurrence.max(initial=1) == 1:
+        return keys
+    distinct, places = np.unique(occurrence, return_inverse=True)
+    return np.asarray(keys * len(distinct) + places)
+
+
+def preceded(table: pd.DataFrame, earlier: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """A table of ratings, preceded by the ratings of the same raters and items in earlier tables.
+
+    Occurrences are counted anew.
+    """
+    own = table.assign(earlier=False)
+    before = [_of_the_same(own, each[~each["earlier"]].assign(earlier=True)) for each in earlier]
+    together = _with_joint_labels([*before, own])
+    keys = row_keys(together.assign(occurrence=1))
+    order = np.argsort(keys, kind="stable")
+    ordered = together.iloc[order].reset_index(drop=True)
+    starts = np.flatnonzero(np.append(True, np.diff(keys[order]) > 0))
+    sizes = np.diff(np.append(starts, len(keys)))
+    return ordered.assign(occurrence=np.arange(len(keys)) - np.repeat(starts, sizes) + 1)
+
+
+def _of_the_same(own: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of another table whose rater rated the same item here, in the codes used here."""
+    moved = {}
+    for name in ("item", "rater"):
+        here = own[name].cat.categories
+        places = here.get_indexer(table[name].cat.categories)[table[name].cat.codes]
+        moved[name] = pd.Categorical.from_codes(places, categories=here)
+    same = table.assign(**moved).dropna(subset=["item", "rater"])
+    keys = [row_keys(each.assign(occurrence=1)) for each in (same, own)]
+    return same[np.isin(*keys)]
+
+
+def _with_joint_labels(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Tables one after the other. Labels in codes get the categories of all."""
+    if not isinstance(tables[0]["label"].dtype, pd.CategoricalDtype):
+        return pd.concat(tables, ignore_index=True)
+    labels = union_categoricals([each["label"] for each in tables])
+    rest = pd.concat([each.drop(columns="label") for each in tables], ignore_index=True)
+    return rest.assign(label=labels)[list(tables[-1].columns)]
+
+
+def used(column: pd.Series) -> list[str]:
+    """The categories of a column that it holds, in order."""
+    counts = np.bincount(column.cat.codes.to_numpy(), minlength=len(column.cat.categories))
+    return list(column.cat.categories[counts > 0])
+
+
+def recoded(column: pd.Series, names: Callable[[str], str]) -> pd.Categorical:
+    """A column of codes whose texts have other names, sorted again."""
+    renamed = coded(pd.Series([names(text) for text in column.cat.categories], dtype="str"))
+    return _through(column.cat.codes.to_numpy(), renamed).categorical()
+
+
+def _coded_texts(values: pd.Series) -> Coded:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pa.chunked_array(pa.array(values, from_pandas=True)).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks)
+    encoded = column.dictionary_encode()
+    order = pc.array_sort_indices(encoded.dictionary)
+    ranks = np.empty(len(order) + 1, dtype=np.int32)
+    ranks[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    ranks[-1] = -1
+    codes = ranks[encoded.indices.fill_null(-1).to_numpy()]
+    texts = encoded.dictionary.take(order).cast(pa.large_string())
+    return Coded(codes, pd.Index(pd.array(texts, dtype="str")))
+
+
+def _through(codes: IntCodes, distinct: Coded) -> Coded:
+    """The codes of a column whose distinct values are coded themselves."""
+    return Coded(np.append(distinct.codes, np.int32(-1))[codes], distinct.texts)
+
+
+def _numbers(values: pd.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+__all__ = [
+    "Coded",
+    "by_distinct",
+    "coded",
+    "in_order",
+    "numbers_in",
+    "preceded",
+    "recoded",
+    "row_keys",
+    "used",
+]
