@@ -16,7 +16,7 @@ import pandas as pd
 
 from agreement_pipeline.engines import sql
 from agreement_pipeline.engines.faults import Faults
-from agreement_pipeline.engines.keys import Keys, kinds_of
+from agreement_pipeline.engines.keys import Keys, Known, kinds_of
 from agreement_pipeline.engines.queries import Queries
 from agreement_pipeline.engines.session import Session, Unreadable
 from agreement_pipeline.errors import RatingsError
@@ -34,6 +34,10 @@ from agreement_pipeline.readers import (
 )
 
 _number = count()
+SAMPLE = 200_000
+"""Rows that probably show all raters and labels. If they do not, all rows are read for them."""
+SAMPLED = {"item", "rater", "label", "confidence", "cluster", "text", "timestamp"}
+NAMED = ("nominal", "ordinal")
 
 
 @dataclass(frozen=True)
@@ -93,21 +97,49 @@ class _Birth:
         """The ratings, after all checks."""
         rows = sql.rows(f"{self.name}_cells", self.kinds, self.rounds)
         self.session.view(f"{self.name}_rows", rows)
-        keys = self.keys
+        return self._of_sample() or self._of_all()
+
+    def _of_all(self) -> QueriedRatings:
+        keys = self._keys()
         try:
-            known = checked_rows(
+            known = self._known(keys)
+        except RatingsError:
+            self.faults.refuse(keys)
+            raise
+        return self._checked(keys, known, self._queries(known))
+
+    def _of_sample(self) -> QueriedRatings | None:
+        """The ratings, if the first rows show all raters and labels. Else all rows decide.
+
+        Text is slow to read. So it is read once, and not twice.
+        """
+        is_text = getattr(self.source, "form", "parquet") != "parquet"
+        if not is_text or not set(self.kinds) <= SAMPLED or self.asked.level not in NAMED:
+            return None
+        keys = self._keys(SAMPLE)
+        try:
+            known = self._known(keys)
+        except RatingsError:
+            return None
+        queries = self._queries(known)
+        return None if queries.unlike else self._checked(keys, known, queries)
+
+    def _keys(self, among: int | None = None) -> Keys:
+        return Keys.of(self.session, self.name, self.kinds, self.asked, self.label, among)
+
+    def _known(self, keys: Keys) -> Known:
+        return keys.known(
+            checked_rows(
                 Rows(keys.frame, dict(self.columns), self.label),
                 scale=keys.scale,
                 level=self.asked.level,
                 classifiers=self.asked.classifiers,
                 limits=self.asked.limits,
             )
-        except RatingsError:
-            self.faults.refuse(keys)
-            raise
-        return self._of(keys.known(known))
+        )
 
-    def _of(self, known: Any) -> QueriedRatings:
+    def _queries(self, known: Known) -> Queries:
+        """The views of the ratings, and what asks them."""
         session, name = self.session, self.name
         session.table(f"{name}_raters", known.raters_table)
         if known.dimensions is None:
@@ -118,7 +150,7 @@ class _Birth:
         session.view(f"{name}_contents", sql.contents(name, sorted(self.kinds), gold))
         session.view(f"{name}_rated", sql.rated(name, sorted(has), known.dimensions, gold))
         session.view(f"{name}_first", sql.first(name, known.again))
-        queries = Queries(
+        return Queries(
             session,
             name,
             known.raters,
@@ -129,18 +161,15 @@ class _Birth:
             known.again,
             "timestamp" in self.columns and "timestamp" not in self.kinds,
         )
-        self.faults.refuse_found(self.keys, queries)
+
+    def _checked(self, keys: Keys, known: Known, queries: Queries) -> QueriedRatings:
+        self.faults.refuse_found(keys, queries)
         ratings = QueriedRatings(
-            queries, session.engine, known.scale, known.raters, known.classifiers
+            queries, self.session.engine, known.scale, known.raters, known.classifiers
         )
         if self.asked.usable:
             _refuse_unusable(ratings, queries, self.label)
         return ratings
-
-    @cached_property
-    def keys(self) -> Keys:
-        """The distinct values of the columns that have few."""
-        return Keys.of(self.session, self.name, self.kinds, self.asked, self.label)
 
     @property
     def faults(self) -> Faults:

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from os import cpu_count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from agreement_pipeline.errors import RatingsError
 ENGINE = "duckdb"
 DEFAULT_MEMORY = "3GB"
 BATCH = 100_000
+MANY_THREADS = 400_000_000
+"""Bytes from which all cores count. On less, they take more time in all than one core."""
 
 
 @cache
@@ -47,11 +50,17 @@ class DuckDB:
                 f"memory limit: found {memory_limit!r}; expected a size such as 500MB or 4GB. "
                 "Correct it."
             ) from None
-        if self.connection.execute("SELECT current_setting('threads')").fetchall()[0][0] < 2:
-            self.connection.execute("SET threads = 2")
+        self._use_threads(1 if memory_limit is None else 2)
+
+    def _use_threads(self, number: int) -> None:
+        """Use so many threads at least. One thread alone would not move groups to disk."""
+        self.threads = max(number, getattr(self, "threads", 0))
+        self.connection.execute(f"SET threads = {self.threads}")
 
     def header(self, source: Files) -> list[str]:
         """The names of the columns. All files must have the same."""
+        if source.size >= MANY_THREADS:
+            self._use_threads(max(2, cpu_count() or 1))
         found = [self._header(path, source) for path in source.paths]
         for path, names in zip(source.paths, found, strict=True):
             if names != found[0]:

@@ -140,8 +140,7 @@ class Faults:
         repeated = f"SELECT item FROM {queries.name}_rated GROUP BY {keys} HAVING COUNT(*) > 1"
         if queries.again:
             return repeated if queries.ask(f"{repeated} LIMIT 1").num_rows else None
-        codes = queries.codes(queries.patterns.words, range(len(queries.raters)))
-        return repeated if ((codes >= 0).sum(1) != queries.patterns.n).any() else None
+        return repeated if queries.unlike else None
 
     def _in_contents(self, queries: Queries) -> list[str]:
         tests = []

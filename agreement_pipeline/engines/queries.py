@@ -99,6 +99,15 @@ class Queries:
             int(whole(found, "blank").sum()),
         )
 
+    @cached_property
+    def unlike(self) -> bool:
+        """True if the labels of some item are fewer than its ratings.
+
+        Then a rater labelled an item twice. Or a rater or a label is none of those that are known.
+        """
+        codes = self.codes(self.patterns.words, range(len(self.raters)))
+        return bool(((codes >= 0).sum(1) != self.patterns.n).any())
+
     @property
     def blanks(self) -> str:
         """All blank characters as they stand in a query."""
@@ -106,7 +115,8 @@ class Queries:
 
     def words(self, found: Any) -> Codes:
         """The words of rows. Shape (P, W)."""
-        return np.column_stack([whole(found, column) for column in self.packing.columns])
+        words = np.column_stack([whole(found, column) for column in self.packing.columns])
+        return np.maximum(words, 0)
 
     def codes(self, words: Codes, raters: Sequence[int]) -> Codes:
         """The labels of some raters, unpacked. -1 if missing. Shape (P, R)."""

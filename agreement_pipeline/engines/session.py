@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,6 +47,12 @@ class Files:
     def first_row(self) -> int:
         """The number of the first row of data, as the reader in memory counts."""
         return 2 if self.form in SEPARATORS else 1
+
+    @property
+    def size(self) -> float:
+        """The bytes of all files; infinite if they are not on this machine."""
+        places = [Path(path) for path in self.paths]
+        return sum(each.stat().st_size if each.exists() else inf for each in places)
 
     @classmethod
     def of(cls, source: str | Path) -> "Files":

@@ -124,9 +124,9 @@ def rated(name: str, has: Sequence[str], dimensions: int | None, gold: Sequence[
         **({"timestamp": "timestamp"} if "timestamp" in has else {}),
     }
     chosen = ", ".join(f"{sql} AS {alias}" for alias, sql in kept.items())
-    labels = f" JOIN {name}_labels USING (label)" if dimensions is None else ""
-    there = "" if dimensions is None else " WHERE label IS NOT NULL"
-    return f"SELECT {chosen} FROM {name}_rows JOIN {name}_raters USING (rater){labels}{there}"
+    labels = f" LEFT JOIN {name}_labels USING (label)" if dimensions is None else ""
+    joined = f"{name}_rows LEFT JOIN {name}_raters USING (rater){labels}"
+    return f"SELECT {chosen} FROM {joined} WHERE label IS NOT NULL"
 
 
 def _dimensions(dimensions: int) -> dict[str, str]:
