@@ -8,6 +8,7 @@ imports no Dagster and no Great Expectations.
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.engines import read as open_ratings
 from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
 from agreement_pipeline.intervals import Inference, Interval
@@ -69,6 +70,7 @@ __all__ = [
     "load_policy",
     "load_waiver",
     "measure",
+    "open_ratings",
     "open_release",
     "plan",
     "read_ratings",

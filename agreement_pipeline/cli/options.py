@@ -124,7 +124,7 @@ ENGINE = (
         "--memory-limit",
         group=INPUT,
         metavar="SIZE",
-        show_default="3GB",
+        show_default="3500MB",
         help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
     ),
 )

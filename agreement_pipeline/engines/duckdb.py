@@ -13,7 +13,7 @@ from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
 from agreement_pipeline.errors import RatingsError
 
 ENGINE = "duckdb"
-DEFAULT_MEMORY = "3GB"
+DEFAULT_MEMORY = "3500MB"
 BATCH = 100_000
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
