@@ -124,7 +124,7 @@ ENGINE = (
         "--memory-limit",
         group=INPUT,
         metavar="SIZE",
-        show_default="3500MB",
+        show_default="80% of the memory",
         help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
     ),
 )

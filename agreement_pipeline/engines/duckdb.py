@@ -13,7 +13,6 @@ from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
 from agreement_pipeline.errors import RatingsError
 
 ENGINE = "duckdb"
-DEFAULT_MEMORY = "3500MB"
 BATCH = 100_000
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
@@ -43,14 +42,17 @@ class DuckDB:
         self.connection = duckdb.connect(
             config={"preserve_insertion_order": "false", "autoload_known_extensions": "false"}
         )
-        try:
-            self.connection.execute(f"SET memory_limit = {_quoted(memory_limit or DEFAULT_MEMORY)}")
-        except duckdb.Error:
-            raise RatingsError(
-                f"memory limit: found {memory_limit!r}; expected a size such as 500MB or 4GB. "
-                "Correct it."
-            ) from None
+        if memory_limit is not None:
+            self._limit(memory_limit)
         self._use_threads(1 if memory_limit is None else 2)
+
+    def _limit(self, memory: str) -> None:
+        try:
+            self.connection.execute(f"SET memory_limit = {_quoted(memory)}")
+        except self.errors:
+            raise RatingsError(
+                f"memory limit: found {memory!r}; expected a size such as 500MB or 4GB. Correct it."
+            ) from None
 
     def _use_threads(self, number: int) -> None:
         """Use so many threads at least. One thread alone would not move groups to disk."""
