@@ -7,7 +7,7 @@ export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
 export AGREEMENT_ROOT := $(CURDIR)
 export DAGSTER_DISABLE_TELEMETRY := 1
 
-.PHONY: run ui test lint types definitions docs pages format clean
+.PHONY: run ui test lint types definitions docs pages benchmarks format clean
 
 run: $(VENV)/.installed
 	@$(BIN)/agreement-pipeline demo
@@ -39,6 +39,9 @@ pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page docs/measures.md
 	$(BIN)/python -m tools.pages.degenerate_page docs/degenerate-inputs.md
 	$(BIN)/python -m tools.pages.reproduction_page docs/reproduction.md
+
+benchmarks: $(VENV)/.installed
+	$(BIN)/python -m benchmarks
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .

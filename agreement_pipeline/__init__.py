@@ -1,46 +1,78 @@
 """May this version of this dataset be trained on?
 
 These are the names of the product. Statistics stand in `agreement_pipeline.statistics`, measures in
-`agreement_pipeline.measures`, and all errors in `agreement_pipeline.errors`. Importing this package
-imports no Dagster and no Great Expectations.
+`agreement_pipeline.measures`, and all errors in `agreement_pipeline.errors`. Each name is
+loaded when it is first asked for, so importing this package loads no other library.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agreement_pipeline.contract import Contract
-from agreement_pipeline.engines import read as open_ratings
-from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
-from agreement_pipeline.intervals import Inference, Interval
-from agreement_pipeline.policy import (
-    Decision,
-    Plan,
-    Policy,
-    Rule,
-    Verdict,
-    Waiver,
-    Waivers,
-    judge,
-    load_policy,
-    load_waiver,
-    plan,
-)
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits
-from agreement_pipeline.readers import read as read_ratings
+from agreement_pipeline.faces import later
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
+    from agreement_pipeline.contract import Contract
+    from agreement_pipeline.engines import read as open_ratings
+    from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
+    from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
+    from agreement_pipeline.intervals import Inference, Interval
     from agreement_pipeline.orchestration import AnnotationProject
+    from agreement_pipeline.policy import (
+        Decision,
+        Plan,
+        Policy,
+        Rule,
+        Verdict,
+        Waiver,
+        Waivers,
+        judge,
+        load_policy,
+        load_waiver,
+        plan,
+    )
+    from agreement_pipeline.ratings import Ratings, Scale
+    from agreement_pipeline.readers import Columns, Limits
+    from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
     from agreement_pipeline.store import Store
-
-_LATER = {
-    "AnnotationProject": "agreement_pipeline.orchestration",
-    "Store": "agreement_pipeline.store",
-    "open_release": "agreement_pipeline.release",
-    "verify_release": "agreement_pipeline.release",
-}
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "AgreementError": "errors",
+            "AnnotationProject": "orchestration",
+            "Columns": "readers",
+            "Contract": "contract",
+            "Decision": "policy",
+            "Difference": "estimates",
+            "Estimate": "estimates",
+            "Inference": "intervals",
+            "Interval": "intervals",
+            "Limits": "readers",
+            "Plan": "policy",
+            "Policy": "policy",
+            "Ratings": "ratings",
+            "ReleaseHeldError": "errors",
+            "ReleaseInvalidError": "errors",
+            "Rule": "policy",
+            "Scale": "ratings",
+            "Store": "store",
+            "Verdict": "policy",
+            "Waiver": "policy",
+            "Waivers": "policy",
+            "compare": "estimates",
+            "judge": "policy",
+            "load_policy": "policy",
+            "load_waiver": "policy",
+            "measure": "estimates",
+            "open_ratings": "engines:read",
+            "open_release": "release",
+            "plan": "policy",
+            "read_ratings": "readers:read",
+            "survey": "estimates",
+            "verify_release": "release",
+        },
+    )
 
 __all__ = [
     "AgreementError",
@@ -77,15 +109,3 @@ __all__ = [
     "survey",
     "verify_release",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_LATER[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])

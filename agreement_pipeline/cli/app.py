@@ -1,5 +1,7 @@
 """The group of commands, the exit statuses, and errors in one line."""
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -7,15 +9,9 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.cli.compare import compare
-from agreement_pipeline.cli.demo import demo
 from agreement_pipeline.cli.grouped import longest_name
-from agreement_pipeline.cli.history import history
-from agreement_pipeline.cli.judge import judge
-from agreement_pipeline.cli.measure import measure
+from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.cli.plan import plan
-from agreement_pipeline.cli.verify import verify
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.version import __version__
 
@@ -25,6 +21,15 @@ SETTINGS = {
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
     "show_default": True,
+}
+PURPOSES = {
+    "demo": "Run the projects and print their rounds.",
+    "measure": "Print the agreement in a table, with intervals.",
+    "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
+    "judge": "Print the decision on a table under a policy.",
+    "plan": "Print how many items a policy needs to decide.",
+    "history": "Print the log of a store.",
+    "verify": "Check a release from its own bytes.",
 }
 COMPLETION = """\b
 Completion of commands, options and measures in bash (in zsh: zsh_source):
@@ -65,8 +70,8 @@ def program() -> None:
     """
 
 
-for command in (demo, measure, compare, judge, plan, history, verify):
-    program.add_command(command)
+for name, purpose in PURPOSES.items():
+    program.add_command(Later(name, purpose))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,6 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
         judged. A refused release also has a status of its own, from 10 to 20.
     """
+    atexit.register(gc.freeze)  # a process that ends need not look through what it holds
     try:
         return int(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:

@@ -31,11 +31,7 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    cls=Command,
-    short_help="Print how far two tables, classifiers or raters differ, with intervals.",
-    examples=EXAMPLES,
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=SOURCE, help=TABLES_HELP)
 @click.argument(
     "other",

@@ -12,9 +12,7 @@ from agreement_pipeline.cli.parameters import FOLDER
 EXAMPLES = ("agreement-pipeline demo",)
 
 
-@click.command(
-    cls=Command, short_help="Run the projects and print their rounds.", examples=EXAMPLES
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @option(
     "--root",
     group=INPUT,

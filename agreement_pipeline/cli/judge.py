@@ -19,6 +19,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.cli.parameters import FILE
+from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.policy import Decision, Waivers, load_policy, load_waiver
 from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import Ratings, described, lookalikes
@@ -28,9 +29,7 @@ HELD = 1
 EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",)
 
 
-@click.command(
-    cls=Command, short_help="Print the decision on a table under a policy.", examples=EXAMPLES
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("file", type=FILE, help=TABLE_HELP)
 @table_options
 @policy_option
@@ -51,6 +50,7 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     """
     waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
     ratings = read_table(file, reading)
+    load_lightly()
     decision = judge_ratings(ratings, load_policy(policy), waivers=waivers)
     say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings))
     return 0 if decision.admitted else HELD

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
-import pandas as pd
 
-from agreement_pipeline.report import printable, text_table
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Mapped(Protocol):
@@ -27,16 +27,20 @@ def say(text: str) -> None:
 
 def say_aside(text: str) -> None:
     """Print to standard error, in one line."""
+    from agreement_pipeline.report import printable
+
     click.echo(printable(text), err=True)
 
 
 def say_found(
-    found: Sequence[Found], rows: Callable[[Sequence[Found]], pd.DataFrame], output: str
+    found: Sequence[Found], rows: Callable[[Sequence[Found]], "pd.DataFrame"], output: str
 ) -> None:
     """Print results as a table of text or as JSON."""
     if output == "json":
         say(as_json([each.to_mapping() for each in found]))
     else:
+        from agreement_pipeline.report import text_table
+
         say(text_table(rows(found)))
 
 

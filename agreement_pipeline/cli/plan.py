@@ -48,9 +48,7 @@ EXAMPLES = (
 )
 
 
-@click.command(
-    cls=Command, short_help="Print how many items a policy needs to decide.", examples=EXAMPLES
-)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument(
     "file", type=FILE, required=False, help=f"An earlier round to plan from. {TABLE_HELP}"
 )

@@ -32,7 +32,7 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, short_help="Check a release from its own bytes.", examples=EXAMPLES)
+@click.command(cls=Command, examples=EXAMPLES)
 @click.argument("release", type=PLACE, help="The folder or the URL of a release.")
 @option(
     "--require",

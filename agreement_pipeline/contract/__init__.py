@@ -2,5 +2,6 @@
 
 from agreement_pipeline.contract.contract import Contract
 from agreement_pipeline.contract.finding import Finding
+from agreement_pipeline.contract.lightly import load_lightly
 
-__all__ = ["Contract", "Finding"]
+__all__ = ["Contract", "Finding", "load_lightly"]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -101,6 +102,7 @@ class Contract:
         return {"rows": self.rows, "items": self.items}
 
     @classmethod
+    @cache
     def default(cls) -> "Contract":
         """The contract that comes with this package."""
         return cls.load(Path(__file__).with_name("default"))

@@ -210,7 +210,7 @@ def _every(ratings: Ratings) -> _Some:
 
 def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
     table = ratings.table
-    rater = pd.Index(raters).get_indexer(list(table["rater"].cat.categories))[
+    rater = pd.Index(raters, dtype="str").get_indexer(table["rater"].cat.categories)[
         table["rater"].cat.codes
     ]
     if (rater < 0).any():
@@ -221,7 +221,7 @@ def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
         items, places = (names, None) if here.all() else (names[here], np.cumsum(here) - 1)
     else:
         places = items.get_indexer(names)
-    item = codes if places is None else places[codes]
+    item = np.asarray(codes if places is None else places[codes])
     return _Some(replace(ratings, table=table), item, rater, items, raters)
 
 

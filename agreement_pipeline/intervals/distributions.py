@@ -21,8 +21,8 @@ from typing import Protocol
 import numpy as np
 
 from agreement_pipeline.intervals.draws import Interval
-from agreement_pipeline.intervals.students_t import lower_tail, quantile
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.students_t import lower_tail, quantile
 
 FEWEST_TAIL_DRAWS = 10
 TOO_FEW_DRAWS, TOO_FEW_ITEMS = "too few draws", "too few items or draws"

@@ -13,8 +13,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -116,20 +117,31 @@ def in_blocks(
 def in_order(made: Callable[[int], T], n: int) -> Iterator[T]:
     """`made` of each number from 0 to n - 1, in order.
 
-    Every core works ahead, since NumPy draws without holding the interpreter. Meanwhile matrix
-    products use one core: their threads would take time from the threads that draw.
+    Every core works ahead, since NumPy draws without holding the interpreter.
     """
     cores = os.cpu_count() or 1
-    if min(n, cores) <= 1:
-        yield from map(made, range(n))
-        return
-    with _libraries().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+    with one_core_products():
+        yield from map(made, range(n)) if min(n, cores) <= 1 else _ahead(made, n, cores)
+
+
+def _ahead(made: Callable[[int], T], n: int, cores: int) -> Iterator[T]:
+    """`made` of each number, with as many more made ahead as there are cores."""
+    with ThreadPoolExecutor(cores) as pool:
         ahead: deque[Future[T]] = deque()
         for place in range(n):
             ahead.append(pool.submit(made, place))
             if len(ahead) > cores:
                 yield ahead.popleft().result()
         yield from (each.result() for each in ahead)
+
+
+def one_core_products() -> AbstractContextManager[object]:
+    """A context in which matrix products use one core.
+
+    On more cores, the last digits of a product depend on how many there are. And the threads of
+    products would take time from the threads that draw.
+    """
+    return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
 
 @cache
@@ -167,6 +179,8 @@ def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, schem
         )
     drawn = rng.dirichlet(mass, size=size)
     drawn *= total
+    # A product of matrices takes three times as long with numbers under this one.
+    drawn[drawn < np.finfo(float).tiny] = 0.0
     return drawn
 
 

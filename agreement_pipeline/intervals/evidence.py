@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from agreement_pipeline.intervals.draws import PRIOR_MASS, resampled
+from agreement_pipeline.intervals.draws import PRIOR_MASS, one_core_products, resampled
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence
@@ -21,6 +21,9 @@ from agreement_pipeline.statistics import (
 N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
+MOST_PRODUCTS = 10_000_000_000
+
+T = TypeVar("T")
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
 """The value of a measure that is not computed, since a declared condition makes it undefined."""
@@ -52,7 +55,8 @@ def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
         split_for(record, forgotten if _forgets(record) else each)
         for record, each in zip(records, spoken_of, strict=True)
     ]
-    return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
+    with one_core_products():
+        return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
 
 
 def split_for(record: Measure, basis: Any) -> Any:
@@ -97,21 +101,33 @@ def _forgotten(statistic: Any) -> Any:
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
     """The evidence on each measure that is defined.
 
-    Measures with the same basis and as many resamples share these resamples.
+    Measures share the same resamples if their bases have the same weights, and as many resamples.
     """
-    groups: dict[tuple[int, bool, int], list[Point]] = {}
+    groups: dict[tuple[object, bool, int], list[Point]] = {}
     for point in points:
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
-            groups.setdefault((id(point.basis), point.record.expensive, n), []).append(point)
+            groups.setdefault((_drawn_as(point.basis), point.record.expensive, n), []).append(point)
     found: dict[str, Evidence] = {}
-    for (*_, n), group in groups.items():
-        found |= _of_group(group, replace(inference, n_resamples=n))
+    with one_core_products():
+        for (*_, n), group in groups.items():
+            found |= _of_group(group, replace(inference, n_resamples=n))
     return (
         _with_raters(found, points, statistic)
         if inference.interval_method.population == "raters at large"
         else found
     )
+
+
+def _drawn_as(basis: Statistic) -> object:
+    """Equal for bases whose resampled weights are equal.
+
+    Such bases differ in the kind of their unseen items alone. How much an unseen row of a cluster
+    weighs depends on more, so each basis in clusters stands alone.
+    """
+    if basis.clusters is not None:
+        return id(basis)
+    return type(basis), basis.with_unseen(PRIOR_MASS).weights.tobytes()
 
 
 def _with_raters(
@@ -151,28 +167,31 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     """How many resamples a measure may use: fewer if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
-    return max(
-        N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1]))
-    )
+    rows = max(1, int(statistic.weights.shape[-1]))
+    most = max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // rows)
+    if not record.by_pair:
+        return most
+    raters = len(statistic.raters or ())
+    pairs = max(1, raters * (raters - 1) // 2)
+    return min(most, max(N_RESAMPLES_OF_EXPENSIVE, MOST_PRODUCTS // (rows * pairs)))
 
 
 def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
-    """The evidence on measures with one basis, with nothing yet about raters left out."""
-    base, records = group[0].basis, [point.record for point in group]
-    method = inference.interval_method
-    split = _split_by_category(base) if any(record.per_category for record in records) else []
+    """The evidence on measures that share resamples, with nothing yet about raters left out."""
+    base, method = group[0].basis, inference.interval_method
+    splits = _splits(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
     drawn, left, times = nothing, nothing, np.empty(0)
     if method.scheme is not None:
-        drawn = _values(
-            records,
-            split,
-            resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme),
-        )
+        mass = method.scheme.prior_mass
+        blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
+        possible = _of_bases(group, lambda each: each.with_unseen(mass))
+        drawn = _values(group, possible, splits, (block.weights for block in blocks))
     if method.leaves_out:
-        most = 0 if any(record.expensive for record in records) else MOST_DRAWN_WEIGHTS
+        most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        left = _values(records, [], _without_items(base, most, inference.seed, behind))
+        bases = _of_bases(group, lambda each: each)
+        left = _values(group, bases, {}, _without_items(base, most, inference.seed, behind))
         times = np.concatenate(behind)
     found = {}
     for point in group:
@@ -183,7 +202,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             drawn[name],
             left[name],
             times,
-            _unlike(point.record, base, split, n),
+            _unlike(point.record, point.basis, splits.get(id(point.basis), ()), n),
             nothing[name],
             n,
             deciding,
@@ -191,27 +210,44 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
     return found
 
 
+def _of_bases(group: Sequence[Point], made: Callable[[Any], T]) -> dict[int, T]:
+    """What is made of each basis of a group, under the identity of the basis."""
+    bases = {id(point.basis): point.basis for point in group}
+    return {key: made(basis) for key, basis in bases.items()}
+
+
+def _splits(group: Sequence[Point]) -> dict[int, list[Statistic]]:
+    """The bases of measures of every category, with the unseen items of each category."""
+    return _of_bases([each for each in group if each.record.per_category], _split_by_category)
+
+
 def _without_items(
-    base: Any, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
-) -> Iterator[Any]:
-    """The statistic without each item, in blocks.
+    base: Statistic, most_weights: int, seed: int | tuple[int, ...], behind: list[Array]
+) -> Iterator[Array]:
+    """The weights without each item, in blocks.
 
     The number of items that each value stands for is appended to `behind`.
     """
     for block in without_items(base, most_weights, seed):
         behind.append(block.times)
-        yield base.reweighted(block.weights)
+        yield block.weights
 
 
 def _values(
-    records: Sequence[Measure], split: Sequence[Statistic], blocks: Iterable[Statistic]
+    group: Sequence[Point],
+    bases: dict[int, Any],
+    splits: dict[int, list[Statistic]],
+    blocks: Iterable[Array],
 ) -> dict[str, Array]:
     """The measures' values in blocks of weights."""
-    values = [[_value(record, split, block) for record in records] for block in blocks]
-    return {
-        record.name: np.concatenate(each)
-        for record, each in zip(records, zip(*values, strict=True), strict=True)
-    }
+    values: dict[str, list[Array]] = {point.record.name: [] for point in group}
+    for weights in blocks:
+        block = {key: basis.reweighted(weights) for key, basis in bases.items()}
+        for point in group:
+            key = id(point.basis)
+            found = _value(point.record, splits.get(key, ()), block[key])
+            values[point.record.name].append(found)
+    return {name: np.concatenate(each) for name, each in values.items()}
 
 
 def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
@@ -251,7 +287,8 @@ def _unlike(
     """
 
     def unlike(tail: float) -> Array:
-        return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
+        with one_core_products():
+            return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
 
     return unlike
 

@@ -14,6 +14,7 @@ from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import Statistic
 
 MOST_VALUES = 200
+ONE = np.ones(1)
 
 
 class LeftOut(NamedTuple):
@@ -57,9 +58,7 @@ def without_items(
             np.repeat(np.arange(rows), weights.round().astype(int))
         )
         n = min(len(items), max(MOST_VALUES, most_weights // rows))
-        yield from _blocks(
-            weights, _by_group(items, np.ones(len(items)), np.arange(len(items)) % n, n), np.ones(n)
-        )
+        yield from _blocks(weights, [(items[place::n], ONE) for place in range(n)], np.ones(n))
 
 
 def _by_group(rows: Codes, weights: Array, groups: Codes, n: int) -> list[tuple[Codes, Array]]:

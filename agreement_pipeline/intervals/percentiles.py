@@ -14,8 +14,8 @@ from agreement_pipeline.intervals.distributions import (
     ConfidenceDistribution,
 )
 from agreement_pipeline.intervals.draws import Interval, quantile_interval
-from agreement_pipeline.intervals.students_t import lower_tail, quantile
 from agreement_pipeline.ratings import Array
+from agreement_pipeline.students_t import lower_tail, quantile
 
 FEWEST_UNITS = 2
 

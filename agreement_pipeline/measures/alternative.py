@@ -22,6 +22,7 @@ from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, 
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.students_t import lower_tail
 
 LEAST_RATERS = 3
 IN_CLUSTERS = "items come in clusters, but the test assumes that each is drawn independently"
@@ -78,7 +79,7 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
-    duels = _duels(panel)
+    duels = panel.kept(_duels)
     rho_j = ratio(panel.weights @ (duels.held & duels.classifier), panel.weights @ duels.held)
     met = ~np.isnan(rho_j)
     rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
@@ -214,7 +215,7 @@ def alternative_annotator_test(
         return AlternativeAnnotatorTest(
             None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS
         )
-    duels = _duels(panel)
+    duels = panel.kept(_duels)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)
@@ -312,9 +313,7 @@ def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
     variance = float(weights @ (lead - mean) ** 2 / (n - 1))
     if variance == 0:
         return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
-    from scipy.special import stdtr
-
-    return float(stdtr(round(float(n)) - 1, (mean - epsilon) / math.sqrt(variance / n)))
+    return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
 
 
 def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:

@@ -111,8 +111,8 @@ def _present(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
             f"{where.source}: found column {listed(twice)} twice; expected each once. "
             "Drop or rename the other one."
         )
-    there = frame["label"].notna()
-    rated = frame if there.all() else frame[there]
+    labelled = frame["label"].notna()
+    rated = frame if labelled.all() else frame.loc[labelled]
     if rated.empty:
         raise RatingsError(
             f"{where.source}: found no rating; expected at least one row with a label. "
@@ -146,7 +146,7 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     if scale.numeric:
         return _numbers(labels, scale, where)
     found = coded(labels)
-    places = found.each(pd.Index(scale.names).get_indexer(list(found.texts)), -1)
+    places = found.each(pd.Index(scale.names).get_indexer(found.texts), -1)
     bad = places < 0
     if bad.any():
         off = sorted(set(found.texts[found.codes[bad]]))
@@ -201,7 +201,7 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
             f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
             "expected a whole number from 1. Number a rater's meetings with an item 1, 2, …."
         )
-    return numbers.astype("int64")
+    return numbers.astype("int32" if numbers.max() < 2**31 else "int64")
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from agreement_pipeline.ratings.scale import category_text
 
-IntCodes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+IntCodes = np.ndarray[Any, np.dtype[Any]]
 
 
 class Coded(NamedTuple):
@@ -57,7 +58,7 @@ def by_distinct(values: pd.Series, made: Callable[[pd.Series], Any], missing: An
     return found.each(made(pd.Series(found.texts)), missing)
 
 
-def numbers_in(values: pd.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+def numbers_in(values: pd.Series) -> NDArray[np.float64]:
     """The numbers in a column. It is nan where a value is missing or is no number."""
     if isinstance(values.dtype, pd.StringDtype | pd.CategoricalDtype):
         return np.asarray(by_distinct(values, _numbers, np.nan), dtype=float)
@@ -72,16 +73,16 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[np.argsort(keys)].reset_index(drop=True)
 
 
-def row_keys(table: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.int64]]:
+def row_keys(table: pd.DataFrame) -> NDArray[np.int64]:
     """A number for each row that orders the rows by item, rater and occurrence."""
     raters = table["rater"].cat
     keys = table["item"].cat.codes.to_numpy(dtype=np.int64) * len(raters.categories)
     keys += raters.codes.to_numpy()
     occurrence = table["occurrence"].to_numpy()
     if occurrence.max(initial=1) == 1:
-        return keys
+        return keys.astype(np.int64, copy=False)
     distinct, places = np.unique(occurrence, return_inverse=True)
-    return np.asarray(keys * len(distinct) + places)
+    return np.asarray(keys * len(distinct) + places, dtype=np.int64)
 
 
 def preceded(table: pd.DataFrame, earlier: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -104,12 +105,12 @@ def _of_the_same(own: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """The rows of another table whose rater rated the same item here, in the codes used here."""
     moved = {}
     for name in ("item", "rater"):
-        here = own[name].cat.categories
-        places = here.get_indexer(table[name].cat.categories)[table[name].cat.codes]
-        moved[name] = pd.Categorical.from_codes(places, categories=here)
+        names = own[name].cat.categories
+        places = names.get_indexer(table[name].cat.categories)[table[name].cat.codes]
+        moved[name] = pd.Categorical.from_codes(places, categories=names)
     same = table.assign(**moved).dropna(subset=["item", "rater"])
-    keys = [row_keys(each.assign(occurrence=1)) for each in (same, own)]
-    return same[np.isin(*keys)]
+    there, here = (row_keys(each.assign(occurrence=1)) for each in (same, own))
+    return same[np.isin(there, here)]
 
 
 def _with_joint_labels(tables: list[pd.DataFrame]) -> pd.DataFrame:
@@ -137,17 +138,18 @@ def _coded_texts(values: pd.Series) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = pa.chunked_array(pa.array(values, from_pandas=True)).combine_chunks()
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks)
-    encoded = column.dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary)
+    encoded = pc.dictionary_encode(pa.chunked_array(pa.array(values, from_pandas=True)))
+    if not encoded.num_chunks:
+        return Coded(np.empty(0, dtype=np.int32), pd.Index([], dtype="str"))
+    # All chunks of one column share a dictionary, which the last one holds whole.
+    distinct = encoded.chunk(encoded.num_chunks - 1).dictionary
+    order = pc.array_sort_indices(distinct)
     ranks = np.empty(len(order) + 1, dtype=np.int32)
     ranks[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = -1
-    codes = ranks[encoded.indices.fill_null(-1).to_numpy()]
-    texts = encoded.dictionary.take(order).cast(pa.large_string())
-    return Coded(codes, pd.Index(pd.array(texts, dtype="str")))
+    places = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
+    texts = distinct.take(order).cast(pa.large_string())
+    return Coded(ranks[np.concatenate(places)], pd.Index(pd.array(texts, dtype="str")))
 
 
 def _through(codes: IntCodes, distinct: Coded) -> Coded:
@@ -155,7 +157,7 @@ def _through(codes: IntCodes, distinct: Coded) -> Coded:
     return Coded(np.append(distinct.codes, np.int32(-1))[codes], distinct.texts)
 
 
-def _numbers(values: pd.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _numbers(values: pd.Series) -> NDArray[np.float64]:
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
 
 

@@ -61,6 +61,11 @@ class Batch(NamedTuple):
     confidence: np.ndarray[Any, Any] | None = None
     times: pd.Series | None = None
 
+    def at(self, rows: slice) -> "Batch":
+        """Some of the ratings."""
+        parts: list[Any] = [None if each is None else each[rows] for each in self]
+        return Batch(*parts)
+
 
 class _Texts:
     """SHA-256 of texts in order. No other texts give the same."""
@@ -116,8 +121,7 @@ class RatingsHash:
     def add(self, batch: Batch) -> None:
         """Add ratings that follow those before."""
         for start in range(0, len(batch.item), BATCH):
-            stop = start + BATCH
-            self._add(Batch(*(None if each is None else each[start:stop] for each in batch)))
+            self._add(batch.at(slice(start, start + BATCH)))
 
     def hexdigest(self, scale: Scale) -> str:
         """The digest in hexadecimal."""

@@ -222,8 +222,8 @@ class Ratings:
             table["occurrence"].to_numpy(),
             table["earlier"].to_numpy(),
             self.numbers if scale.continuous else self.codes,
-            table["confidence"].to_numpy() if "confidence" in table else None,
-            table["timestamp"] if "timestamp" in table else None,
+            None if (sure := table.get("confidence")) is None else sure.to_numpy(),
+            table.get("timestamp"),
         )
 
     @property
@@ -258,7 +258,7 @@ def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
     """The place of each name among the categories of a scale."""
-    places = pd.Index(scale.names).get_indexer(list(label.cat.categories))
+    places = pd.Index(scale.names).get_indexer(label.cat.categories)
     codes = places.astype(np.int32)[label.cat.codes.to_numpy()]
     if (codes == MISSING).any():
         off = sorted(set(label[codes == MISSING]))

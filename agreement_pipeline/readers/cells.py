@@ -1,22 +1,22 @@
 """The cells of a table, from a whole file or a DataFrame."""
 
-import csv
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from io import StringIO
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text
+from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.text import listed
+from agreement_pipeline.readers.twice import refuse_twice
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -26,11 +26,30 @@ SUFFIXES = (*SEPARATORS, *JSON_LINES, PARQUET)
 Records = list[dict[str, object]]
 
 
-def file_cells(path: Path, limits: Limits) -> pd.DataFrame:
-    """Every cell of a table, as its file writes it.
+class Cells(NamedTuple):
+    """The cells of a table.
 
-    The index `row` numbers the rows as an editor or a spreadsheet does. Cells of delimited text and
-    JSON Lines become text. Only an empty cell or null is missing. Parquet keeps its types.
+    Attributes
+    ----------
+    source
+        The name of the table, for errors.
+    header
+        The names of its columns.
+    read
+        Reads the columns of some names. The index `row` numbers the rows as an editor or a
+        spreadsheet does.
+    """
+
+    source: str
+    header: list[str]
+    read: Callable[[Sequence[str]], pd.DataFrame]
+
+
+def file_cells(path: Path, limits: Limits) -> Cells:
+    """The cells of a table, as its file writes them.
+
+    Cells of delimited text and JSON Lines become text. Only an empty cell or null is missing.
+    Parquet keeps its types.
 
     Raises
     ------
@@ -39,18 +58,15 @@ def file_cells(path: Path, limits: Limits) -> pd.DataFrame:
     """
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     ending = path.suffix.lower()
+    if ending in SEPARATORS:
+        return _cells(path.name, Delimited(path, SEPARATORS[ending], limits), first=2)
     if ending == PARQUET:
-        frame = _parquet(whole_bytes(path), path.name, limits)
-    elif ending in JSON_LINES:
-        frame = _json_lines(whole_text(path), path.name, limits)
-    else:
-        frame = _delimited(whole_text(path), SEPARATORS[ending], path.name, limits)
-    _refuse_no_row(frame, path.name)
-    return frame
+        return _cells(path.name, _Parquet(path, limits), first=1)
+    return _cells(path.name, _of_frame(_json_lines(whole_text(path), path.name, limits)), first=1)
 
 
-def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> pd.DataFrame:
-    """Every cell of a DataFrame, with the rows numbered from 1; None, NaN and `pd.NA` are missing.
+def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
+    """The cells of a DataFrame, with the rows numbered from 1; None, NaN and `pd.NA` are missing.
 
     Raises
     ------
@@ -60,13 +76,47 @@ def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> pd.DataFram
     names = [str(name) for name in table.columns]
     limits.refuse_beyond("columns", len(names), source, "columns")
     limits.refuse_beyond("rows", len(table), source, "rows")
-    _refuse_twice(names, source)
-    _refuse_no_row(table, source)
+    refuse_twice(names, source)
     columns = {
         name: _missing_as_none(table.iloc[:, at].reset_index(drop=True))
         for at, name in enumerate(names)
     }
-    return _numbered(pd.DataFrame(columns), first=1)
+    return _cells(source, _of_frame(pd.DataFrame(columns)), first=1)
+
+
+class _Readable(Protocol):
+    """A table of which some columns can be read."""
+
+    @property
+    def header(self) -> list[str]: ...
+
+    def read(self, names: Sequence[str]) -> pd.DataFrame: ...
+
+
+@dataclass(frozen=True)
+class _InMemory:
+    """A table that was read whole."""
+
+    header: list[str]
+    frame: pd.DataFrame
+
+    def read(self, names: Sequence[str]) -> pd.DataFrame:
+        return self.frame[list(names)]
+
+
+def _of_frame(frame: pd.DataFrame) -> _InMemory:
+    return _InMemory(list(frame.columns), frame)
+
+
+def _cells(source: str, table: _Readable, *, first: int) -> Cells:
+    """The cells of a table whose rows of data are numbered from `first`, refused if it has none."""
+
+    def read(names: Sequence[str]) -> pd.DataFrame:
+        frame = table.read(names)
+        _refuse_no_row(len(frame), source)
+        return frame.set_axis(pd.RangeIndex(first, first + len(frame), name="row"))
+
+    return Cells(source, table.header, read)
 
 
 def _missing_as_none(column: pd.Series) -> pd.Series:
@@ -75,81 +125,12 @@ def _missing_as_none(column: pd.Series) -> pd.Series:
     return column.where(column.notna(), None) if column.dtype == object else column
 
 
-def _refuse_no_row(frame: pd.DataFrame, source: str) -> None:
-    if frame.empty:
+def _refuse_no_row(n_rows: int, source: str) -> None:
+    if not n_rows:
         raise RatingsError(
             f"{source}: found no row of data; expected at least one rating. "
             "Check that the export is complete."
         )
-
-
-def _delimited(text: str, separator: str, source: str, limits: Limits) -> pd.DataFrame:
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows = _rows(reader, source)
-    header = next(rows)
-    limits.refuse_beyond("columns", len(header), f"{source}: row 1", "columns")
-    limits.refuse_beyond(
-        "rows", text.count("\n") + text.count("\r") - text.count("\r\n"), source, "lines"
-    )
-    _refuse_no_header(header, separator, source)
-    _refuse_twice(header, f"{source}: row 1")
-    cells = list(chain.from_iterable(_of_one_width(rows, len(header), source)))
-    width = len(header)
-    frame = pd.DataFrame({name: _texts(cells[at::width]) for at, name in enumerate(header)})
-    return _numbered(frame, first=2)
-
-
-def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:
-    row = 1
-    try:
-        for cells in reader:
-            yield cells
-            row += 1
-    except csv.Error as error:
-        raise RatingsError(
-            f"{source}: row {row}: found text that is not readable as delimited text ({error}); "
-            "expected quotes that close, around cells of at most "
-            f"{csv.field_size_limit()} characters. "
-            "Correct the row, or save the table as JSON Lines."
-        ) from None
-
-
-def _refuse_no_header(header: list[str], separator: str, source: str) -> None:
-    if not header:
-        raise RatingsError(
-            f"{source}: row 1: found a blank line; expected the names of the columns. "
-            "Remove the line."
-        )
-    other = next(
-        (mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]),
-        None,
-    )
-    if other:
-        raise RatingsError(
-            f"{source}: row 1: found one column, {header[0]!r}, that holds {other!r}; expected "
-            f"columns separated by {separator!r}, as the file's name says. Save it with that "
-            "separator, or under the right name (.csv for commas, .tsv for tabs)."
-        )
-
-
-def _of_one_width(rows: Iterator[list[str]], width: int, source: str) -> Iterator[list[str]]:
-    """The rows of data. A blank line is a row of missing cells, so later rows keep their number."""
-    for number, cells in enumerate(rows, 2):
-        if not cells:
-            yield [""] * width
-        elif len(cells) != width:
-            raise RatingsError(
-                f"{source}: row {number}: found {len(cells)} cells; expected {width}, as in the "
-                "header. Complete the row, or quote the cell that holds a separator. If it is the "
-                "last row, the file may be cut off."
-            )
-        else:
-            yield cells
-
-
-def _texts(cells: list[str]) -> pd.Series:
-    texts = pd.Series(cells, dtype="str")
-    return texts.mask(texts == "")
 
 
 def _json_lines(text: str, source: str, limits: Limits) -> pd.DataFrame:
@@ -160,10 +141,15 @@ def _json_lines(text: str, source: str, limits: Limits) -> pd.DataFrame:
     ]
     names = dict.fromkeys(chain.from_iterable(records))
     limits.refuse_beyond("columns", len(names), source, "columns")
-    columns = {
-        name: pd.Series([record.get(name) for record in records], dtype=object) for name in names
-    }
-    return _numbered(pd.DataFrame(columns), first=1)
+    columns = {name: _column([record.get(name) for record in records]) for name in names}
+    return pd.DataFrame(columns)
+
+
+def _column(values: list[object]) -> pd.Series:
+    """Values as texts, if all of them are texts or missing."""
+    if all(value is None or isinstance(value, str) for value in values):
+        return pd.Series(values, dtype="str")
+    return pd.Series(values, dtype=object)
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
@@ -197,7 +183,7 @@ def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:
 
 
 def _pairs(pairs: list[tuple[str, Any]], where: str) -> dict[str, object]:
-    _refuse_twice([name for name, _ in pairs], where)
+    refuse_twice([name for name, _ in pairs], where)
     for name, _ in pairs:
         _refuse_half_characters(name, where)
     return {name: _cell(value, where) for name, value in pairs}
@@ -225,26 +211,44 @@ def _float_text(written: str) -> str:
     return category_text(float(written))
 
 
-def _parquet(data: bytes, source: str, limits: Limits) -> pd.DataFrame:
+class _Parquet:
+    """A Parquet file."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._source, data = path.name, whole_bytes(path)
+        with _as_refusal(self._source):
+            self._file = pq.ParquetFile(pa.BufferReader(data))
+            _refuse_large(self._file.metadata, self._source, limits)
+            self.header = list(self._file.schema_arrow.names)
+        refuse_twice(self.header, self._source)
+        _refuse_no_row(self._file.metadata.num_rows, self._source)
+
+    def read(self, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns, with their types. NaN and None stay apart."""
+        columns = {}
+        for name in names:
+            with _as_refusal(self._source):
+                column = self._file.read(columns=[name])
+                column.validate(full=True)
+                columns[name] = _apart(column.column(0))
+        return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
+
+
+@contextmanager
+def _as_refusal(source: str) -> Iterator[None]:
+    """Whatever Arrow says of a broken file, as one refusal."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        _refuse_large(file.metadata, source, limits)
-        _refuse_twice(file.schema_arrow.names, source)
-        table = file.read()
-        table.validate(full=True)
-        columns = {
-            name: _apart(column)
-            for name, column in zip(table.column_names, table.columns, strict=True)
-        }
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise RatingsError(
             f"{source}: found no whole Parquet file ({str(error).splitlines()[0]}); expected a "
             f"finished one. {WAIT}"
         ) from None
-    return _numbered(pd.DataFrame(columns), first=1)
 
 
 def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
@@ -271,16 +275,3 @@ def _apart(column: Any) -> pd.Series:
     if not pa.types.is_floating(column.type) or not (np.isnan(values) & ~missing).any():
         return values
     return values.astype(object).mask(missing, None)
-
-
-def _refuse_twice(names: list[str], where: str) -> None:
-    if len(set(names)) < len(names):
-        twice = sorted(name for name, times in Counter(names).items() if times > 1)
-        raise RatingsError(
-            f"{where}: found columns {listed(twice)} twice; expected each once. "
-            "Rename or remove one."
-        )
-
-
-def _numbered(frame: pd.DataFrame, *, first: int) -> pd.DataFrame:
-    return frame.set_axis(pd.RangeIndex(first, first + len(frame), name="row"))

@@ -1,5 +1,6 @@
 """The whole content of a delivered file; an unfinished or damaged file is refused."""
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from agreement_pipeline.errors import RatingsError
@@ -73,24 +74,45 @@ def whole_text(path: Path) -> str:
     RatingsError
         The file cannot be read whole as UTF-8 text, or it is blank.
     """
-    data = whole_bytes(path)
+    return text_of(text_bytes(path), path.name)
+
+
+def text_bytes(path: Path) -> bytes:
+    """The bytes of a file of text, without a byte order mark.
+
+    Raises
+    ------
+    RatingsError
+        The file changed while it was read, is blank, or holds a NUL byte.
+    """
+    data = whole_bytes(path).removeprefix(BOM_UTF8)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise RatingsError(
             f"{path.name}: line {line}: found a NUL byte; expected text. "
             "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
         )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise RatingsError(
-            f"{path.name}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
-            "expected UTF-8 text. Save the table as UTF-8."
-        ) from None
-    if not text.strip():
+    if data.isspace() or not data:
         raise RatingsError(
             f"{path.name}: found nothing but blanks; expected a table with at least one rating. "
             "Check that the export is complete."
         )
-    return text
+    return data
+
+
+def text_of(data: bytes, source: str) -> str:
+    """Bytes as text.
+
+    Raises
+    ------
+    RatingsError
+        They are not UTF-8.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RatingsError(
+            f"{source}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
+            "expected UTF-8 text. Save the table as UTF-8."
+        ) from None

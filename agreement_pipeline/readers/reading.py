@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, category_text
+from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Rows, Source, reader_of
@@ -124,8 +124,9 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
         The panel has fewer than two raters, or no item that two of them rated.
     """
     raters = ratings.raters
-    panel = ratings.current[ratings.current["rater"].isin(raters)]
-    each = panel.groupby("item", observed=True).size().to_numpy()
+    current = ratings.current
+    item = current["item"].cat.codes[current["rater"].isin(raters)]
+    each = np.bincount(item, minlength=1)
     refuse_lonely(ratings, each[each > 0], source)
 
 
@@ -194,7 +195,7 @@ def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
 
 def _refuse_many_categories(frame: pd.DataFrame, level: Level, limits: Limits, where: str) -> None:
     if level in ("nominal", "ordinal"):
-        different = frame["label"].map(category_text, na_action="ignore").nunique()
+        different = len(coded(frame["label"]).texts)
         limits.refuse_beyond("categories", different, where, "different labels")
 
 
@@ -212,6 +213,12 @@ def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
             "Check that the export is complete."
         )
     try:
-        return Scale.from_labels(labels.dropna(), level)
+        return Scale.from_labels(_distinct(labels), level)
     except RatingsError as error:
         raise RatingsError(f"{where}: {error}") from None
+
+
+def _distinct(labels: pd.Series) -> Iterable[object]:
+    """The labels without those that are missing, each once if they are of one kind."""
+    there = labels.dropna()
+    return there if there.dtype == object else there.unique()

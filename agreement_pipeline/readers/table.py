@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import category_text
-from agreement_pipeline.readers.cells import SUFFIXES, file_cells, frame_cells
+from agreement_pipeline.ratings import coded
+from agreement_pipeline.readers.cells import SUFFIXES, Cells, file_cells, frame_cells
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -52,16 +53,17 @@ def table_rows(
         The columns belong to the other layout.
     """
     _refuse_of_other_layout(columns, layout)
-    cells, name = _cells(source, limits)
-    header = [str(each) for each in cells.columns]
+    table = _cells(source, limits)
+    name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
+    cells = table.read([*chosen.values(), *raters])
     _refuse_no_single_value(cells, (*chosen.values(), *raters), name)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
     frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
     if "round" in frame:
-        frame["round"] = frame["round"].map(category_text, na_action="ignore")
+        frame["round"] = coded(frame["round"]).categorical()
     return Rows(_by_rater(frame, cells[raters]) if raters else frame, chosen, name)
 
 
@@ -75,26 +77,26 @@ def table_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
-    cells = file_cells(path, limits)
-    column = columns.round or "round"
-    if column not in cells:
+    table, column = file_cells(path, limits), columns.round or "round"
+    if column not in table.header:
         raise RatingsError(
-            f"{path.name}: found no column {column!r} among {listed(cells.columns)}; "
+            f"{path.name}: found no column {column!r} among {listed(table.header)}; "
             "expected the round of every row. Name the column that holds it."
         )
-    absent = cells.index[cells[column].isna()]
+    rounds = table.read([column])[column]
+    absent = rounds.index[rounds.isna()]
     if len(absent):
         raise RatingsError(
             f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
-    return tuple(sorted({category_text(name) for name in cells[column]}))
+    return tuple(coded(rounds).texts)
 
 
-def _cells(source: Source, limits: Limits) -> tuple[pd.DataFrame, str]:
+def _cells(source: Source, limits: Limits) -> Cells:
     if isinstance(source, Path):
-        return file_cells(source, limits), source.name
-    return frame_cells(source, FRAME, limits), FRAME
+        return file_cells(source, limits)
+    return frame_cells(source, FRAME, limits)
 
 
 def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
@@ -117,12 +119,21 @@ def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
 
 def _by_rater(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """One row a rating, in the order of the wide table's rows."""
-    raters = labels.columns.tolist() * len(labels)
-    ratings = frame.iloc[np.repeat(np.arange(len(frame)), labels.shape[1])]
-    ratings = ratings.set_axis(
-        pd.MultiIndex.from_arrays([ratings.index, raters], names=["row", "column"])
+    n_rows, n_raters = labels.shape
+    rows, raters = np.repeat(np.arange(n_rows), n_raters), np.tile(np.arange(n_raters), n_rows)
+    names = labels.columns
+    levels: list[Any] = [frame.index, names]
+    codes: list[Any] = [rows, raters]
+    ratings = frame.iloc[rows].set_axis(pd.MultiIndex(levels, codes, names=["row", "column"]))
+    return ratings.assign(
+        rater=pd.Categorical.from_codes(raters, categories=names), label=_in_rows(labels)
     )
-    return ratings.assign(rater=raters, label=labels.astype(object).to_numpy().ravel())
+
+
+def _in_rows(labels: pd.DataFrame) -> "pd.api.extensions.ExtensionArray | np.ndarray":
+    """The cells of a table, row after row."""
+    cells = labels.astype(object).to_numpy().ravel()
+    return pd.array(cells, dtype="str") if (labels.dtypes == "str").all() else cells
 
 
 def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits: Limits) -> None:
@@ -130,14 +141,21 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
         limits.refuse_beyond(
             "name_length", len(name), f"{source}: row 1", "characters in the name of a column"
         )
-        if cells[name].dtype in (object, "str"):
-            lengths = cells[name].map(_length)
+        lengths = _lengths(cells[name])
+        if len(lengths):
             limits.refuse_beyond(
                 "name_length",
                 int(lengths.max()),
                 f"{source}: row {lengths.idxmax()}, column {name!r}",
                 "characters",
             )
+
+
+def _lengths(values: pd.Series) -> pd.Series:
+    """The lengths of the texts in a column."""
+    if isinstance(values.dtype, pd.StringDtype):
+        return values.str.len().fillna(0)
+    return values.map(_length) if values.dtype == object else values.iloc[:0]
 
 
 def _length(value: object) -> int:

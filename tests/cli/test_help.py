@@ -11,9 +11,10 @@ from agreement_pipeline.cli.grouped import Option
 
 IN_ORDER = ["demo", "measure", "compare", "judge", "plan", "history", "verify"]
 NAMED = [[], *([name] for name in IN_ORDER)]
+COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
     pytest.param(name, param, id=f"{name} {param.opts[0]}")
-    for name, command in program.commands.items()
+    for name, command in COMMANDS.items()
     for param in command.params
 ]
 every_page = pytest.mark.parametrize("words", NAMED, ids=lambda words: " ".join(words) or "all")
@@ -121,7 +122,7 @@ def test_every_default_is_shown(capsys, name, param):
 
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_every_example_is_a_command_line_that_the_command_reads(name, capsys):
-    command = program.commands[name]
+    command = COMMANDS[name]
     assert command.examples
     for example in command.examples:
         assert f"\n  {example}\n" in shown(capsys, name)

@@ -104,7 +104,7 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
 def test_sides_of_as_many_items_are_drawn_with_the_usual_mass_of_what_was_not_seen():
     patterns, _ = labelled(12, 0.8)
     sides = [Side(name, name, patterns) for name in ("krippendorff_alpha", "shah_kappa_s")]
-    blocks = list(resampled(patterns, 500, 3))
+    blocks = resampled(patterns, 500, 3)
     expected = np.concatenate(
         [
             MEASURES["krippendorff_alpha"](block.counts()).value

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import Inference, Interval, resampled
+from agreement_pipeline.intervals import Inference, Interval, evidence, resampled
 from agreement_pipeline.intervals import draws as intervals
 from agreement_pipeline.intervals.draws import in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 
 TWO = Scale(("no", "yes"))
 SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=TWO)
@@ -207,3 +208,45 @@ def test_the_lower_limit_lies_under_the_truth_as_often_as_it_says(n, clear, leve
         )
         covered.append(found.interval is not None and found.interval.low <= clear)
     assert np.mean(covered) >= 0.975 - 3 * np.sqrt(0.975 * 0.025 / 200)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal"])
+@pytest.mark.parametrize("clusters", [None, Clusters.named(np.arange(40) % 12)])
+def test_measures_of_one_table_share_their_draws_and_get_the_limits_that_each_gets_alone(
+    monkeypatch, level, clusters
+):
+    scale = Scale((1, 2, 3), level)
+    counts = CategoryCounts(
+        np.random.default_rng(7).multinomial(3, (0.6, 0.3, 0.1), size=40),
+        scale=scale,
+        clusters=clusters,
+    )
+    records = (record for record in MEASURES.values() if record.needs == "counts")
+    names = [record.name for record in records if record.defined_on(scale)]
+    settings = Inference(n_resamples=500)
+    alone = [estimate_each([name], counts, settings) for name in names]
+    drawn = []
+    monkeypatch.setattr(
+        evidence, "resampled", lambda *args, **named: drawn.append(1) or resampled(*args, **named)
+    )
+    together = estimate_each(names, counts, settings)
+    assert [(each.measure, each.interval) for each in together] == [
+        (each.measure, each.interval) for found in alone for each in found
+    ]
+    assert len(drawn) == 1 or clusters is not None
+
+
+def test_the_last_digits_of_limits_do_not_depend_on_the_threads_of_matrix_products():
+    rng = np.random.default_rng(8)
+    labels = items(rng, 3000, 5, 0.6, categories=5)
+    codes = np.where(rng.random(labels.codes.shape) < 0.1, -1, labels.codes)
+    panel = LabelsByRater(codes, scale=labels.scale, raters=labels.raters).merged()
+    names = ("light_kappa", "shah_kappa_s")
+    found = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            for method in ("smoothed_bayesian_bootstrap", "jackknife_log"):
+                settings = Inference(n_resamples=500, method=method)
+                found += [each.interval for each in estimate_each(names, panel, settings)]
+    of_one_thread = found[: 2 * len(names)]
+    assert found == of_one_thread * 3

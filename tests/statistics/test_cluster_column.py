@@ -1,6 +1,5 @@
 """The column of clusters: how it is read, its digest and its bytes."""
 
-import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
