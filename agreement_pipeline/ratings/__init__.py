@@ -3,6 +3,7 @@
 from agreement_pipeline.ratings.checks import CONTENT, KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
+from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.parquet import (
     EXTRAS,
@@ -12,6 +13,8 @@ from agreement_pipeline.ratings.parquet import (
     ratings_of,
     ratings_table,
 )
+from agreement_pipeline.ratings.queried import Answers, QueriedRatings
+from agreement_pipeline.ratings.rated import Rated
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import (
     LARGEST,
@@ -19,6 +22,7 @@ from agreement_pipeline.ratings.scale import (
     MISSING,
     UNIVARIATE,
     Array,
+    Category,
     Codes,
     Level,
     Scale,
@@ -33,10 +37,16 @@ __all__ = [
     "LEVELS",
     "MISSING",
     "UNIVARIATE",
+    "Answers",
     "Array",
+    "Batch",
+    "Category",
     "Codes",
     "Level",
+    "QueriedRatings",
+    "Rated",
     "Ratings",
+    "RatingsHash",
     "Scale",
     "by_distinct",
     "category_text",
