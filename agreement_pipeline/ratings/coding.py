@@ -43,7 +43,8 @@ def coded(values: pd.Series) -> Coded:
     Coded(codes=array([1, 0, -1, 1], dtype=int32), texts=Index(['1', '2'], dtype='str'))
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return _through(values.cat.codes.to_numpy(), coded(pd.Series(values.cat.categories)))
+        there = values.cat.remove_unused_categories().cat
+        return _through(there.codes.to_numpy(), coded(pd.Series(there.categories)))
     if isinstance(values.dtype, pd.StringDtype):
         return _coded_texts(values)
     if values.dtype == object:

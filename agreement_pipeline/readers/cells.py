@@ -1,6 +1,8 @@
 """The cells of a table, from a whole file or a DataFrame."""
 
 import json
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from agreement_pipeline.readers.twice import refuse_twice
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = ".parquet"
+BYTES_A_VALUE = 2
 SUFFIXES = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 Records = list[dict[str, object]]
@@ -220,8 +223,10 @@ class _Parquet:
 
         self._source, data = path.name, whole_bytes(path)
         with _as_refusal(self._source):
-            self._file = pq.ParquetFile(pa.BufferReader(data))
-            _refuse_large(self._file.metadata, self._source, limits)
+            metadata = pq.read_metadata(pa.BufferReader(data))
+            _refuse_large(metadata, self._source, limits)
+            codes = _repetitive(metadata)
+            self._file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=codes)
             self.header = list(self._file.schema_arrow.names)
         refuse_twice(self.header, self._source)
         _refuse_no_row(self._file.metadata.num_rows, self._source)
@@ -261,6 +266,35 @@ def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
     limits.refuse_beyond("file_bytes", expanded, source, "bytes once expanded")
 
 
+def _repetitive(metadata: Any) -> list[str]:
+    """The columns of text whose values are so few that a value takes two bytes at most."""
+    sizes: defaultdict[str, float] = defaultdict(float)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(metadata.num_columns):
+            chunk = group.column(place)
+            text = chunk.physical_type == "BYTE_ARRAY"
+            sizes[chunk.path_in_schema] += chunk.total_uncompressed_size if text else math.inf
+    return [name for name, size in sizes.items() if size <= BYTES_A_VALUE * metadata.num_rows]
+
+
+def _in_codes(column: Any) -> Any:
+    """An Arrow column of codes whose texts are all different, or None."""
+    import pyarrow as pa
+
+    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return None
+    whole = column.unify_dictionaries()
+    texts = whole.chunk(0).dictionary if whole.num_chunks else pa.array([], pa.string())
+    return whole if len(texts.unique()) == len(texts) and not texts.null_count else None
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _apart(column: Any) -> pd.Series:
     """An Arrow column in which NaN and None stay apart.
 
@@ -268,6 +302,8 @@ def _apart(column: Any) -> pd.Series:
     """
     import pyarrow as pa
 
+    if (in_codes := _in_codes(column)) is not None:
+        return pd.Series(in_codes.to_pandas())
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     values: pd.Series = column.to_pandas(integer_object_nulls=True)

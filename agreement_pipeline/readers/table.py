@@ -153,6 +153,9 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
 
 def _lengths(values: pd.Series) -> pd.Series:
     """The lengths of the texts in a column."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        found = coded(values)
+        return pd.Series(found.each(found.texts.str.len(), 0), index=values.index)
     if isinstance(values.dtype, pd.StringDtype):
         return values.str.len().fillna(0)
     return values.map(_length) if values.dtype == object else values.iloc[:0]
