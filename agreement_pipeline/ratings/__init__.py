@@ -2,17 +2,23 @@
 
 from agreement_pipeline.ratings.checks import CONTENT, KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
-from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
-from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.parquet import (
-    EXTRAS,
-    kinds_in,
-    parquet_bytes,
-    parquet_table,
-    ratings_of,
-    ratings_table,
+from agreement_pipeline.ratings.consensus import (
+    RESOLUTIONS,
+    PanelLabels,
+    consensus,
+    resolved,
+    unresolved,
 )
+from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.rows import (
+    EXTRAS,
+    RatingsRows,
+    coded_frame,
+    kinds_in,
+    ratings_of,
+)
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     LEVELS,
@@ -32,24 +38,28 @@ __all__ = [
     "LARGEST",
     "LEVELS",
     "MISSING",
+    "RESOLUTIONS",
     "UNIVARIATE",
     "Array",
     "Codes",
     "Level",
+    "PanelLabels",
+    "ParquetRows",
     "Ratings",
+    "RatingsRows",
+    "Rows",
     "Scale",
     "by_distinct",
     "category_text",
     "coded",
+    "coded_frame",
     "consensus",
     "described",
     "kinds_in",
     "lookalikes",
     "numbers_in",
     "parquet_bytes",
-    "parquet_table",
     "ratings_of",
-    "ratings_table",
     "resolved",
     "unresolved",
     "used",
