@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -69,15 +69,15 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._file().metadata.num_rows)
 
-    def parts(self, columns: list[str] | None = None, *, coded: bool = False) -> Iterator[pa.Table]:
-        """The row groups, each checked. Texts may come in the codes that the file holds."""
-        texts = [each.name for each in self.schema if pa.types.is_string(each.type)]
-        file = self._file(texts if coded else None)
+    def parts(self, coded: Collection[str] = ()) -> Iterator[pa.Table]:
+        """The row groups, each checked. Some texts may come in the codes that the file holds."""
+        texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
+        file = self._file(sorted(texts & set(coded)))
         for group in range(file.num_row_groups):
-            yield _read(lambda at=group: _whole(file.read_row_group(at, columns=columns)))
+            yield _read(lambda at=group: _whole(file.read_row_group(at)))
 
-    def _file(self, coded: list[str] | None = None) -> pq.ParquetFile:
-        return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=coded)
+    def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
+        return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=list(coded))
 
 
 def _whole(part: pa.Table) -> pa.Table:

@@ -1,6 +1,6 @@
 """Ratings as the rows of a table, and back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ import pyarrow as pa
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.checks import CONTENT
 from agreement_pipeline.ratings.coding import Coded, coded
+from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "timestamp")
+CODED = ("round", "item", "rater", "kind", "label", "text", "cluster")
 KINDS = {"text": pa.large_string(), "gold": pa.bool_(), "cluster": pa.large_string()}
 
 
@@ -25,13 +27,15 @@ class _Column(NamedTuple):
 
     values: pa.Array
     places: np.ndarray[Any, Any] | None = None
+    as_given: bool = False
 
     def slice(self, start: int, stop: int) -> pa.Array:
         if self.places is None:
             part = self.values.slice(start, stop - start)
         else:
             part = self.values.take(pa.array(self.places[start:stop]))
-        return part.cast(pa.string()) if pa.types.is_large_string(part.type) else part
+        short = pa.types.is_large_string(part.type) and not self.as_given
+        return part.cast(pa.string()) if short else part
 
 
 class _Numbers(NamedTuple):
@@ -108,7 +112,7 @@ class RatingsRows:
             "label": _labels(table["label"], self.ratings.scale),
             "occurrence": _Numbers(table["occurrence"].to_numpy(), pa.int64()),
             "earlier": _Numbers(table["earlier"].to_numpy(), pa.bool_()),
-            **{name: _Column(_extra(table[name])) for name in EXTRAS if name in table},
+            **{name: _Column(_extra(table[name]), as_given=True) for name in EXTRAS if name in table},
             **{
                 name: _Column(values, item.codes.to_numpy())
                 for name, values in _contents(contents, item.categories).items()
@@ -142,13 +146,18 @@ def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
     return Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
 
 
-def coded_frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
-    """The columns of tables whose texts are in codes, one table after the other.
+def coded_frame(rows: ParquetRows) -> pd.DataFrame:
+    """The columns of a Parquet file of ratings. Texts that come often are categoricals.
 
-    Each part has codes of its own. The frame has categoricals.
+    Each row group has codes of its own.
+
+    Raises
+    ------
+    RatingsError
+        The file cannot be read.
     """
     columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
-    for part in parts:
+    for part in rows.parts(CODED):
         for name, column in zip(part.column_names, part.columns, strict=True):
             columns.setdefault(name, []).append(_compact(column))
     return pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})

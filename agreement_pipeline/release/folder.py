@@ -67,7 +67,7 @@ def frame_in(data: Mapping[str, bytes], name: str, path: Folder) -> pd.DataFrame
         The bytes are not a Parquet file.
     """
     try:
-        return coded_frame(ParquetRows(data[name]).parts(coded=True))
+        return coded_frame(ParquetRows(data[name]))
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 

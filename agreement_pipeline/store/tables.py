@@ -39,7 +39,7 @@ def table_ratings(data: bytes, source: str) -> Ratings:
     try:
         rows = ParquetRows(data)
         scale = Scale.from_mapping(json.loads(rows.schema.metadata[SCALE]))
-        return ratings_of(coded_frame(rows.parts(coded=True)), scale, source=source)
+        return ratings_of(coded_frame(rows), scale, source=source)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
