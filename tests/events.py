@@ -34,8 +34,8 @@ def record(store: Store, event: str, round_name: str, **facts: object) -> None:
 
 def sealed(store: Store, spoil: Callable[[dict], object]) -> None:
     """Change the last entry and its seal, as a person can who may write to the store."""
-    path = max((store.root / "log").iterdir())
-    seal = max((store.root / "seals").iterdir())
+    path = max((store.root / "log").glob("*.json"))
+    seal = max((store.root / "log" / "seals").iterdir())
     entry = json.loads(path.read_text())
     spoil(entry)
     path.write_text(json.dumps(entry))

@@ -7,7 +7,7 @@ from agreement_pipeline.release.withdrawal import reconcile, withdraw_versions
 def withdraw(store, round_name, reasons):
     """Withdraw every release that contains the round. True if there was one."""
     with store.locked():
-        reconcile(store)
+        reconcile(store, [round_name])
         return withdraw_versions(store, round_name, store.versions(round_name), reasons)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from agreement_pipeline.cli.grouped import Command
-from agreement_pipeline.cli.options import INPUT, output_option, store_option
+from agreement_pipeline.cli.options import INPUT, option, output_option, store_option
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.report import text_table
@@ -27,8 +27,14 @@ EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/modera
     show_default=f"the one store in {STORES}",
     help="The folder or the URL of a store.",
 )
+@option(
+    "--seal",
+    group=INPUT,
+    metavar="NAME",
+    help="The name of a seal that you kept. The log must go on from it.",
+)
 @output_option
-def history(name: str | None, store: str | None, output: str) -> int:
+def history(name: str | None, store: str | None, seal: str | None, output: str) -> int:
     """Print what was ingested, decided, released and withdrawn.
 
     The log is first checked to be whole.
@@ -37,12 +43,17 @@ def history(name: str | None, store: str | None, output: str) -> int:
     from agreement_pipeline.store import Store
 
     opened = Store(store or _only_store())
-    found = opened.history(name)
+    found = [entry for entry in opened.history() if name in (None, entry["round"])]
     if not found:
         of_round = f" of round {name!r}" if name else ""
         raise StoreError(
             f"{opened.root}: found no entry{of_round} in the log; expected at least one. "
             "Name the folder or the URL of a store with --store."
+        )
+    if seal is not None and not opened.goes_on_from(seal):
+        raise StoreError(
+            f"{opened.root}: found a log that does not go on from seal {seal}; "
+            "expected the entry that was sealed so. Restore the log from a backup."
         )
     say(as_json(found) if output == "json" else text_table(event_table(found), wrapped="why"))
     return 0

@@ -18,9 +18,16 @@ from agreement_pipeline.cli.options import (
     read_table,
     table_options,
 )
-from agreement_pipeline.cli.output import say_found
+from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.cli.parameters import FILE, OneOf
-from agreement_pipeline.estimates import SCOPE_KINDS, applicable, require_defined, survey
+from agreement_pipeline.estimates import (
+    MOST_SHOWN,
+    SCOPE_KINDS,
+    Shown,
+    applicable,
+    require_defined,
+    survey,
+)
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.report import estimate_rows
 
@@ -40,7 +47,8 @@ EXAMPLES = (
     multiple=True,
     metavar="KIND",
     show_default="all",
-    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more.",
+    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more. Without it, "
+    f"{MOST_SHOWN} raters and pairs of a larger panel are measured.",
 )
 @interval_options
 @option(
@@ -70,6 +78,9 @@ def measure(
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)
-    found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS)
+    shown = None if scope else Shown.of(ratings)
+    found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS, shown=shown)
     say_found(found, estimate_rows, output)
+    if shown and (left_out := shown.left_out()):
+        say_aside(left_out)
     return 0

@@ -19,11 +19,14 @@ from agreement_pipeline.estimates.scopes import (
     measure_ratings,
     require_defined,
     survey,
+    values_of,
 )
+from agreement_pipeline.estimates.shown import MOST_SHOWN, Shown
 from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
 
 __all__ = [
     "DETAIL_RESAMPLES",
+    "MOST_SHOWN",
     "OF_NAMES",
     "OF_ROUNDS",
     "ROUND",
@@ -32,6 +35,7 @@ __all__ = [
     "Estimate",
     "Scope",
     "ScopeKind",
+    "Shown",
     "applicable",
     "basis_of",
     "between_classifiers",
@@ -47,4 +51,5 @@ __all__ = [
     "require_defined",
     "shrunken_self_agreement",
     "survey",
+    "values_of",
 ]

@@ -3,31 +3,24 @@
 The assets, the command line, the lock and `verify` all use this module.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import combinations
 
-from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
-from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope
-from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
+from agreement_pipeline.estimates.parts import Asked, parts_of
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
+from agreement_pipeline.estimates.shown import Shown
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import LabelsByRater, Statistic, seed_of
+from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
-
-Scoped = Iterator[tuple[Scope, Callable[[], Statistic]]]
-"""Scopes, each with a function that makes its statistic.
-
-With many raters there are many scopes. A statistic is made only if its scope is asked for.
-"""
 
 
 def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
@@ -45,7 +38,7 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
     None for a measure that has values only for parts of the round.
     """
     return next(
-        (made() for scope, made in _SCOPES[registered(measure).needs](ratings) if scope == ROUND),
+        (made() for _, made in parts_of(ratings, registered(measure).needs, Asked(("round",)))),
         None,
     )
 
@@ -90,6 +83,17 @@ def measure(
     return found
 
 
+def values_of(ratings: Ratings, measure: str, kind: ScopeKind) -> dict[Scope, float]:
+    """The values of a measure on every scope of a kind, without intervals.
+
+    Scopes without a value are left out.
+    """
+    record = MEASURES[registered(measure).computed_as]
+    parts = parts_of(ratings, record.needs, Asked((kind,)))
+    points = ((scope, points_of([record], made())[0]) for scope, made in parts)
+    return {scope: float(point.found.value) for scope, point in points if point.undefined is None}
+
+
 def require_defined(scale: Scale, measure: str) -> None:
     """Refuse a measure that is not defined on the scale.
 
@@ -115,12 +119,14 @@ def measure_ratings(
     inference: Inference = DEFAULT,
     *,
     scopes: Container[str] = SCOPE_KINDS,
+    shown: Shown | None = None,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every scope, or on the kinds of scope named.
 
     The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
     expensive measure is estimated on the round alone. An estimate of a rater or a pair is about
-    these raters, so its interval is never one for raters at large.
+    these raters, so its interval is never one for raters at large. With `shown`, only some raters
+    and pairs are measured.
     """
     records = [
         record
@@ -129,17 +135,12 @@ def measure_ratings(
     ]
     at_large = inference.interval_method.population == "raters at large"
     for needs in dict.fromkeys(record.needs for record in records):
-        for scope, made in (_of_named_counts if at_large and needs == "counts" else _SCOPES[needs])(
-            ratings
-        ):
+        of_needs = [record for record in records if record.needs == needs]
+        for scope, made in parts_of(ratings, needs, Asked(scopes, shown, named=at_large)):
             named = at_large and scope.kind in NAMED
             of_scope = replace(inference, method=DEFAULT_METHOD) if named else inference
-            group = [
-                record.name
-                for record in records
-                if record.needs == needs and (scope == ROUND or not record.expensive)
-            ]
-            if group and (scope.kind in scopes or (scope == ROUND and "category" in scopes)):
+            group = [each.name for each in of_needs if scope == ROUND or not each.expensive]
+            if group:
                 statistic = made()
                 seeded = replace(of_scope, seed=seed_of(statistic))
                 found = estimate_each(group, statistic, seeded, scope=scope)
@@ -162,114 +163,21 @@ def survey(
     *,
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
+    shown: Shown | None = None,
 ) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
     Single raters, pairs and the round without a rater are details. There are many of them, so their
     estimates use fewer resamples, and limits for a round that is judged once. But if a policy has
-    rules on a kind of scope, name it in `judged`: its estimates are then those of `assess`.
+    rules on a kind of scope, name it in `judged`: its estimates are then those of `assess`. With
+    too many raters to look at, `shown` says which of them are measured.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     details = [kind for kind in asked if kind in DETAILS and kind not in judged]
     others = [kind for kind in asked if kind not in details]
-    whole = measure_ratings(ratings, measures, inference, scopes=others)
+    whole = measure_ratings(ratings, measures, inference, scopes=others, shown=shown)
     once = replace(inference, always_valid_at=None)
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
-    parts = measure_ratings(ratings, measures, replace(once, n_resamples=fewer), scopes=details)
+    once = replace(once, n_resamples=fewer)
+    parts = measure_ratings(ratings, measures, once, scopes=details, shown=shown)
     return Table((*whole, *parts))
-
-
-def _of_counts(ratings: Ratings) -> Scoped:
-    if ratings.scale.continuous:
-        yield from _of_values(ratings)
-        return
-    engine = engine_for(ratings)
-    yield ROUND, partial(engine.counts, ratings)
-    labels = engine.labels(ratings)
-    for rater in sorted(labels.raters) if labels.n_raters > 2 else ():
-        yield Scope("without", rater), partial(_counts_without, labels, rater)
-
-
-def _of_named_counts(ratings: Ratings) -> Scoped:
-    """Counts with the raters' names, which methods for raters at large need."""
-    if ratings.scale.continuous:
-        yield from _of_values(ratings)
-        return
-    labels = engine_for(ratings).labels(ratings)
-    yield ROUND, partial(_itself, labels)
-    for rater in sorted(labels.raters) if labels.n_raters > 2 else ():
-        yield Scope("without", rater), partial(labels.without, rater)
-
-
-def _of_values(ratings: Ratings) -> Scoped:
-    numbers = engine_for(ratings).numbers(ratings)
-    yield ROUND, partial(_itself, numbers)
-    for rater in sorted(numbers.raters) if numbers.n_raters > 2 else ():
-        yield Scope("without", rater), partial(numbers.without, rater)
-
-
-def _of_patterns(ratings: Ratings) -> Scoped:
-    labels = engine_for(ratings).labels(ratings)
-    yield ROUND, partial(_itself, labels)
-    for pair in sorted(combinations(labels.raters, 2), key=sorted):
-        yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
-
-
-def _of_panel(ratings: Ratings) -> Scoped:
-    for classifier in ratings.classifiers:
-        yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
-    everybody = engine_for(ratings).by_rater(ratings)
-    for rater in sorted(everybody.raters) if everybody.n_raters > 2 else ():
-        yield Scope("rater", rater), partial(everybody.against, rater)
-
-
-def _of_groups(ratings: Ratings) -> Scoped:
-    if ratings.classifiers:
-        yield ROUND, partial(_in_groups, ratings)
-
-
-def _of_replicates(ratings: Ratings) -> Scoped:
-    replicates = engine_for(ratings).replicates(ratings)
-    yield ROUND, partial(_itself, replicates)
-    for rater in sorted(replicates.raters):
-        yield Scope("rater", rater), partial(replicates.of, rater)
-
-
-def _of_confidence(ratings: Ratings) -> Scoped:
-    confident = engine_for(ratings).confident_labels(ratings)
-    yield ROUND, partial(_itself, confident)
-    for pair in sorted(combinations(confident.raters, 2), key=sorted):
-        yield Scope.of_pair(*pair), partial(confident.only, pair)
-
-
-def _beside(ratings: Ratings, classifier: str) -> Statistic:
-    return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
-
-
-def _in_groups(ratings: Ratings) -> Statistic:
-    engine = engine_for(ratings)
-    classifiers = engine.classifiers(ratings)
-    return engine.labels(ratings, classifiers).in_groups(classifiers)
-
-
-def _counts_without(labels: LabelsByRater, rater: str) -> Statistic:
-    return labels.without(rater).counts().merged()
-
-
-def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
-    return labels.only(pair).merged()
-
-
-def _itself(statistic: Statistic) -> Statistic:
-    return statistic
-
-
-_SCOPES = {
-    "counts": _of_counts,
-    "patterns": _of_patterns,
-    "panel": _of_panel,
-    "groups": _of_groups,
-    "replicates": _of_replicates,
-    "values": _of_values,
-    "confidence": _of_confidence,
-}

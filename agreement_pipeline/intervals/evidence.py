@@ -21,6 +21,7 @@ from agreement_pipeline.statistics import (
 N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
+MOST_PRODUCTS = 10_000_000_000
 
 T = TypeVar("T")
 
@@ -166,9 +167,13 @@ def affordable(record: Measure, statistic: Statistic) -> int:
     """How many resamples a measure may use: fewer if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
-    return max(
-        N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // max(1, int(statistic.weights.shape[-1]))
-    )
+    rows = max(1, int(statistic.weights.shape[-1]))
+    most = max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // rows)
+    if not record.by_pair:
+        return most
+    raters = len(statistic.raters or ())
+    pairs = max(1, raters * (raters - 1) // 2)
+    return min(most, max(N_RESAMPLES_OF_EXPENSIVE, MOST_PRODUCTS // (rows * pairs)))
 
 
 def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:

@@ -5,7 +5,14 @@ from pkgutil import iter_modules
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM
-from agreement_pipeline.measures.registry import MEASURES, Condition, Measure, Question, register
+from agreement_pipeline.measures.registry import (
+    MEASURES,
+    Condition,
+    Measure,
+    Needs,
+    Question,
+    register,
+)
 
 # Families register in the order of their names. Any import of a family above would change it.
 for _module in iter_modules(__path__):
@@ -25,6 +32,7 @@ __all__ = [
     "Coefficient",
     "Condition",
     "Measure",
+    "Needs",
     "Question",
     "alternative_annotator_test",
     "disagreement_of_items",

@@ -79,7 +79,7 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
-    duels = _duels(panel)
+    duels = panel.kept(_duels)
     rho_j = ratio(panel.weights @ (duels.held & duels.classifier), panel.weights @ duels.held)
     met = ~np.isnan(rho_j)
     rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
@@ -215,7 +215,7 @@ def alternative_annotator_test(
         return AlternativeAnnotatorTest(
             None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS
         )
-    duels = _duels(panel)
+    duels = panel.kept(_duels)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = _rejected_up_to(tested, false_discovery_rate)

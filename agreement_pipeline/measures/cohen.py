@@ -11,6 +11,7 @@ Light's kappa extends Cohen's to a panel, pair by pair.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agreement_pipeline.measures._agreement import (
     disagreement_of_two_raters,
@@ -125,8 +126,9 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     """
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
-    rated = (patterns.codes[seen] >= 0).astype(float)
-    gave = [patterns.indicators[seen, :, k] for k in range(len(patterns.scale.names))]
+    codes = patterns.codes[seen]
+    rated = (codes >= 0).astype(float)
+    gave = ((codes == k).astype(float) for k in range(len(patterns.scale.names)))
     return (rated.T @ rated)[pairs], np.array([(x.T @ x)[pairs] for x in gave])
 
 
@@ -145,6 +147,7 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
         ),
     ),
     levels={"nominal", "ordinal"},
+    by_pair=True,
     convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
     source="Light, R. J. (1971), doi:10.1037/h0031643",
 )
@@ -196,19 +199,40 @@ def _blocks(pairs: int, cells: int) -> list[slice]:
 
 def _sums_over_pairs(patterns: LabelsByRater, v: Array, one: Codes, other: Codes) -> Array:
     """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
-    a, b = patterns.codes[:, one], patterns.codes[:, other]
-    agreed = patterns.weights @ ((a == b) & (a >= 0))
-    apart = patterns.weights @ ((a != b) & (a >= 0) & (b >= 0))
-    p_o = ratio(agreed, agreed + apart)
-    p_e = (v[..., one, :] * v[..., other, :]).sum(-1)
-    varied = (apart > 0).all() or (apart > 0) | _two_agreed_on(patterns, a, b)
+    columns = patterns.kept(_columns)
+    a, b = columns[one].T, columns[other].T
+    both = (a >= 0) & (b >= 0)
+    p_o = ratio(patterns.weights @ ((a == b) & both), _held(patterns.weights, both))
+    p_e = (np.take(v, one, -2) * np.take(v, other, -2)).sum(-1)
+    differ = _seen((a != b) & both, patterns.weights)
+    varied = differ.all() or differ | _two_agreed_on(patterns, a, b)
     kappa = np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan)
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
 
-def _two_agreed_on(patterns: LabelsByRater, a: Codes, b: Codes) -> Array:
+def _columns(patterns: LabelsByRater) -> Codes:
+    """The codes, a rater after the other in memory, in the smallest numbers that hold them."""
+    least = np.min_scalar_type(-len(patterns.scale.names))
+    return np.ascontiguousarray(patterns.codes.T, dtype=least)
+
+
+def _held(weights: Array, rows: NDArray[np.bool_]) -> Array:
+    """The weight of some rows for each pair, shape (..., pairs), or (..., 1) if it is of all."""
+    return weights.sum(-1)[..., None] if rows.all() else weights @ rows
+
+
+def _seen(rows: NDArray[np.bool_], weights: Array) -> NDArray[np.bool_]:
+    """True where some of a pair's rows have weight, shape (..., pairs).
+
+    The shape is (pairs,) if every pair has a row that has weight in all resamples.
+    """
+    always = rows[(weights > 0).reshape(-1, len(rows)).all(0)].any(0)
+    return np.asarray(always if always.all() else weights @ rows > 0)
+
+
+def _two_agreed_on(patterns: LabelsByRater, a: Codes, b: Codes) -> NDArray[np.bool_]:
     """True for pairs that agree on two or more different categories, shape (..., pairs)."""
-    return np.asarray(
-        sum(patterns.weights @ ((a == k) & (b == k)) > 0 for k in range(len(patterns.scale.names)))
-        >= 2
+    agreed = (
+        _seen((a == k) & (b == k), patterns.weights) for k in range(len(patterns.scale.names))
     )
+    return np.asarray(sum(each.astype(int) for each in agreed) >= 2)

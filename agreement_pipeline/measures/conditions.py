@@ -104,14 +104,16 @@ def _labelled(panel: LabelsByRater | NumbersByRater, least: int) -> np.ndarray:
 
 
 def _panel_one_category(panel: LabelsByRater | NumbersByRater) -> bool:
-    return len(np.unique(_labelled(panel, 2), axis=0)) == 1
+    return _all_alike(_labelled(panel, 2))
 
 
 def _all_one_category(panel: LabelsByRater | NumbersByRater) -> bool:
-    return (
-        len(np.unique(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]), axis=0))
-        == 1
-    )
+    return _all_alike(np.concatenate([_labelled(panel, 1), panel.labels[_met(panel, 1)]]))
+
+
+def _all_alike(ratings: np.ndarray) -> bool:
+    """True if there is a rating and all are the same."""
+    return bool(len(ratings)) and bool((ratings == ratings[0]).all())
 
 
 def _no_replicates(replicates: ReplicatedLabels) -> bool:

@@ -199,20 +199,17 @@ def _features(panel: LabelsByRater) -> Array:
     - 1 for the category that the classifier gave, and
     - 1 for the category that each rater gave.
     """
-    counts = panel.panel.counts()
-    c, m = counts.counts, counts.sizes
+    counts, codes = panel.panel.counts(), panel.panel.codes
+    c, m, k = counts.counts, counts.sizes, counts.counts.shape[1]
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
-    given = panel.panel.indicators.reshape(len(m), c.shape[1] * panel.panel.n_raters)
-    found = np.column_stack(
-        [
-            np.ones(len(m)),
-            (agreed * panel.label_indicators).sum(1),
-            agreed.max(1),
-            panel.label_indicators,
-            given,
-        ]
-    )
-    return found * (panel.labelled & counts.pairable)[:, None]
+    found = np.empty((len(m), 3 + k + codes.shape[1] * k))
+    found[:, 0] = 1
+    found[:, 1] = (agreed * panel.label_indicators).sum(1)
+    found[:, 2] = agreed.max(1)
+    found[:, 3 : 3 + k] = panel.label_indicators
+    found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), -1)
+    found[~(panel.labelled & counts.pairable)] = 0
+    return found
 
 
 def _shah_parts(panel: LabelsByRater) -> tuple[Array, Array, Array]:

@@ -146,6 +146,9 @@ class Measure:
         True if only items rated by every rater are used.
     expensive
         True if it takes more than linear time. Its interval then comes from few resamples.
+    by_pair
+        True if it computes a value for each pair of raters. Where there are many pairs, its
+        interval comes from fewer resamples.
     raters_left_out
         From a statistic to the names of the raters that the measure cannot use. Their replicates or
         their confidence are missing, or show nothing.
@@ -181,6 +184,7 @@ class Measure:
     continuous: bool = False
     crossed: bool = False
     expensive: bool = False
+    by_pair: bool = False
     weighting: Weighting | None = None
     split: Callable[..., tuple[int, int]] | None = None
     alias_of: str | None = None
@@ -233,6 +237,7 @@ class Fields(TypedDict, total=False):
     continuous: bool
     crossed: bool
     expensive: bool
+    by_pair: bool
     split: Callable[..., tuple[int, int]]
     raters_left_out: Callable[[Any], tuple[str, ...]]
     rests_on: RestsOn

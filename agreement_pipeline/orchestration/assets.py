@@ -8,7 +8,7 @@ from functools import partial
 
 import dagster as dg
 
-from agreement_pipeline.estimates import applicable, survey
+from agreement_pipeline.estimates import Shown, applicable, survey
 from agreement_pipeline.measures import MEASURES, Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import (
@@ -172,11 +172,12 @@ def _agreement(project: Project, round_name: str, name: str, question: Question)
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
-    found = list(survey(ratings, measures, policy.inference, judged=judged))
+    shown = Shown.of(ratings)
+    found = list(survey(ratings, measures, policy.inference, judged=judged, shown=shown))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         check_results=list(checks.defined_results(key_of(project, name), measures, found)),
-        metadata=rendered(details(question, ratings, policy, found)),
+        metadata=rendered(details(question, ratings, policy, found, shown)),
     )
 
 

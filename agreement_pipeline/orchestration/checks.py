@@ -15,8 +15,9 @@ from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     finding_metadata,
-    frame_table,
+    first_of,
     number,
+    table,
 )
 from agreement_pipeline.policy import Decision, Policy, Verdict
 from agreement_pipeline.report import headlines, not_admitted, verdict_rows, why_undefined
@@ -128,8 +129,8 @@ def policy_results(
                 verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts
             ),
             severity=dg.AssetCheckSeverity.WARN,
-            description="; ".join(verdict.reason for verdict in verdicts),
-            metadata={"verdicts": frame_table(verdict_rows(verdicts)), **_numbers(verdicts)},
+            description="; ".join(first_of([verdict.reason for verdict in verdicts])),
+            metadata={**table("verdicts", verdict_rows(verdicts)), **_numbers(verdicts)},
         )
 
 

@@ -1,7 +1,7 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -17,13 +17,15 @@ MAX_ROWS = 100
 
 def rendered(section: Section) -> dict[str, Any]:
     """A section as metadata. Names without content are left out."""
-    shown = {name: _content(name, found) for name, found in section.items()}
+    shown: dict[str, Any] = {}
+    for name, found in section.items():
+        shown |= (
+            table(name, found) if isinstance(found, pd.DataFrame) else {name: _content(name, found)}
+        )
     return {name: content for name, content in shown.items() if content is not None}
 
 
 def _content(name: str, found: Content) -> Any:
-    if isinstance(found, pd.DataFrame):
-        return frame_table(found)
     if callable(found):
         return _plot(name, found)
     return number(found) if isinstance(found, float) else found
@@ -45,13 +47,13 @@ def _plot(name: str, draw: Plot) -> Any:
 
 def decision_metadata(decision: Decision) -> dict[str, Any]:
     """The decision with its reasons and verdicts, and the digests of its inputs."""
-    reasons = "\n".join(f"- {markdown_text(reason)}" for reason in decision.reasons)
+    reasons = "\n".join(f"- {markdown_text(reason)}" for reason in first_of(decision.reasons))
     waivers = "; ".join(map(str, decision.waived))
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "reason_codes": ", ".join(decision.codes),
         "reasons": dg.MetadataValue.md(reasons),
-        "verdicts": frame_table(verdict_rows(decision.verdicts)),
+        **table("verdicts", verdict_rows(decision.verdicts)),
         **({"waivers": waivers} if waivers else {}),
         "manner": decision.manner,
         "ratings_digest": decision.ratings_digest,
@@ -67,6 +69,21 @@ def finding_metadata(finding: Finding) -> dict[str, Any]:
         for name, value in finding.observed
     }
     return {"found": finding.description, **observed}
+
+
+def first_of(said: Sequence[str]) -> list[str]:
+    """The first hundred of several texts, and how many more there are."""
+    more = len(said) - MAX_ROWS
+    return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """A frame as a table under its name. If it is long, a text says how many rows are shown."""
+    shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
+    return {
+        name: frame_table(frame),
+        **({f"{name}_left_out": shown} if len(frame) > MAX_ROWS else {}),
+    }
 
 
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:

@@ -49,7 +49,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         seen = json.loads(context.cursor or "{}")
         try:
             arrivals = look(
-                project.due(), seen, settle_seconds=project.settings.settle_seconds, now=time.time()
+                project.due(seen), settle_seconds=project.settings.settle_seconds, now=time.time()
             )
         except AgreementError as error:
             return dg.SkipReason(str(error))
@@ -64,14 +64,15 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
 
 
 def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) -> dg.SensorResult:
-    requests = [
-        dg.RunRequest(
-            run_key=_run_key(project, each),
-            partition_key=each.round,
-            tags={"agreement_pipeline/original": each.digest[:12]},
-        )
-        for each in ready
-    ]
+    with project.store.reading():
+        requests = [
+            dg.RunRequest(
+                run_key=_run_key(project, each),
+                partition_key=each.round,
+                tags={"agreement_pipeline/original": each.digest[:12]},
+            )
+            for each in ready
+        ]
     added = partitions_of(project).build_add_request([each.round for each in ready])
     cursor = {**seen, **{each.round: each.digest for each in ready}}
     return dg.SensorResult(
@@ -91,14 +92,10 @@ def _nothing_in(project: Project) -> str:
     )
 
 
-def look(
-    deliveries: Iterable[Delivery], seen: Mapping[str, str], *, settle_seconds: float, now: float
-) -> Arrivals:
-    """Sort the deliveries that were not `seen`: ready, still being written, or refused by name."""
+def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -> Arrivals:
+    """Sort the deliveries: ready, still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
-        if seen.get(delivery.round) == delivery.digest:
-            continue
         if _unsettled(delivery.path, settle_seconds, now):
             unsettled.append(
                 f"{delivery.path.name}: found a file that is still being written; expected a file "

@@ -9,7 +9,9 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
 
     A round is earlier if its name sorts before `round_name`.
     """
-    names = [name for name in store.rounds() if name < round_name]
+    with store.reading():
+        names = [name for name in store.rounds() if name < round_name]
+        earlier = [store.ratings(name) for name in names]
     if not names:
         return ratings
-    return ratings.after([store.ratings(name) for name in names])
+    return ratings.after(earlier)

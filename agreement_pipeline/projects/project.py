@@ -1,8 +1,10 @@
 """An annotation project: the steps from its inbox to its store."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError
@@ -16,9 +18,9 @@ from agreement_pipeline.projects.configs import (
 )
 from agreement_pipeline.projects.deliveries import (
     Delivery,
-    deliveries_in,
-    is_decided,
+    Inbox,
     times_arrived,
+    undecided,
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -53,6 +55,10 @@ class Project:
     def inbox(self) -> Path:
         """Where its rounds arrive."""
         return self.root / self.settings.inbox
+
+    @cached_property
+    def _inbox(self) -> Inbox:
+        return Inbox(self.inbox, self.settings)
 
     @cached_property
     def store(self) -> Store:
@@ -95,12 +101,17 @@ class Project:
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
-        return deliveries_in(self.inbox, self.settings)
+        return self._inbox.deliveries()
 
-    def due(self) -> tuple[Delivery, ...]:
-        """The rounds in the inbox whose delivered bytes are not yet decided."""
+    def due(self, asked: Mapping[str, str] = MappingProxyType({})) -> tuple[Delivery, ...]:
+        """The rounds in the inbox whose delivered bytes are not yet decided.
+
+        Rounds that were `asked` for with the same digest are left out.
+        """
         found = self.deliveries().values()
-        return tuple(delivery for delivery in found if not is_decided(delivery, self.store))
+        return undecided(
+            (each for each in found if asked.get(each.round) != each.digest), self.store
+        )
 
     def times_arrived(self, round_name: str) -> int:
         """How often a round has come, each time with other bytes than the time before."""
@@ -114,13 +125,13 @@ class Project:
         RatingsError
             The round is not in the inbox, or is not what it must be.
         """
-        deliveries = self.deliveries()
-        if check_round_name(round_name) not in deliveries:
+        delivery = self._inbox.delivery(check_round_name(round_name))
+        if delivery is None:
             raise RatingsError(
-                f"{self.inbox}: found no round {round_name!r} among {listed(deliveries)}; "
+                f"{self.inbox}: found no round {round_name!r} among {listed(self.deliveries())}; "
                 "expected a delivered round. Put its file into the inbox."
             )
-        return deliveries[round_name], self._read(deliveries[round_name])
+        return delivery, self._read(delivery)
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         """Keep a delivered round in the store, unless its file has changed since it was found."""

@@ -1,6 +1,6 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -8,8 +8,8 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers, assess, for_round
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.release.withdrawal import reconcile, withdraw_versions
-from agreement_pipeline.store import RoundVersion, Store
+from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
+from agreement_pipeline.store import DECIDING, RoundVersion, Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +45,30 @@ class Judged:
     decision: Decision
 
 
-def decide(store: Store, rounds: Sequence[str], terms: Terms) -> tuple[list[Judged], bool]:
+def decide(
+    store: Store, rounds: Sequence[str], terms: Terms, *, checked_later: bool = False
+) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    A release is withdrawn if it contains a version of a round that is held now.
+    A release is withdrawn if it contains a version of a round that is held now. If the caller
+    checks later that nothing changed meanwhile, nothing is locked for decisions that the log
+    has already.
 
     Returns
     -------
     (list of Judged, bool)
         The decisions. True if a release was withdrawn.
     """
-    judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
-    former = {
-        version: _held_since(store, version, terms) for version in _released_before(store, judged)
-    }
+    with store.reading():
+        judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
+        former = {
+            version: _held_since(store, version, terms)
+            for version in _released_before(store, judged)
+        }
+        if checked_later and _is_recorded(store, judged, former):
+            return judged, False
     with store.locked():
-        reconcile(store)
+        reconcile(store, rounds)
         refuse_replaced(store, judged)
         _refuse_released(store, judged, former)
         for each in judged:
@@ -78,6 +86,15 @@ def decide(store: Store, rounds: Sequence[str], terms: Terms) -> tuple[list[Judg
             if not each.decision.admitted
         ]
     return judged, any(outdated + held)
+
+
+def is_last_decision(store: Store, judged: Judged) -> bool:
+    """True if the last decision on the round rests on the same facts."""
+    decided = [
+        entry for entry in store.history(judged.version.round) if entry["event"] == "decided"
+    ]
+    decision = judged.decision.to_mapping()
+    return bool(decided) and all(decided[-1][name] == decision[name] for name in DECIDING)
 
 
 def refuse_replaced(store: Store, judged: Iterable[Judged]) -> None:
@@ -104,17 +121,30 @@ def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     )
 
 
+def _is_recorded(
+    store: Store, judged: Sequence[Judged], former: Mapping[RoundVersion, Sequence[str]]
+) -> bool:
+    """True if the log and the releases already say all that follows from the decisions."""
+    rounds = [each.version.round for each in judged]
+    return (
+        all(each.decision.admitted and is_last_decision(store, each) for each in judged)
+        and not any(former.values())
+        and agrees(store, rounds)
+    )
+
+
 def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
     """The former versions of the rounds in releases in force, one for each digest."""
-    released = {found for entry in store.in_force() for found in entry["rounds"].items()} - {
-        (each.version.round, each.version.ratings_digest) for each in judged
-    }
-    former = {
-        (version.round, version.ratings_digest): version
-        for each in judged
-        for version in store.versions(each.version.round)
-    }
-    return [version for known, version in former.items() if known in released]
+    found: dict[tuple[str, str], RoundVersion] = {}
+    for each in judged:
+        name, present = each.version.round, each.version.ratings_digest
+        released = {
+            entry["rounds"][name] for entry in store.in_force(store.releases_with(name))
+        } - {present}
+        for version in store.versions(name) if released else ():
+            if version.ratings_digest in released:
+                found[name, version.ratings_digest] = version
+    return list(found.values())
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:

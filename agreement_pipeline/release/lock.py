@@ -11,12 +11,19 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Decision, Policy, Waiver
 from agreement_pipeline.release.contents import MANIFEST, contents
-from agreement_pipeline.release.deciding import Judged, Terms, decide, refuse_replaced, today
+from agreement_pipeline.release.deciding import (
+    Judged,
+    Terms,
+    decide,
+    is_last_decision,
+    refuse_replaced,
+    today,
+)
 from agreement_pipeline.release.members import Member, gold_in
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.places import places, version_of
 from agreement_pipeline.release.proof import Release, prove
-from agreement_pipeline.store import DECIDING, Store, check_round_name
+from agreement_pipeline.store import Store, check_round_name
 
 
 def release_round(
@@ -130,7 +137,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
             f"release {name}: found no round; expected at least one admitted round. "
             "Release it when a round is admitted."
         )
-    judged, _ = decide(store, rounds, terms)
+    judged, _ = decide(store, rounds, terms, checked_later=True)
     _refuse_held(judged)
     gold = gold_in(each.ratings for each in judged)
     members = [_member(store, each, terms, gold) for each in judged]
@@ -190,11 +197,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
 
 def _refuse_redecided(store: Store, judged: Iterable[Judged]) -> None:
     for each in judged:
-        last = [
-            entry for entry in store.history(each.version.round) if entry["event"] == "decided"
-        ][-1]
-        decision = each.decision.to_mapping()
-        if any(last[name] != decision[name] for name in DECIDING):
+        if not is_last_decision(store, each):
             raise StoreError(
                 f"round {each.version.round}: found another decision, taken meanwhile; "
                 "expected the decision that the release rests on. Release it again."
@@ -208,7 +211,8 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
     killed in between leaves an entry without files. The next run writes the files.
     """
     fitting = (
-        _at(store, called, ready, data) for called in places(store, name, ready.path.name, data)
+        _at(store, called, standing, ready, data)
+        for called, standing in places(store, name, ready.path.name, data)
     )
     release = next(found for found in fitting if found)
     called = f"{name}/{release.path.name}"
@@ -231,12 +235,18 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
     return release
 
 
-def _at(store: Store, called: str, ready: Release, data: Mapping[str, bytes]) -> Release | None:
-    """The release for a place: the new one, or the one that is already there.
+def _at(
+    store: Store,
+    called: str,
+    standing: Mapping[str, bytes],
+    ready: Release,
+    data: Mapping[str, bytes],
+) -> Release | None:
+    """The release for a place: the new one, or the one that is already standing there.
 
     None if the place has a release in the words of another version.
     """
-    path, standing = store.root / "releases" / called, store.storage.contents(f"releases/{called}")
+    path = store.root / "releases" / called
     if MANIFEST not in standing or standing == data:
         return replace(ready, path=path)
     try:
@@ -255,7 +265,9 @@ def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:
     Some facts in a release do not follow from its annotations. Only the log can confirm them.
     """
     if release.manifest_digest not in {
-        entry["manifest_digest"] for entry in store.in_force() if entry["release"] == called
+        entry["manifest_digest"]
+        for entry in store.in_force(store.releases_with(release.rounds[0]))
+        if entry["release"] == called
     }:
         raise ReleaseInvalidError(
             f"{release.path}: found a release that the log of {store.root} did not let out; "

@@ -25,15 +25,19 @@ def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
     return f"{content[:12]}-{policy.digest[:12]}"
 
 
-def places(store: Store, name: str, version: str, data: Mapping[str, bytes]) -> Iterator[str]:
-    """The folders of a version that are free, or hold this release in force, in order."""
-    names = (f"{name}/{version if number == 1 else f'{version}-{number}'}" for number in count(1))
-    return (
-        called
-        for called in names
-        if called not in store.withdrawn()
-        and not _another(store.storage.contents(f"releases/{called}"), data)
-    )
+def places(
+    store: Store, name: str, version: str, data: Mapping[str, bytes]
+) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The folders of a version that are free, or hold this release in force, in order.
+
+    Each comes with the files that stand there.
+    """
+    for number in count(1):
+        called = f"{name}/{version if number == 1 else f'{version}-{number}'}"
+        if called not in store.withdrawn([called]):
+            standing = store.storage.contents(f"releases/{called}")
+            if not _another(standing, data):
+                yield called, standing
 
 
 def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:

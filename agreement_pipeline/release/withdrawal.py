@@ -30,8 +30,8 @@ def withdraw_versions(
     found = list(
         dict.fromkeys(
             entry["release"]
-            for entry in store.in_force()
-            if entry["rounds"].get(round_name) in digests
+            for entry in store.in_force(store.releases_with(round_name))
+            if entry["rounds"][round_name] in digests
         )
     )
     said = _without_names(store, versions, reasons) if found else []
@@ -42,20 +42,37 @@ def withdraw_versions(
     return bool(found)
 
 
-def reconcile(store: Store) -> None:
-    """Make the notices and the log agree. Call only while the store is locked.
+def reconcile(store: Store, rounds: Iterable[str]) -> None:
+    """Make the notices and the log agree on the releases with these rounds.
 
     A notice that the log does not have gets its log entry. A removed notice that the log has
-    is written again.
+    is written again. Call only while the store is locked.
     """
-    there = set(store.storage.names("releases"))
-    for entry in store.in_force():
-        if f"{entry['release']}/{WITHDRAWN}" in there:
+    for entry, withdrawal in _disagreeing(store, rounds):
+        if withdrawal is None:
             round_name, reasons = _noticed(store, entry)
             store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
-    for called, entry in store.withdrawn().items():
-        if f"{called}/{WITHDRAWN}" not in there:
-            _notice(store, called, entry["round"], [IN_THE_LOG], entry["time"])
+        else:
+            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+
+
+def agrees(store: Store, rounds: Iterable[str]) -> bool:
+    """True if the notices and the log agree on the releases with these rounds."""
+    return not _disagreeing(store, rounds)
+
+
+def _disagreeing(
+    store: Store, rounds: Iterable[str]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
+    released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
+    withdrawn = store.withdrawn(list(released))
+    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
+    return [
+        (entry, withdrawn.get(called))
+        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
+        if (notice is None) == (called in withdrawn)
+    ]
 
 
 def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -17,7 +17,9 @@ from agreement_pipeline.report.standing_in import standing_in
 from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.themselves_and_others import themselves_and_others
 
-DETAILS: Mapping[Question, Mapping[str, Callable[[Ratings, Policy], pd.DataFrame | None]]] = {
+Detail = Callable[[Ratings, Policy, Shown | None], pd.DataFrame | None]
+
+DETAILS: Mapping[Question, Mapping[str, Detail]] = {
     "inter-rater": {},
     "intra-rater": {
         "themselves_and_others": themselves_and_others,
@@ -28,14 +30,20 @@ DETAILS: Mapping[Question, Mapping[str, Callable[[Ratings, Policy], pd.DataFrame
 
 
 def details(
-    question: Question, ratings: Ratings, policy: Policy, estimates: Sequence[Estimate]
+    question: Question,
+    ratings: Ratings,
+    policy: Policy,
+    estimates: Sequence[Estimate],
+    shown: Shown | None = None,
 ) -> Section:
     """The plot, the tables and the headline numbers of one question.
 
-    None stands for a table that the ratings do not allow.
+    None stands for a table that the ratings do not allow. With `shown`, some raters and pairs are
+    shown, and `left_out` says of how many.
     """
-    tables = {name: table(ratings, policy) for name, table in DETAILS[question].items()}
+    tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
+        "left_out": None if shown is None else shown.left_out(),
         "intervals": partial(interval_figure, estimates),
         **tables,
         "estimates": estimate_rows(estimates),

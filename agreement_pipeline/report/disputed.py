@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates import MOST_SHOWN
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import Ratings, consensus
 from agreement_pipeline.report.section import Section
@@ -17,10 +18,14 @@ def disputed(ratings: Ratings) -> Section:
     """How many items are disputed, how many of them are ties, and the most disputed ones."""
     rows = disputed_rows(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
+    raters = [name for name in ratings.raters if name in rows]
     return {
         "disputed_items": len(rows),
         "ties": ties,
-        "most_disputed": _in_words(rows.head(MOST)),
+        "raters_left_out": None
+        if len(raters) <= MOST_SHOWN
+        else f"the labels of {MOST_SHOWN} of {len(raters)} raters are shown",
+        "most_disputed": _in_words(rows.head(MOST).drop(columns=raters[MOST_SHOWN:])),
     }
 
 

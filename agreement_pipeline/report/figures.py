@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTTED = ("round", "classifier", "rater", "without")
+ROUNDS_SHOWN = 100
 INK, GOOD, BAD, LINE = "#23395b", "#2a7f62", "#b3392f", "#8d99ae"
 
 
@@ -52,13 +53,17 @@ def interval_figure(estimates: Sequence[Estimate]) -> str | None:
 def history_figure(rounds: pd.DataFrame) -> str | None:
     """The first measure that can hold a release, by round, with its interval.
 
-    The colour says if the round was admitted. None if no round has a value.
+    The colour says if the round was admitted. Of many rounds, the last 100 are shown. None if
+    no round has a value.
     """
-    shown = rounds.drop_duplicates("round")
-    shown = shown[shown["value"].notna()].reset_index(drop=True)
+    known = rounds.drop_duplicates("round")
+    known = known[known["value"].notna()]
+    shown = known.tail(ROUNDS_SHOWN)
     if shown.empty:
         return None
     figure, axes = _canvas(height=3.2)
+    if len(shown) < len(known):
+        axes.set_xlabel(f"the last {len(shown)} of {len(known)} rounds", fontsize=9)
     for place, row in enumerate(shown.to_dict("records")):
         colour = GOOD if str(row["decision"]).startswith("admitted") else BAD
         low, high = (None if np.isnan(row[limit]) else row[limit] for limit in ("low", "high"))

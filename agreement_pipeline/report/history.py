@@ -30,20 +30,20 @@ def round_table(store: "Store", due: Collection[str] = ()) -> pd.DataFrame:
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*.
       The decision on its earlier bytes stays in the table.
     """
-    history, released = store.history(), {entry["round"] for entry in store.in_force()}
-    by_round = {
-        name: [entry for entry in history if entry["round"] == name] for name in store.rounds()
-    }
+    with store.reading():
+        history, in_force = store.history(), store.in_force()
+    released = {entry["round"] for entry in in_force}
+    entered: dict[str, list[dict[str, Any]]] = {}
+    for entry in history:
+        entered.setdefault(entry["round"], []).append(entry)
+    by_round = {name: entered[name] for name in _ingested(history)}
     rows = [
         row
         for name, entries in by_round.items()
         for row in _rows(name, entries, _release(entries, name in released))
     ]
-    waiting = [
-        name
-        for name in due
-        if not any(row["round"] == name and row["decision"] == "pending" for row in rows)
-    ]
+    pending = {row["round"] for row in rows if row["decision"] == "pending"}
+    waiting = [name for name in due if name not in pending]
     rows += [
         _undecided(
             name, NOT_JUDGED, _release(by_round.get(name, ()), name in released), WHY_NOT_JUDGED
@@ -123,14 +123,11 @@ def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
     """The rounds whose latest decision admits them. A release judges each of them again."""
+    history = store.history()
     decisions = {
-        entry["round"]: entry["decision"]
-        for entry in store.history()
-        if entry["event"] == "decided"
+        entry["round"]: entry["decision"] for entry in history if entry["event"] == "decided"
     }
-    return tuple(
-        round_name for round_name in store.rounds() if decisions.get(round_name) == "admitted"
-    )
+    return tuple(name for name in _ingested(history) if decisions.get(name) == "admitted")
 
 
 def decision_word(decision: str, tentative: bool) -> str:
@@ -140,6 +137,10 @@ def decision_word(decision: str, tentative: bool) -> str:
     ('admitted (tentative)', 'held')
     """
     return "admitted (tentative)" if tentative else decision
+
+
+def _ingested(history: Iterable[Mapping[str, Any]]) -> list[str]:
+    return sorted({entry["round"] for entry in history if entry["event"] == "ingested"})
 
 
 def _not_judged(rounds: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
-from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.estimates import Estimate, Shown, values_of
 from agreement_pipeline.measures import AlternativeAnnotatorTest, alternative_annotator_test
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings, Scale
@@ -29,10 +29,13 @@ COLUMNS = (
 )
 
 
-def standing_in(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
+def standing_in(
+    ratings: Ratings, policy: Policy, _shown: Shown | None = None
+) -> pd.DataFrame | None:
     """A row for each classifier, as in `standing_rows`.
 
-    None if the round has no classifier, or no measure compares one with raters on this scale.
+    Every rater is in the band, but only the band is shown. None if the round has no classifier, or
+    no measure compares one with raters on this scale.
     """
     measure = compared_by(ratings.scale)
     if measure is None or not ratings.classifiers:
@@ -42,9 +45,8 @@ def standing_in(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
         name: alternative_annotator_test(engine.labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
-    return standing_rows(
-        measured(ratings, [measure], policy, ("rater", "classifier")), measure, tests
-    )
+    band = values_of(ratings, measure, "rater").values()
+    return standing_rows(measured(ratings, [measure], policy, ("classifier",)), band, tests)
 
 
 def compared_by(scale: Scale) -> str | None:
@@ -58,7 +60,9 @@ def compared_by(scale: Scale) -> str | None:
 
 
 def standing_rows(
-    estimates: Iterable[Estimate], measure: str, tests: Mapping[str, AlternativeAnnotatorTest]
+    classifiers: Iterable[Estimate],
+    raters: Iterable[float],
+    tests: Mapping[str, AlternativeAnnotatorTest],
 ) -> pd.DataFrame:
     """A row for each classifier: its agreement with the panel beside that of the raters.
 
@@ -67,10 +71,10 @@ def standing_rows(
 
     Parameters
     ----------
-    estimates
-        Those of the measure by classifier and by rater. Others are ignored.
-    measure
-        The measure that is compared.
+    classifiers
+        The estimate of each classifier's agreement with the panel.
+    raters
+        The value of each rater, by the same measure.
     tests
         The alternative-annotator test of each classifier.
 
@@ -79,14 +83,9 @@ def standing_rows(
     pandas.DataFrame
         Text, with the columns of `COLUMNS`.
     """
-    mine = [found for found in estimates if found.measure == measure]
-    band = sorted(
-        found.value for found in mine if found.scope.kind == "rater" and found.value is not None
-    )
+    band = sorted(raters)
     rows = [
-        (*_against(found, band), *_tested(tests.get(found.scope.name)))
-        for found in mine
-        if found.scope.kind == "classifier"
+        (*_against(found, band), *_tested(tests.get(found.scope.name))) for found in classifiers
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

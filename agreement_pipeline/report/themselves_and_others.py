@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.estimates import Estimate, Scope, Shown
 from agreement_pipeline.policy import Policy, Rule, Verdict
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.measured import measured
@@ -83,7 +83,9 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
 }
 
 
-def themselves_and_others(ratings: Ratings, policy: Policy) -> pd.DataFrame | None:
+def themselves_and_others(
+    ratings: Ratings, policy: Policy, shown: Shown | None = None
+) -> pd.DataFrame | None:
     """A row for each rater and each category, as in `joint_rows`.
 
     None if the scale lists no categories, since no pair of measures compares raters there.
@@ -92,7 +94,8 @@ def themselves_and_others(ratings: Ratings, policy: Policy) -> pd.DataFrame | No
     if not compared:
         return None
     measures = [measure for each in compared for measure in each.measures]
-    found = measured(ratings, measures, policy, ("rater", "category"))
+    same = None if shown is None else shown.of_both()
+    found = measured(ratings, measures, policy, ("rater", "category"), same)
     return joint_rows(found, compared, policy)
 
 

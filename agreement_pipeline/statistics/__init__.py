@@ -1,8 +1,10 @@
 """The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
+from agreement_pipeline.statistics.apart import Apart, raters_apart
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.leaving_out import CountsWithoutEach
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
@@ -12,8 +14,10 @@ from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effec
 
 __all__ = [
     "FEWEST_CLUSTERS",
+    "Apart",
     "CategoryCounts",
     "Clusters",
+    "CountsWithoutEach",
     "LabelsByRater",
     "NumbersByRater",
     "ReplicatedLabels",
@@ -24,5 +28,6 @@ __all__ = [
     "farthest",
     "hashes_of",
     "order_of_raters",
+    "raters_apart",
     "seed_of",
 ]

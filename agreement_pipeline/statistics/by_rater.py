@@ -130,7 +130,7 @@ class ByRater(RowMemory):
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
         """How many items of some rows each rater of the panel rated."""
-        return np.asarray(self.weights[rows] @ self.rated[rows])
+        return np.asarray(np.where(rows, self.weights, 0.0) @ self.rated)
 
 
 __all__ = ["ByRater"]

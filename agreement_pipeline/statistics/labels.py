@@ -320,9 +320,8 @@ class LabelsByRater(ByRater):
 
 def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
-    return CategoryCounts(
-        labels.indicators.sum(1), scale=labels.scale, n_raters=met, clusters=labels.clusters
-    )
+    counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
+    return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
 
 
 def _parts(labels: LabelsByRater) -> Parts:

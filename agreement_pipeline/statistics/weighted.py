@@ -140,12 +140,40 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
         return rows, weights
     low = int(rows.min())
     base = int(rows.max()) - low + 1
-    if base ** rows.shape[1] < 2**62:
-        keys = (rows - low) @ (base ** np.arange(rows.shape[1] - 1, -1, -1, dtype=np.int64))
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        return rows[first], np.bincount(inverse, weights).astype(float)
-    different, inverse = np.unique(rows, axis=0, return_inverse=True)
-    return different, np.bincount(inverse.ravel(), weights).astype(float)
+    keys = _keys(rows - low, base)
+    if base ** rows.shape[1] <= len(rows):
+        return _of_few(keys[:, 0], base, low, rows.shape[1], weights)
+    order = np.lexsort(keys.T[::-1])
+    new = np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return rows[order[new]], np.bincount(place, weights).astype(float)
+
+
+def _keys(digits: Codes, base: int) -> Codes:
+    """Rows of digits as few whole numbers each, in the same order. As many digits as fit a key."""
+    size = 1
+    while base ** (size + 1) < 2**62:
+        size += 1
+    chunks = [digits[:, start : start + size] for start in range(0, digits.shape[1], size)]
+    return np.stack([_number(chunk, base) for chunk in chunks], axis=1)
+
+
+def _number(digits: Codes, base: int) -> Codes:
+    """Each row of digits as one number."""
+    return np.asarray(digits @ _places(base, digits.shape[1]))
+
+
+def _places(base: int, size: int) -> Codes:
+    """The values of the places of a number, the highest first."""
+    return base ** np.arange(size - 1, -1, -1, dtype=np.int64)
+
+
+def _of_few(keys: Codes, base: int, low: int, columns: int, weights: Array) -> tuple[Codes, Array]:
+    """Distinct rows where there are fewer possible rows than rows. Nothing is sorted."""
+    shown = np.flatnonzero(np.bincount(keys))
+    summed = np.bincount(keys, weights).astype(float)
+    return shown[:, None] // _places(base, columns) % base + low, summed[shown]
 
 
 def distinct_in(

@@ -2,8 +2,9 @@
 
 from agreement_pipeline.store.entries import DECIDING, are_texts
 from agreement_pipeline.store.files import digest_of
+from agreement_pipeline.store.names import RoundVersion, check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.store import RoundVersion, Store, check_round_name
+from agreement_pipeline.store.store import Store
 
 __all__ = [
     "DECIDING",

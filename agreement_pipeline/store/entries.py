@@ -31,7 +31,7 @@ FACTS = {
     "withdrawn": ("releases", "reasons"),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
-OWN = ("number", "time", "event", "round", "previous")
+OWN = ("number", "time", "event", "round", "previous", "index")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -120,6 +120,11 @@ def lacking(entry: Entry) -> str | None:
     if missing:
         return f"facts {listed(missing)}"
     return _of_another_kind(entry) or _unbound(entry)
+
+
+def mentioned(entry: Entry) -> set[str]:
+    """The rounds that an entry is about, and the releases that it withdraws."""
+    return {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
 
 
 def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:

@@ -6,7 +6,7 @@ A file is written in a temporary place and flushed. Then it gets its name in one
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +30,25 @@ class LocalStorage:
     root: Path
     _locks: dict[int, FileLock] = field(init=False, repr=False, default_factory=dict)
 
+    @property
+    def alone_seconds(self) -> float:
+        """Not for a moment: a network disk may ignore locks."""
+        return 0.0
+
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
         try:
             return (self.root / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
+
+    def listed(self, folder: str) -> dict[str, str]:
+        """The files under a folder, without tags: reading a file costs little."""
+        return dict.fromkeys(self.names(folder), "")
+
+    def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The bytes kept under each name, or None."""
+        return {name: self.read(name) for name in names}
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The names of all files under a folder, relative to it."""
@@ -68,6 +81,11 @@ class LocalStorage:
             finally:
                 remove(partial)
         return self.contents(name) == contents
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove files whose bytes are kept elsewhere too."""
+        for name in names:
+            remove(self.root / name)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

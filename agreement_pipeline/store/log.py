@@ -1,50 +1,64 @@
-"""The log of a store: one file for each event, in order.
+"""The log of a store: numbered entries in order, the older ones in segments.
 
 ::
 
     log/<number>.json              what happened
-    seals/<number>-<digest>        an empty file that proves the entry was kept
+    log/seals/<number>-<digest>    proves that the entry was kept
+    segments/<number>-<digest>     32 older entries, up to this number, as they were written
+    index/<number>-<digest>        which segments mention which round or release
 
 Each entry carries the digest of the entry before it. Its seal is written after it.
-The name of the seal holds the SHA-256 of the entry.
+The name of the seal holds the SHA-256 of the entry. The seal also holds a copy of the entries
+since the last segment. So a bucket is asked for one object instead of many.
+
+The first entry after a segment carries the digest of the index. The index has the digest of
+each segment. So entries that are followed by others cannot be changed in a segment or in the
+index. `look` says what is checked when the log is read.
 
 An entry is written whole, and it is never overwritten. If a writer is killed before it
 writes the seal, the last entry has no seal. The next writer adds it.
 
 A person who can write here can remove the last entries together with their seals.
-Nothing in the folder shows this: the log looks as it did earlier.
-Keep the name of the last seal where that person cannot write.
-If the log was cut, that seal is gone.
+Nothing in the folder shows this. Keep the name of the last seal where that person cannot write.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.store import files
-from agreement_pipeline.store.entries import Entry, lacking, refuse_unknown, said_before
+from agreement_pipeline.store.entries import (
+    Entry,
+    lacking,
+    mentioned,
+    refuse_unknown,
+    said_before,
+)
+from agreement_pipeline.store.files import digest_of
+from agreement_pipeline.store.segments import (
+    SIZE,
+    Index,
+    Line,
+    View,
+    line_of,
+    lines_of,
+    segment_of,
+)
 from agreement_pipeline.store.storage import Storage
+from agreement_pipeline.store.tail import ENTRIES, SEALS, Tail, entry_name, seal_name
 
-ENTRIES, SEALS = "log", "seals"
-NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"[0-9]{8}-[0-9a-f]{64}")
+SEGMENTS, INDEX, OLD_SEALS = "segments", "index", "seals"
+REMEMBERED = 100
+KEPT = re.compile(r"([0-9]{8})-([0-9a-f]{64})")
 OLDER = (
     " If an older version of this package wrote it, start a new store, "
     "and ingest again the originals that this one keeps."
 )
-
-
-class _Line(NamedTuple):
-    """The bytes of an entry, their digest, and the entry."""
-
-    data: bytes
-    digest: str
-    entry: Entry
 
 
 @dataclass(eq=False)
@@ -52,11 +66,17 @@ class Log:
     """The events of a store, in order."""
 
     storage: Storage
-    _read: list[_Line] = field(default_factory=list, repr=False)
-    _held: list[_Line] | None = field(default=None, repr=False)
+    _tail: Tail = field(init=False, repr=False)
+    _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
+    _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
+    _held: View | None = field(default=None, repr=False)
+    _writing: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, in order.
+        """All entries, in order, after a check of the whole log.
 
         Raises
         ------
@@ -64,23 +84,70 @@ class Log:
             An entry was edited, moved or removed, or it lacks a fact. If the last entries
             were removed with their seals, the log cannot notice it.
         """
-        return tuple(line.entry for line in self._lines())
+        view = self._held or self.look()
+        if view.older is None:
+            view.older = tuple(line.entry for line in self._older(view))
+        return view.older + tuple(line.entry for line in view.lines)
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry."""
+        return (self._held or self.look()).head
+
+    def about(self, *names: str) -> tuple[Entry, ...]:
+        """The entries that mention one of these rounds or releases, in order.
+
+        Only the segments that mention them are read. The rest is checked as `look` says.
+        """
+        view = self._held or self.look()
+        older = (line for at in view.index.of(names) for line in self._segment(view.index, at))
+        return tuple(
+            line.entry
+            for lines in (older, view.lines)
+            for line in lines
+            if not mentioned(line.entry).isdisjoint(names)
+        )
+
+    def look(self) -> View:
+        """The log now: the entries since the last segment, and the index of the others.
+
+        This checks each entry since the last segment against its seal and the entry before
+        it, and the index against the first of them. A segment is checked when it is read.
+
+        Raises
+        ------
+        StoreError
+            Something that was checked was edited, moved or removed.
+        """
+        start = time.time()
+        kept = self._tail.read()
+        view = View(kept.first, [], Index(), time=start)
+        if kept.first > 1:
+            view.index = self._index(kept.first, line_of(kept.entries[0] or b""))
+        elif not kept.entries:
+            self._refuse_beheaded(kept.seals)
+        for data in kept.entries:
+            self._follow(view, line_of(data or b""))
+        self._refuse_other_seals(view, kept.seals)
+        return view
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Read the log once. Later entries follow the ones that were read here.
+    def held(self, *, writing: bool = False) -> Iterator[None]:
+        """Look at the log once. All reads inside see the log as it was then.
 
-        Call only while the storage is locked. An entry that another writer adds meanwhile
-        is an error.
+        If `writing`, entries can be added. They follow the ones that were read here. Write
+        only while the storage is locked. An entry that another writer adds meanwhile is an
+        error.
         """
-        if self._held is not None:
+        if self._held is not None and (self._writing or not writing):
             yield
             return
-        self._held = list(self._lines())
+        before = self._held, self._writing
+        self._held, self._writing = self.look(), writing
         try:
             yield
         finally:
-            self._held = None
+            self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
         """Add an entry, unless the last entry on the same subject says the same.
@@ -106,77 +173,142 @@ class Log:
                 f"log: found {event} of {round_name} without {missing}; "
                 "expected an entry that says what it is about. Add it."
             )
-        if not said_before(self.entries(), event, round_name, told):
-            self._add({"event": event, "round": round_name, **told})
+        if not said_before(self.about(round_name), event, round_name, told):
+            assert self._held is not None
+            self._add(self._held, {"event": event, "round": round_name, **told})
 
-    def _add(self, said: Entry) -> None:
-        lines = self._lines()
-        number, previous = len(lines) + 1, lines[-1].digest if lines else ""
-        entry = {
-            "number": number,
-            "time": datetime.now(UTC).isoformat(),
-            **said,
-            "previous": previous,
-        }
-        line = _line((json.dumps(entry, ensure_ascii=False) + "\n").encode())
-        if lines:
-            self._keep_seal(number - 1, previous)
-        if not self.storage.keep(f"{ENTRIES}/{_name(number)}", line.data):
+    def _add(self, view: View, said: Entry) -> None:
+        number = view.last + 1
+        if view.lines and not view.last_is_sealed:
+            self._tail.seal(view.first, view.lines)
+        entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
+        entry["previous"], after = view.head, view
+        if number == view.first + SIZE:
+            after, entry["index"] = self._with_segment(view)
+        line = line_of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
+        name, alone_until = (
+            f"{ENTRIES}/{entry_name(number)}",
+            view.time + self.storage.alone_seconds,
+        )
+        if not self.storage.keep(name, line.data) or (
+            time.time() >= alone_until and not self._tail.begins_at(after.first)
+        ):
             raise StoreError(
                 f"{self._place}: found entry {number}, written by another writer meanwhile; "
                 "expected the log as it was at the start. Run this again."
             )
-        self._keep_seal(number, line.digest)
-        lines.append(line)
+        after.lines.append(line)
+        self._tail.seal(after.first, after.lines)
+        after.last_is_sealed = True
+        if after is not view:
+            self._forget(view)
+            self._held = after
 
-    def _keep_seal(self, number: int, digest: str) -> None:
-        self.storage.keep(f"{SEALS}/{_seal(number, digest)}", b"")
+    def _with_segment(self, view: View) -> tuple[View, str]:
+        """The log with its full tail kept as a segment, and the digest of its index.
 
-    def _lines(self) -> list[_Line]:
-        """All entries, read and checked. While the log is held: those it was held with.
-
-        Seals are listed before entries are read. A seal is written after its entry, so
-        every listed seal must have an entry.
+        The tail is still there too.
         """
-        if self._held is not None:
-            return self._held
-        seals = {name for name in self.storage.names(SEALS) if SEAL.fullmatch(name)}
-        found = self._followed(self._entries())
-        self._refuse_other(found, seals)
-        self._read = found
-        return found
+        data = segment_of(view.lines)
+        index = view.index.following(data, view.lines)
+        about = index.to_bytes()
+        for folder, kept in ((SEGMENTS, data), (INDEX, about)):
+            name = f"{folder}/{seal_name(view.last, digest_of(kept))}"
+            if not self.storage.keep(name, kept):
+                raise self._broken(f"{name} with other bytes")
+        digest = digest_of(about)
+        self._indexes = {digest: index}
+        return View(view.last + 1, [], index, time=view.time), digest
 
-    def _entries(self) -> list[bytes | None]:
-        """The bytes of the entries up to the highest number.
+    def _forget(self, view: View) -> None:
+        """Remove the tail of a view, and its index, since a segment and an index hold them."""
+        index = view.lines[0].entry.get("index")
+        self.storage.forget(
+            [
+                *self._tail.names(view.first, view.lines),
+                *([f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []),
+            ]
+        )
 
-        A listing may miss an entry that was added meanwhile. Such an entry is read by name.
-        """
-        found = self.storage.contents(ENTRIES)
-        last = max((int(name[:8]) for name in found if NAME.fullmatch(name)), default=0)
-        return [
-            found.get(_name(number)) or self.storage.read(f"{ENTRIES}/{_name(number)}")
-            for number in range(1, last + 1)
+    def _older(self, view: View) -> list[Line]:
+        """The entries in segments, after a check of them all and of what is derived of them."""
+        names = self._segment_names()
+        beyond = [name for name in names if int(name[:8]) > view.last]
+        if beyond:
+            raise self._broken(f"{view.last} entries where {int(max(beyond)[:8])} were written")
+        wanted = [
+            seal_name((at + 1) * SIZE, digest) for at, digest in enumerate(view.index.segments)
         ]
+        found = self._walked(wanted)
+        if found.index != view.index:
+            raise self._broken("an index that does not follow from the entries")
+        return found.lines
 
-    def _followed(self, entries: list[bytes | None]) -> list[_Line]:
-        """The entries, each checked to follow the one before it. Known bytes are not reparsed."""
-        found: list[_Line] = []
-        for number, (data, known) in enumerate(zip_longest(entries, self._read[: len(entries)]), 1):
-            line = known if known and known.data == data else _line(data or b"")
-            if line.entry.get("number") != number or line.entry.get("previous") != (
-                found[-1].digest if found else ""
-            ):
-                raise self._broken(f"entry {number}, which does not follow the one before it")
-            if missing := lacking(line.entry):
-                raise self._broken(f"entry {number} without {missing}", OLDER)
-            found.append(line)
+    def _segment_names(self) -> list[str]:
+        return sorted(filter(KEPT.fullmatch, self.storage.names(SEGMENTS)))
+
+    def _walked(self, names: Sequence[str]) -> View:
+        """The entries of these segments, each checked to follow, and their index."""
+        found = View(1, [], Index())
+        fetched = self.storage.fetched(f"{SEGMENTS}/{name}" for name in names)
+        for name, data in zip(names, fetched.values(), strict=True):
+            lines = self._checked(name, data)
+            for line in lines:
+                self._follow(found, line)
+            found.index = found.index.following(data or b"", lines)
         return found
 
-    def _refuse_other(self, found: list[_Line], seals: set[str]) -> None:
-        wanted = [_seal(number, line.digest) for number, line in enumerate(found, 1)]
+    def _segment(self, index: Index, at: int) -> tuple[Line, ...]:
+        """The entries of a segment. They are remembered, since the digest says what they are."""
+        name = seal_name((at + 1) * SIZE, index.segments[at])
+        if name not in self._segments:
+            lines = self._checked(name, self.storage.read(f"{SEGMENTS}/{name}"))
+            self._segments = {**dict(list(self._segments.items())[-REMEMBERED:]), name: lines}
+        return self._segments[name]
+
+    def _checked(self, name: str, data: bytes | None) -> tuple[Line, ...]:
+        """The entries in the bytes of a segment, if they are the ones that its name promises."""
+        last, digest = int(name[:8]), name[9:]
+        if data is None or digest_of(data) != digest:
+            raise self._broken(
+                f"entries {last - SIZE + 1} to {last}, which are not the ones that were written"
+            )
+        return lines_of(data)
+
+    def _index(self, first: int, line: Line) -> Index:
+        """The index that the first entry after a segment names. If it is gone, it is made again."""
+        digest = line.entry.get("index")
+        if not isinstance(digest, str) or not KEPT.fullmatch(seal_name(first - 1, digest)):
+            raise self._broken(f"entry {first}, which does not follow the one before it")
+        if digest not in self._indexes:
+            data = self.storage.read(f"{INDEX}/{seal_name(first - 1, digest)}")
+            known = data is not None and digest_of(data) == digest
+            index = Index.from_bytes(data) if data and known else self._indexed(first, digest)
+            self._indexes = {digest: index}
+        return self._indexes[digest]
+
+    def _indexed(self, first: int, digest: str) -> Index:
+        """The index of all segments before an entry, made from them."""
+        found = self._walked([name for name in self._segment_names() if int(name[:8]) < first])
+        if digest_of(found.index.to_bytes()) != digest:
+            raise self._broken(f"segments that do not lead to entry {first}")
+        return found.index
+
+    def _follow(self, view: View, line: Line) -> None:
+        """Add an entry to a view. Its number and its digests must follow from the one before."""
+        number = view.last + 1
+        if line.entry.get("number") != number or line.entry.get("previous") != view.head:
+            raise self._broken(f"entry {number}, which does not follow the one before it")
+        if missing := lacking(line.entry):
+            raise self._broken(f"entry {number} without {missing}", older=True)
+        view.lines.append(line)
+
+    def _refuse_other_seals(self, view: View, seals: set[str]) -> None:
+        wanted = [seal_name(view.first + at, line.digest) for at, line in enumerate(view.lines)]
+        view.last_is_sealed = not wanted or wanted[-1] in seals
         other = sorted(seals.difference(wanted))
-        if other and int(other[-1][:8]) > len(found):
-            raise self._broken(f"{len(found)} entries where {int(other[-1][:8])} were written")
+        if other and int(other[-1][:8]) > view.last:
+            raise self._broken(f"{view.last} entries where {int(other[-1][:8])} were written")
         missing = [
             seal
             for seal in wanted[:-1]
@@ -187,28 +319,19 @@ class Log:
                 f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
             )
 
+    def _refuse_beheaded(self, seals: set[str]) -> None:
+        """Refuse a log without entries after its segments. Each segment is followed by one."""
+        kept = {*seals, *filter(KEPT.fullmatch, self.storage.names(SEGMENTS))}
+        if kept:
+            raise self._broken(f"0 entries where {int(max(kept)[:8])} were written")
+
     @property
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
-    def _broken(self, found: str, otherwise: str = "") -> StoreError:
+    def _broken(self, found: str, *, older: bool = False) -> StoreError:
+        told = OLDER if older or self.storage.names(OLD_SEALS) else ""
         return StoreError(
             f"{self._place}: found {found}; expected every entry as it was written. "
-            f"Restore the log, with its seals, from a backup.{otherwise}"
+            f"Restore the log, with its seals, from a backup.{told}"
         )
-
-
-def _name(number: int) -> str:
-    return f"{number:08}.json"
-
-
-def _seal(number: int, digest: str) -> str:
-    return f"{number:08}-{digest}"
-
-
-def _line(data: bytes) -> _Line:
-    try:
-        entry = json.loads(data)
-    except (ValueError, RecursionError):
-        entry = None
-    return _Line(data, files.digest_of(data), entry if isinstance(entry, dict) else {})

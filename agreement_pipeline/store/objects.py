@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +22,9 @@ from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
 
-LEASES, PROBE = "leases", "conditional"
+LOG = "log"
+LEASES, PROBE = f"{LOG}/leases", "conditional"
+STALE = 200
 LEASE_SECONDS = 60.0
 POLL_SECONDS = 0.1
 
@@ -41,10 +43,16 @@ class ObjectStorage:
     _objects: AbstractFileSystem = field(init=False, repr=False)
     _lease: "Lease" = field(init=False, repr=False)
     _seen: dict[str, tuple[str, bytes]] = field(init=False, repr=False, default_factory=dict)
+    _looked: list[dict[str, str]] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_objects", _file_system(self.root))
         object.__setattr__(self, "_lease", Lease(self))
+
+    @property
+    def alone_seconds(self) -> float:
+        """Half the term of a lease. A writer that was stopped for longer may have lost it."""
+        return LEASE_SECONDS / 2
 
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
@@ -54,6 +62,28 @@ class ObjectStorage:
         except FileNotFoundError:
             return None
         return data
+
+    def listed(self, folder: str) -> dict[str, str]:
+        """The objects under a folder by name, each with its tag.
+
+        What was listed when the lease was taken is not listed again: nobody else writes.
+        """
+        return self._looked.pop() if folder == LOG and self._looked else self._found(folder)
+
+    def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The bytes kept under each name, or None. They are fetched at the same time."""
+        paths = {name: self._path(name) for name in names}
+        if not paths:
+            return {}
+        with _answered(self.root):
+            found = self._objects.cat(list(paths.values()), on_error="return")
+        for each in found.values():
+            if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
+                raise each
+        return {
+            name: None if isinstance(found[path], Exception) else found[path]
+            for name, path in paths.items()
+        }
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The names of all objects under a folder, relative to it."""
@@ -91,17 +121,20 @@ class ObjectStorage:
 
     def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
         """Keep files under a name, in the given order."""
-        return all(
+        return set(self.names(name)) <= set(contents) and all(
             self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
-        ) and set(self.names(name)) == set(contents)
+        )
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let every other writer wait."""
-        with self._lease.held() as anew:
-            if anew:
-                self._refuse_unconditional()
-            yield
+        with self._lease.held() as listed:
+            if listed is not None:
+                self._looked[:] = [listed]
+            try:
+                yield
+            finally:
+                self._looked.clear()
 
     def put(self, name: str, data: bytes) -> bool:
         """Write an object if its name is free. True if it was written.
@@ -122,15 +155,19 @@ class ObjectStorage:
             else:
                 return True
 
-    def remove(self, name: str) -> None:
-        """Remove an object, if it exists."""
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove objects whose bytes are kept elsewhere too, and leases of the past."""
+        self.remove([*names, *self._lease.past()])
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove objects, if they exist, in one request where the library can."""
         try:
             with _answered(self.root):
-                self._objects.rm_file(self._path(name))
+                self._objects.rm([self._path(name) for name in names])
         except FileNotFoundError:
             return
 
-    def _refuse_unconditional(self) -> None:
+    def refuse_unconditional(self) -> None:
         """Refuse a server that ignores the condition, before anything can be overwritten."""
         if self.put(PROBE, b"put once\n") and self.put(PROBE, b"put once\n"):
             raise StoreError(
@@ -144,13 +181,15 @@ class ObjectStorage:
         The library may list the folder as an object, if its first object comes meanwhile.
         Such a folder is left out.
         """
-        at = self._path(folder)
+        at = self._path(folder) + "/"
         with _answered(self.root):
-            found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True)
+            found: dict[str, dict[str, Any]] = self._objects.find(
+                self._path(), detail=True, prefix=f"{folder}/" if folder else ""
+            )
         return {
-            path[len(at) + 1 :]: str(about.get("ETag", ""))
+            path[len(at) :]: str(about.get("ETag", "")).strip('"')
             for path, about in found.items()
-            if path != at
+            if path.startswith(at)
         }
 
     def _path(self, *names: str) -> str:
@@ -172,58 +211,72 @@ class Lease:
         self._storage = storage
         self._threads = threading.RLock()
         self._depth = 0
+        self._number = 0
+        self._marks: list[str] = []
 
     @contextmanager
-    def held(self) -> Iterator[bool]:
+    def held(self) -> Iterator[dict[str, str] | None]:
         """Wait for the lease and hold it.
 
-        Yields True if the lease was acquired, False if this thread already held it.
+        Yields the folder of leases and log as listed once it was held. None if this thread
+        already held it.
         """
         with self._threads:
             if self._depth:
-                yield False
+                yield None
                 return
-            number = self._taken()
+            self._number, listed = self._taken()
             self._depth = 1
             try:
-                yield True
+                if len(self._marks) > STALE:
+                    self._storage.remove(self.past())
+                yield listed
             finally:
                 self._depth = 0
-                self._free(number)
+                self._free(self._number)
 
-    def _taken(self) -> int:
+    def past(self) -> list[str]:
+        """The leases before the present one, and their marks."""
+        return [f"{LEASES}/{mark}" for mark in self._marks if int(mark[:8]) < self._number]
+
+    def _taken(self) -> tuple[int, dict[str, str]]:
+        """The number of a new lease, and what was listed after it was taken.
+
+        If this process freed the last lease that it knows of, it first tries the next one.
+        """
         waiting_for, since = 0, 0.0
+        if self._number and (listed := self._take(self._number + 1)):
+            return self._number + 1, listed
         while True:
-            last, free = self._last()
+            last, free = self._last(self._storage.listed(LOG))
             if last != waiting_for:
                 waiting_for, since = last, time.monotonic()
-            if (free or time.monotonic() - since > self._term(last)) and self._take(last + 1):
-                return last + 1
+            if free or time.monotonic() - since > self._term(last):
+                if not last:
+                    self._storage.refuse_unconditional()
+                if listed := self._take(last + 1):
+                    return last + 1, listed
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
-    def _last(self) -> tuple[int, bool]:
+    def _last(self, listed: Iterable[str]) -> tuple[int, bool]:
         """The highest number taken, and True if it is free."""
-        marks = self._storage.names(LEASES)
-        last = max((int(mark[:8]) for mark in marks), default=0)
-        return last, not last or f"{last:08}.free" in marks
+        inside = LEASES[len(LOG) + 1 :] + "/"
+        self._marks = [name.removeprefix(inside) for name in listed if name.startswith(inside)]
+        last = max((int(mark[:8]) for mark in self._marks), default=0)
+        return last, not last or f"{last:08}.free" in self._marks
 
     def _term(self, number: int) -> float:
         held = self._storage.read(f"{LEASES}/{number:08}.json")
         return float(json.loads(held)["seconds"]) if held else 0.0
 
-    def _take(self, number: int) -> bool:
-        """Write the lease with this number. False if another writer has it or a later one."""
+    def _take(self, number: int) -> dict[str, str] | None:
+        """Write the lease with this number. None if another writer has it or a later one."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
-        if (
-            not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode())
-            or self._last()[0] != number
-        ):
-            return False
-        for mark in self._storage.names(LEASES):
-            if int(mark[:8]) < number:
-                self._storage.remove(f"{LEASES}/{mark}")
-        return True
+        if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
+            return None
+        listed = self._storage.listed(LOG)
+        return listed if self._last(listed)[0] == number else None
 
     def _free(self, number: int) -> None:
         self._storage.put(f"{LEASES}/{number:08}.free", b"")
@@ -263,7 +316,10 @@ def _file_system(root: UPath) -> AbstractFileSystem:
         The file system has no conditional writes.
     """
     try:
-        objects = UPath(str(root), **{**root.storage_options, "use_listings_cache": False}).fs
+        options = {**root.storage_options, "use_listings_cache": False}
+        if root.protocol == "s3":
+            options["max_concurrency"] = 1
+        objects = UPath(str(root), **options).fs
     except ImportError:
         raise MissingExtraError.of(
             str(root), f"the fsspec library for {root.protocol}://", "s3"

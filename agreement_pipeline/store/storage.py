@@ -3,7 +3,7 @@
 Kept bytes are never overwritten.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -27,8 +27,22 @@ class Storage(Protocol):
     def root(self) -> Folder:
         """The folder or URL of the storage."""
 
+    @property
+    def alone_seconds(self) -> float:
+        """How long nobody else writes after the lock was taken, whatever happens."""
+
     def read(self, name: str) -> bytes | None:
         """The bytes kept under a name, or None."""
+
+    def listed(self, folder: str) -> dict[str, str]:
+        """The files under a folder by name, each with a tag of its bytes.
+
+        A tag is the MD5 of the bytes, or another text that changes with them. It is empty if
+        only reading shows a change.
+        """
+
+    def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The bytes kept under each name, or None."""
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The names of all files under a folder, relative to it."""
@@ -49,6 +63,9 @@ class Storage(Protocol):
         A reader that sees the last file sees all files. True if exactly these files are
         there now. False if other files were there before. The earlier files stay.
         """
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove files whose bytes are kept elsewhere too. Call only while locked."""
 
     def locked(self) -> AbstractContextManager[None]:
         """Let every other writer wait.

@@ -4,7 +4,7 @@
 
     originals/<digest>/<name>                       the files as delivered
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
-    log/, seals/                                    the events, in order
+    log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
 
 Nothing is ever overwritten. The last ingested version of a round is its present version.
@@ -16,10 +16,9 @@ first, so every visible release is in the log.
 
 import hmac
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,52 +26,13 @@ from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import files
 from agreement_pipeline.store.log import Log
+from agreement_pipeline.store.names import RoundVersion, check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
+from agreement_pipeline.store.tail import seal_name
 from agreement_pipeline.text import listed
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SALT = "salt"
-
-
-def check_round_name(name: str, what: str = "round") -> str:
-    """`name`, if it is safe as the name of a file or folder.
-
-    Raises
-    ------
-    StoreError
-        The name could be a path.
-    """
-    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
-        raise StoreError(
-            f"{what} {name!r}: found a name that could be a path; expected 1 to 100 letters, "
-            "digits, dots, underscores and hyphens, the first a letter or digit, "
-            f"without two dots in a row. Rename the {what}."
-        )
-    return name
-
-
-@dataclass(frozen=True)
-class RoundVersion:
-    """One version of a round.
-
-    Attributes
-    ----------
-    round, source
-        The name of the round, and of the file or folder as delivered.
-    ratings_digest
-        `Ratings.digest`: what was rated and how.
-    original_digest
-        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
-    table_digest
-        SHA-256 of the stored table, which holds the names of the raters.
-    """
-
-    round: str
-    ratings_digest: str
-    original_digest: str
-    source: str
-    table_digest: str
 
 
 class Store:
@@ -102,7 +62,13 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let every other writer wait. The log changes only by what is added here."""
-        with self.storage.locked(), self._log.held():
+        with self.storage.locked(), self._log.held(writing=True):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Look at the log once. All reads inside see it as it was then."""
+        with self._log.held():
             yield
 
     def ingest(
@@ -235,34 +201,72 @@ class Store:
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of one round or of all, in order.
 
+        For all, the whole log is checked. For one round, see `Log.look`.
+
         Raises
         ------
         StoreError
             The log shows that an entry was edited or removed.
         """
-        every = self._log.entries()
-        return (
-            every
-            if round_name is None
-            else tuple(entry for entry in every if entry["round"] == round_name)
-        )
+        if round_name is None:
+            return self._log.entries()
+        found = self._log.about(round_name)
+        return tuple(entry for entry in found if entry["round"] == round_name)
 
-    def in_force(self) -> tuple[dict[str, Any], ...]:
-        """The log entries of the releases that were not withdrawn, in order."""
-        withdrawn = self.withdrawn()
+    def goes_on_from(self, seal: str) -> bool:
+        """True if the log has the entry of a seal, with what followed. All of it is checked.
+
+        `seal` is the name of a seal that was kept elsewhere.
+        """
+        with self.reading():
+            digests = [entry["previous"] for entry in self.history()] + [self._log.head]
+            return any(seal_name(number, found) == seal for number, found in enumerate(digests))
+
+    def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """The log entries of each of these rounds, in order."""
+        found: dict[str, list[dict[str, Any]]] = {name: [] for name in rounds}
+        for entry in self._log.about(*found):
+            if entry["round"] in found:
+                found[entry["round"]].append(entry)
+        return found
+
+    def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
+        """The log entries of all releases that contain a round, in order."""
         return tuple(
             entry
-            for entry in self.history()
-            if entry["event"] == "released" and entry["release"] not in withdrawn
+            for entry in self._log.about(round_name)
+            if entry["event"] == "released" and round_name in entry["rounds"]
         )
 
-    def withdrawn(self) -> dict[str, dict[str, Any]]:
-        """The withdrawn releases, each with the log entry of its withdrawal."""
+    def in_force(
+        self, released: Iterable[dict[str, Any]] | None = None
+    ) -> tuple[dict[str, Any], ...]:
+        """The log entries of the releases that were not withdrawn, in order.
+
+        By default these are all releases, and the whole log is checked. If entries of
+        releases are given, only these.
+        """
+        with self.reading():
+            among = tuple(
+                (entry for entry in self.history() if entry["event"] == "released")
+                if released is None
+                else released
+            )
+            names = None if released is None else [entry["release"] for entry in among]
+            withdrawn = self.withdrawn(names)
+        return tuple(entry for entry in among if entry["release"] not in withdrawn)
+
+    def withdrawn(self, names: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+        """The withdrawn releases, each with the log entry of its withdrawal.
+
+        By default all, and the whole log is checked. If names are given, only these.
+        """
         return {
             called: entry
-            for entry in self.history()
+            for entry in (self.history() if names is None else self._log.about(*names))
             if entry["event"] == "withdrawn"
             for called in entry["releases"]
+            if names is None or called in names
         }
 
     def release_folder(self, name: str, version: str) -> Folder:
@@ -292,7 +296,8 @@ class Store:
                 f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
                 "Restore it from a backup."
             )
-        return kept or self._drawn_key()
+        self._salt = kept or self._drawn_key()
+        return self._salt
 
     def _drawn_key(self) -> bytes:
         drawn = os.urandom(32)

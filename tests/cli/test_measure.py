@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.estimates import MOST_SHOWN
 from tests.cli.rounds import OBSERVERS, SEROLOGY, WIDE, measured, of
 
 FIELDS = {
@@ -183,3 +184,20 @@ def test_measure_takes_an_interval_method(capsys):
     )
 
     assert of(found, "shah_kappa_s")["method"].endswith("raters at large")
+
+
+def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_is_whole(
+    tmp_path, capsys
+):
+    n, path = MOST_SHOWN + 2, tmp_path / "table.csv"
+    rows = [(i, f"r{r:02}", "ny"[(i + (i * r) % 5 // 4) % 2]) for i in range(12) for r in range(n)]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    asked = ["measure", str(path), "--measure", "schouten_kappa", "--n-resamples", "400"]
+    raters = {}
+    for scope in ([], ["--scope", "rater"]):
+        assert main([*asked, *scope, "--format", "json"]) == 0
+        said = capsys.readouterr()
+        raters[len(json.loads(said.out))] = said.err
+    assert raters[n] == ""
+    assert raters[MOST_SHOWN].startswith(f"shown are {MOST_SHOWN} of {n} raters, those who agree")
+    assert "--scope rater" in raters[MOST_SHOWN]

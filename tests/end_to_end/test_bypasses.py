@@ -42,7 +42,7 @@ HELD = (
 )
 GOOD_HELD = HELD.replace("bad", "good")
 REPORTED = {"check_name": "admitted", "passed": True, "metadata": {}, "partition": "bad"}
-KEPT = {"log", "originals", "releases", "rounds", "salt", "seals", ".lock"}
+KEPT = {"log", "originals", "releases", "rounds", "salt", ".lock"}
 
 Attempt = Callable[[Line], object]
 
@@ -259,7 +259,7 @@ def resealed_decision(line):
     """No entry follows the last one, so with its seal the log is whole. The lock never asks it."""
     path = entry_of(line, "bad", "decided")
     edit(path, lambda said: said.update(decision="admitted"))
-    (seal,) = (store_of(line) / "seals").glob(f"{path.stem}-*")
+    (seal,) = (store_of(line) / "log" / "seals").glob(f"{path.stem}-*")
     seal.rename(seal.with_name(f"{path.stem}-{files.digest_of(path.read_bytes())}"))
     return line.run("bad", "training_data")
 

@@ -6,6 +6,8 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference, affordable, evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures._weights import IDENTITY, LINEAR, QUADRATIC
 from agreement_pipeline.statistics import LabelsByRater
@@ -127,3 +129,36 @@ def test_lights_kappa_has_no_value_when_a_pair_uses_one_category():
         .why_undefined(patterns)
         .startswith("two of the raters gave the same category to all items that they share")
     )
+
+
+@pytest.mark.parametrize("missing", [-1, 0])
+def test_lights_kappa_of_resamples_is_that_of_each_of_them(missing):
+    """Rows without weight show nothing, and a pair of one category has no value."""
+    rng = np.random.default_rng(8)
+    codes = rng.integers(missing, K, size=(9, 4))
+    weights = rng.integers(0, 3, size=(60, 9)).astype(float)
+    found = MEASURES["light_kappa"](patterns_of(codes).reweighted(weights)).value
+    for each, times in zip(found, weights.astype(int), strict=True):
+        alone = patterns_of(np.repeat(codes, times, axis=0))
+        met = [
+            alone.codes[(alone.codes[:, pair] >= 0).all(1)][:, pair]
+            for pair in map(list, combinations(range(4), 2))
+        ]
+        known = all(len(both) and (both != both.ravel()[0]).any() for both in met)
+        pairs = [
+            slow_kappa(alone.codes.tolist(), np.eye(K), one, other) if known else np.nan
+            for one, other in combinations(range(4), 2)
+        ]
+        assert each == pytest.approx(np.mean(pairs), abs=1e-12, nan_ok=True)
+
+
+def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so(monkeypatch):
+    codes = np.random.default_rng(9).integers(0, 2, size=(40, 6))
+    panel = LabelsByRater(codes, scale=Scale(("n", "y")), raters="abcdef")
+    light = MEASURES["light_kappa"]
+    assert affordable(light, panel) >= 10_000
+    for products, draws in ((40 * 15 * 900, 900), (1, 400)):
+        monkeypatch.setattr(evidence, "MOST_PRODUCTS", products)
+        assert affordable(light, panel) == draws
+        found = estimate("light_kappa", panel, Inference())
+        assert found.method.startswith(f"{draws} Dirichlet draws")

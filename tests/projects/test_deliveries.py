@@ -1,10 +1,15 @@
 """The rounds of an inbox, without Dagster."""
 
+import hashlib
+import os
+import time
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects import Project, ProjectSettings, deliveries
 
 TABLE = pd.DataFrame(
     [(f"i{n}", rater, "ab"[n % 2]) for n in range(4) for rater in ("ana", "ben")],
@@ -56,6 +61,82 @@ def test_a_round_is_due_until_it_is_decided_and_again_when_its_bytes_change(proj
     found.keep(*found.delivered("w1"))
     assert [each.round for each in found.due()] == ["w1"]
     assert found.times_arrived("w1") == 1
+
+
+@pytest.fixture
+def digested(monkeypatch):
+    """The files that were digested, as they come."""
+    found, real = [], hashlib.file_digest
+    monkeypatch.setattr(
+        hashlib,
+        "file_digest",
+        lambda file, name: (found.append(Path(file.name).name), real(file, name))[1],
+    )
+    return found
+
+
+def later(monkeypatch, seconds):
+    now = time.time_ns() + int(seconds * 1e9)
+    monkeypatch.setattr(deliveries.time, "time_ns", lambda: now)
+
+
+def test_a_file_is_digested_again_only_if_it_has_changed(project, digested, monkeypatch):
+    found = project()
+    for name in ("w1", "w2"):
+        TABLE.to_csv(found.inbox / f"{name}.csv", index=False)
+    later(monkeypatch, 3)
+    first = found.deliveries()
+    assert found.deliveries() == first
+    assert digested == ["w1.csv", "w2.csv"]
+    TABLE.assign(label="a").to_csv(found.inbox / "w2.csv", index=False)
+    again = found.deliveries()
+    assert digested == ["w1.csv", "w2.csv", "w2.csv"]
+    assert again["w2"].digest == hashlib.sha256(again["w2"].path.read_bytes()).hexdigest()
+    assert again["w1"] == first["w1"]
+
+
+def test_a_file_of_the_same_size_and_time_is_digested_again(project, digested, monkeypatch):
+    """Its time is put back, which a program can do. Its time of change of status cannot be."""
+    found = project()
+    path = found.inbox / "w1.csv"
+    path.write_text("item,rater,label\ni,a,a\n")
+    later(monkeypatch, 3)
+    found.deliveries()
+    before = path.stat()
+    time.sleep(0.02)
+    path.write_text("item,rater,label\ni,a,b\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    digest = found.deliveries()["w1"].digest
+    assert digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert len(digested) == 2
+
+
+def test_a_file_that_has_just_changed_is_digested_each_time(project, digested):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    found.deliveries()
+    found.deliveries()
+    assert digested == ["w1.csv", "w1.csv"]
+
+
+def test_of_one_round_no_other_file_is_read(project, digested):
+    found = project()
+    for name in ("w1", "w2"):
+        TABLE.to_csv(found.inbox / f"{name}.csv", index=False)
+    found.delivered("w2")
+    assert digested == ["w2.csv"]
+    TABLE.to_csv(found.inbox / "w1.tsv", index=False, sep="\t")
+    with pytest.raises(ProjectError, match=r"found rounds \['w1'\] in two files"):
+        found.delivered("w2")
+
+
+def test_for_rounds_that_were_asked_for_the_log_is_not_read(project, monkeypatch):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    asked = {each.round: each.digest for each in found.due()}
+    monkeypatch.setattr(type(found.store), "histories", None)
+    assert found.due(asked) == ()
 
 
 def test_a_round_that_was_not_delivered_is_refused_with_those_that_were(project):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.estimates import MOST_SHOWN
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.disputed import disputed, disputed_rows
@@ -149,3 +150,15 @@ def test_the_most_disputed_items_are_shown_in_words():
 def test_without_disagreement_there_is_no_disputed_item():
     assert len(disputed_rows(ratings_of([[1.0, 1.0], [2.0, 2.0], [4.0]], "interval"))) == 0
     assert len(disputed_rows(ratings_of([[1.5, 1.5], [2.5, 2.5]], "interval", listed=False))) == 0
+
+
+def test_of_a_large_panel_the_labels_of_some_raters_are_shown():
+    n = MOST_SHOWN + 2
+    few, many = (
+        disputed(ratings_of([[NUMBERS[r % 2] for r in range(raters)]], "nominal"))
+        for raters in (MOST_SHOWN, n)
+    )
+    assert few["raters_left_out"] is None
+    assert many["raters_left_out"] == f"the labels of {MOST_SHOWN} of {n} raters are shown"
+    names = sorted(f"r{r}" for r in range(n))
+    assert [name for name in many["most_disputed"] if name in names] == names[:MOST_SHOWN]

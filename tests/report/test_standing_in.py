@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.engines.memory import Memory
-from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.report.standing_in import compared_by, standing_rows
@@ -29,13 +29,14 @@ def ratings():
 @pytest.fixture(scope="module")
 def rows(ratings):
     found = measure_ratings(
-        ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("rater", "classifier")
+        ratings, ["schouten_kappa"], Inference(n_resamples=1000), scopes=("classifier",)
     )
+    band = values_of(ratings, "schouten_kappa", "rater").values()
     tests = {
         name: alternative_annotator_test(Memory().labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
-    return standing_rows(found, "schouten_kappa", tests).set_index("classifier")
+    return standing_rows(found, band, tests).set_index("classifier")
 
 
 def test_each_model_has_its_place_and_its_verdict(rows):
@@ -92,11 +93,11 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     )
     two = Ratings.from_frame(frame, Scale(("n", "y")), classifiers=["m"])
     found = measure_ratings(
-        two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("rater", "classifier")
+        two, ["schouten_kappa"], Inference(n_resamples=100), scopes=("classifier",)
     )
     (row,) = standing_rows(
         found,
-        "schouten_kappa",
+        values_of(two, "schouten_kappa", "rater").values(),
         {"m": alternative_annotator_test(Memory().labels(two, ("m",)).against("m"))},
     ).to_dict("records")
     assert (row["raters' lowest"], row["place"], row["winning rate"]) == ("", "", "")

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_a_release_is_recorded_again_only_after_it_was_withdrawn(store):
 def test_an_edited_moved_or_removed_entry_breaks_the_chain(store, edit, found):
     for digest in "abc":
         record(store, "decided", "r", decision="held", ratings_digest=digest)
-    paths = sorted((store.root / "log").iterdir())
+    paths = sorted((store.root / "log").glob("*.json"))
     edited = edit([path.read_text() for path in paths])
     for path in paths:
         path.unlink()
@@ -107,9 +108,9 @@ def test_an_end_removed_with_its_seals_is_shown_by_the_name_of_the_last_seal_alo
 ):
     for digest in "abc":
         record(store, "decided", "r", ratings_digest=digest)
-    kept = max((store.root / "seals").iterdir())
-    for folder in ("log", "seals"):
-        for path in sorted((store.root / folder).iterdir())[-n_removed:]:
+    kept = max((store.root / "log" / "seals").iterdir())
+    for folder in ("log", "log/seals"):
+        for path in sorted(filter(Path.is_file, (store.root / folder).iterdir()))[-n_removed:]:
             path.unlink()
     assert [entry["ratings_digest"] for entry in store.history()] == list("abc")[:-n_removed]
     assert not kept.exists()
@@ -132,7 +133,7 @@ def test_a_hole_in_the_log_is_seen(store):
 def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
     for digest in "abc":
         record(store, "decided", "r", decision="held", ratings_digest=digest)
-    path, seal = store.root / "log" / "00000001.json", next(store.root.glob("seals/00000001-*"))
+    path, seal = store.root / "log" / "00000001.json", next(store.root.glob("log/seals/00000001-*"))
     path.write_text(path.read_text().replace("held", "admitted"))
     seal.rename(seal.with_name(f"00000001-{files.digest_of(path.read_bytes())}"))
     with pytest.raises(StoreError, match="found entry 2, which does not follow"):
@@ -142,7 +143,7 @@ def test_an_edited_entry_is_seen_even_where_its_seal_was_edited_with_it(store):
 def test_the_last_seal_may_be_missing_and_no_other(store):
     for digest in "abc":
         record(store, "decided", "r", ratings_digest=digest)
-    first, _, last = sorted((store.root / "seals").iterdir())
+    first, _, last = sorted((store.root / "log" / "seals").iterdir())
     last.unlink()
     assert len(store.history()) == 3
     record(store, "decided", "r", ratings_digest="d")
@@ -174,15 +175,20 @@ def test_readers_see_what_other_stores_write(store):
 def test_an_entry_that_a_listing_missed_is_found_by_its_name(store, monkeypatch):
     for digest in "abc":
         record(store, "decided", "r", ratings_digest=digest)
-    found = store.storage.contents("log")
+    found = store.storage.listed("log")
     del found["00000002.json"]
-    monkeypatch.setattr(type(store.storage), "contents", lambda *_: found)
+    monkeypatch.setattr(type(store.storage), "listed", lambda *_: found)
     assert [entry["ratings_digest"] for entry in store.history()] == ["a", "b", "c"]
 
 
 def test_other_files_beside_the_log_are_in_nobodys_way(store):
     record(store, "decided", "r", ratings_digest="a")
-    for name in ("log/.DS_Store", "log/00000009.json~", "seals/00000009", "seals/desktop.ini"):
+    for name in (
+        "log/.DS_Store",
+        "log/00000009.json~",
+        "log/seals/00000009",
+        "log/seals/desktop.ini",
+    ):
         (store.root / name).write_text("")
     record(store, "decided", "r", ratings_digest="b")
     assert len(store.history()) == 2

@@ -178,14 +178,24 @@ def test_a_lease_names_its_holder_and_gives_way_when_its_term_is_over(bucket, mo
     monkeypatch.setattr(objects, "LEASE_SECONDS", 1.0)
     assert killed(lambda: record(Store(bucket), "decided", "r"), 6, [(ObjectStorage, "put")])
     storage = storage_at(bucket)
-    lease = json.loads(storage.read("leases/00000001.json"))
+    lease = json.loads(storage.read("log/leases/00000001.json"))
     assert lease["seconds"] == 1.0
     assert len(lease["owner"].split(":")) == 3
     start = time.monotonic()
     record(Store(bucket), "decided", "r")
     assert time.monotonic() - start >= 1
     assert len(Store(bucket).history()) == 1
-    assert storage.names("leases") == ("00000002.free", "00000002.json")
+    assert storage.names("log/leases")[-2:] == ("00000002.free", "00000002.json")
+
+
+def test_leases_of_the_past_are_removed_now_and_then(bucket, monkeypatch):
+    monkeypatch.setattr(objects, "STALE", 6)
+    storage = storage_at(bucket)
+    for number in range(1, 12):
+        with storage.locked():
+            left = storage.names("log/leases")
+        assert len(left) <= 6
+        assert left[-1] == f"{number:08}.json"
 
 
 @pytest.mark.slow
@@ -228,11 +238,27 @@ def test_a_holder_that_lost_its_lease_writes_nothing_more(bucket, monkeypatch):
     assert [entry["ratings_digest"] for entry in Store(bucket).history()] == ["a"]
 
 
+def test_a_holder_that_was_stopped_while_others_made_a_segment_is_told(bucket, monkeypatch):
+    """Its number is free again: the entries of the segment were removed."""
+    monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
+    slow, quick = Store(bucket), Store(bucket)
+    with slow.locked():
+        for number in range(31):
+            record(slow, "decided", "r", ratings_digest=str(number))
+    with slow.locked():
+        for number in range(2):
+            record(quick, "decided", "r", ratings_digest=f"more {number}")
+        assert "00000032.json" not in quick.storage.names("log")
+        with pytest.raises(StoreError, match="found entry 32, written by another writer meanwhile"):
+            record(slow, "released", "r")
+    assert len(Store(bucket).history()) == 33
+
+
 def test_who_comes_late_with_a_number_long_past_has_not_got_the_lease(bucket):
     storage = storage_at(bucket)
-    storage.put("leases/00000007.json", b'{"seconds": 60}')
+    storage.put("log/leases/00000007.json", b'{"seconds": 60}')
     assert not storage._lease._take(3)
-    assert storage.read("leases/00000007.json")
+    assert storage.read("log/leases/00000007.json")
 
 
 def test_a_round_goes_from_delivery_to_release_and_back_in_a_bucket(
@@ -313,10 +339,10 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
 
 def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeypatch):
     storage = storage_at(bucket)
-    at = f"{storage.root.path.rstrip('/')}/leases"
+    at = f"{storage.root.path.rstrip('/')}/log/leases"
     monkeypatch.setattr(
-        storage._objects, "find", lambda path, detail: {path: {"type": "directory", "name": path}}
+        storage._objects, "find", lambda path, **_: {at: {"type": "directory", "name": at}}
     )
-    assert storage._path("leases") == at
-    assert storage.names("leases") == ()
-    assert storage.contents("leases") == {}
+    assert storage._path("log/leases") == at
+    assert storage.names("log/leases") == ()
+    assert storage.contents("log/leases") == {}

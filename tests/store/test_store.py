@@ -114,7 +114,6 @@ DAY = pd.Timestamp("2026-11-01")
 @pytest.mark.parametrize(
     ("timestamps", "kinds"),
     [
-        ([1, 0.5, None, 1], "['float', 'int']"),
         (
             [DAY.tz_localize("UTC"), DAY.tz_localize("Europe/Berlin"), None, None],
             "['Timestamp in Europe/Berlin', 'Timestamp in UTC']",
@@ -124,7 +123,7 @@ DAY = pd.Timestamp("2026-11-01")
         ([10**40, 1, 1, 1], "['int']"),
         ([1j, 1j, 1j, 1j], "['complex']"),
     ],
-    ids=["numbers", "time zones", "days and times", "number and text", "large", "complex"],
+    ids=["time zones", "days and times", "number and text", "large", "complex"],
 )
 def test_ratings_that_would_be_read_back_otherwise_are_refused_and_kept_as_text(
     store, original, timestamps, kinds
@@ -258,7 +257,7 @@ def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(stor
     path, entry, seal = (
         stored_table(store),
         store.root / "log" / "00000001.json",
-        next(store.root.glob("seals/*")),
+        next(store.root.glob("log/seals/*")),
     )
     table = parquet_table(path.read_bytes())
     edited = parquet_bytes(table.set_column(3, "label", [["no"] * len(table)]))

@@ -1,0 +1,173 @@
+"""The parts of a round that estimates are about, each with its statistic.
+
+With many raters there are many parts. A statistic is made only if its part is asked for.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
+from agreement_pipeline.estimates.shown import Shown, pairs_of
+from agreement_pipeline.measures import Needs
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.statistics import (
+    CountsWithoutEach,
+    LabelsByRater,
+    NumbersByRater,
+    Statistic,
+)
+
+Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
+"""Scopes, each with a function that makes its statistic."""
+
+
+class Asked(NamedTuple):
+    """What is asked for.
+
+    Attributes
+    ----------
+    kinds
+        The kinds of scope.
+    shown
+        The raters and pairs. None for all of them.
+    named
+        True if counts must keep the raters' names, as methods for raters at large need them.
+    """
+
+    kinds: Container[str]
+    shown: Shown | None = None
+    named: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """True if something is asked of the whole round. Its categories are read off it."""
+        return "round" in self.kinds or "category" in self.kinds
+
+    def raters(self, kind: ScopeKind, raters: tuple[str, ...]) -> list[str]:
+        """The raters of a panel who are asked for. Two raters are a pair and no more."""
+        among = None if self.shown is None else self.shown.raters
+        return self._some(kind, raters, among) if len(raters) > 2 else []
+
+    def again(self, raters: Iterable[str]) -> list[str]:
+        """The raters who are asked for beside themselves."""
+        return self._some("rater", raters, None if self.shown is None else self.shown.again)
+
+    def pairs(self, raters: tuple[str, ...]) -> list[tuple[str, str]]:
+        """The pairs that are asked for."""
+        return pairs_of(raters, self.shown) if "pair" in self.kinds else []
+
+    def _some(
+        self, kind: ScopeKind, raters: Iterable[str], among: tuple[str, ...] | None
+    ) -> list[str]:
+        if kind not in self.kinds:
+            return []
+        here = set(raters)
+        return sorted(here) if among is None else [name for name in among if name in here]
+
+
+def parts_of(ratings: Ratings, needs: Needs, asked: Asked) -> Parts:
+    """The parts that are asked for, with the statistic that some measures need."""
+    kinds, parts = _PARTS[needs]
+    return parts(ratings, asked) if any(kind in asked.kinds for kind in kinds) else iter(())
+
+
+def _of_counts(ratings: Ratings, asked: Asked) -> Parts:
+    if ratings.scale.continuous:
+        yield from _of_values(ratings, asked)
+    elif asked.named:
+        yield from _of_table(engine_for(ratings).labels(ratings), asked)
+    else:
+        yield from _of_unnamed_counts(ratings, asked)
+
+
+def _of_unnamed_counts(ratings: Ratings, asked: Asked) -> Parts:
+    engine = engine_for(ratings)
+    if asked.whole:
+        yield ROUND, partial(engine.counts, ratings)
+    if "without" in asked.kinds:
+        labels = engine.labels(ratings)
+        without = CountsWithoutEach(labels).without
+        for rater in asked.raters("without", labels.raters):
+            yield Scope("without", rater), partial(without, rater)
+
+
+def _of_values(ratings: Ratings, asked: Asked) -> Parts:
+    yield from _of_table(engine_for(ratings).numbers(ratings), asked)
+
+
+def _of_table(table: LabelsByRater | NumbersByRater, asked: Asked) -> Parts:
+    """A table that names its raters, and the same without each of them."""
+    if asked.whole:
+        yield ROUND, partial(_itself, table)
+    for rater in asked.raters("without", table.raters):
+        yield Scope("without", rater), partial(table.without, rater)
+
+
+def _of_patterns(ratings: Ratings, asked: Asked) -> Parts:
+    labels = engine_for(ratings).labels(ratings)
+    if asked.whole:
+        yield ROUND, partial(_itself, labels)
+    for pair in asked.pairs(labels.raters):
+        yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
+
+
+def _of_confidence(ratings: Ratings, asked: Asked) -> Parts:
+    confident = engine_for(ratings).confident_labels(ratings)
+    if asked.whole:
+        yield ROUND, partial(_itself, confident)
+    for pair in asked.pairs(confident.raters):
+        yield Scope.of_pair(*pair), partial(confident.only, pair)
+
+
+def _of_panel(ratings: Ratings, asked: Asked) -> Parts:
+    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+        yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
+    if "rater" in asked.kinds:
+        everybody = engine_for(ratings).by_rater(ratings)
+        for rater in asked.raters("rater", everybody.raters):
+            yield Scope("rater", rater), partial(everybody.against, rater)
+
+
+def _of_groups(ratings: Ratings, asked: Asked) -> Parts:
+    if ratings.classifiers and asked.whole:
+        yield ROUND, partial(_in_groups, ratings)
+
+
+def _of_replicates(ratings: Ratings, asked: Asked) -> Parts:
+    replicates = engine_for(ratings).replicates(ratings)
+    if asked.whole:
+        yield ROUND, partial(_itself, replicates)
+    for rater in asked.again(replicates.raters):
+        yield Scope("rater", rater), partial(replicates.of, rater)
+
+
+def _beside(ratings: Ratings, classifier: str) -> Statistic:
+    return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
+
+
+def _in_groups(ratings: Ratings) -> Statistic:
+    engine = engine_for(ratings)
+    classifiers = engine.classifiers(ratings)
+    return engine.labels(ratings, classifiers).in_groups(classifiers)
+
+
+def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
+    return labels.only(pair).merged()
+
+
+def _itself(statistic: Statistic) -> Statistic:
+    return statistic
+
+
+_PARTS: dict[Needs, tuple[frozenset[str], Callable[[Ratings, Asked], Parts]]] = {
+    "counts": (frozenset({"round", "category", "without"}), _of_counts),
+    "patterns": (frozenset({"round", "category", "pair"}), _of_patterns),
+    "panel": (frozenset({"classifier", "rater"}), _of_panel),
+    "groups": (frozenset({"round", "category"}), _of_groups),
+    "replicates": (frozenset({"round", "category", "rater"}), _of_replicates),
+    "values": (frozenset({"round", "category", "without"}), _of_values),
+    "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
+}
+"""Which kinds of scope measures of each statistic have, and the function that finds them."""

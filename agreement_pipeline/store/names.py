@@ -1,0 +1,48 @@
+"""The names of rounds and releases, and the versions of a round."""
+
+import re
+from dataclasses import dataclass
+
+from agreement_pipeline.errors import StoreError
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_round_name(name: str, what: str = "round") -> str:
+    """`name`, if it is safe as the name of a file or folder.
+
+    Raises
+    ------
+    StoreError
+        The name could be a path.
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
+        raise StoreError(
+            f"{what} {name!r}: found a name that could be a path; expected 1 to 100 letters, "
+            "digits, dots, underscores and hyphens, the first a letter or digit, "
+            f"without two dots in a row. Rename the {what}."
+        )
+    return name
+
+
+@dataclass(frozen=True)
+class RoundVersion:
+    """One version of a round.
+
+    Attributes
+    ----------
+    round, source
+        The name of the round, and of the file or folder as delivered.
+    ratings_digest
+        `Ratings.digest`: what was rated and how.
+    original_digest
+        SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
+    table_digest
+        SHA-256 of the stored table, which holds the names of the raters.
+    """
+
+    round: str
+    ratings_digest: str
+    original_digest: str
+    source: str
+    table_digest: str

@@ -1,0 +1,119 @@
+"""Measure what a round of many raters costs to measure, judge and display.
+
+`python benchmarks/many_raters.py [CSV]` prints one line for each round, in CPU seconds.
+A CSV with the columns item, rater and label is a further round.
+`--every` also times the scopes by rater and by pair when nothing is left out.
+
+The simulated rounds have three categories. A rater gives the true one four times in five.
+In the crowd, three of a thousand raters rate each item.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline import Ratings, read_ratings
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import Question
+from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.report import details, disputed, patterns
+
+T = TypeVar("T")
+QUESTIONS: tuple[Question, ...] = ("inter-rater", "intra-rater", "classifier")
+POLICY = Policy.from_mapping(
+    {"policy": "many-raters", "version": 1, "rules": [{"measure": "krippendorff_alpha"}]}
+)
+ROUNDS = {
+    "123 raters, 350 items": (123, 350, 1.0),
+    "300 raters, 2,000 items": (300, 2000, 1.0),
+    "crowd of 1,000, 5,000 items": (1000, 5000, 0.003),
+}
+
+
+def simulated(raters: int, items: int, share: float) -> pd.DataFrame:
+    """Ratings of a share of all pairs of an item and a rater."""
+    rng = np.random.default_rng(0)
+    right = rng.random((items, raters)) < 0.8
+    labels = np.where(right, rng.integers(0, 3, (items, 1)), rng.integers(0, 3, right.shape))
+    item, rater = np.nonzero(rng.random(right.shape) < share)
+    return pd.DataFrame(
+        {
+            "item": [f"i{place}" for place in item],
+            "rater": [f"r{place}" for place in rater],
+            "label": [f"c{label}" for label in labels[item, rater]],
+        }
+    )
+
+
+def seconds(work: Callable[[], T]) -> tuple[float, T]:
+    """The CPU seconds of some work on all threads, and its result."""
+    start = time.process_time()
+    done = work()
+    return time.process_time() - start, done
+
+
+def measured(ratings: Ratings) -> object:
+    """What the command `measure` estimates if no scope is asked for."""
+    return survey(ratings, applicable(ratings), Inference(), shown=Shown.of(ratings))
+
+
+def displayed(ratings: Ratings) -> object:
+    """What the assets of a round show."""
+    sections = [patterns(ratings), disputed(ratings)]
+    for question in QUESTIONS:
+        shown = Shown.of(ratings)
+        measures = applicable(ratings, question)
+        found = survey(ratings, measures, POLICY.inference, judged=("round",), shown=shown)
+        sections.append(details(question, ratings, POLICY, found, shown))
+    return [rendered(section) for section in sections]
+
+
+def everybody(ratings: Ratings, kind: str) -> object:
+    """One kind of scope with nothing left out."""
+    return survey(ratings, applicable(ratings), Inference(), scopes=(kind,))
+
+
+def line(name: str, frame: pd.DataFrame, every: bool) -> str:
+    """The CPU seconds of one round."""
+    read, ratings = seconds(lambda: read_ratings(frame))
+    spent = {
+        "read": read,
+        "measure": seconds(lambda: measured(ratings))[0],
+        "judge": seconds(lambda: assess(ratings, POLICY, Contract.default()))[0],
+        "display": seconds(lambda: displayed(ratings))[0],
+    }
+    for kind in ("rater", "without", "pair") if every else ():
+        spent[f"every {kind}"] = seconds(lambda kind=kind: everybody(ratings, kind))[0]
+    figures = "  ".join(f"{what} {cost:6.1f}" for what, cost in spent.items())
+    return f"{name:28}  {len(frame):7} ratings  {figures}"
+
+
+def main() -> None:
+    """Print one line for each round."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("--every", action="store_true")
+    asked = parser.parse_args()
+    rounds: dict[str, Callable[[], pd.DataFrame]] = {
+        name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()
+    }
+    if asked.file:
+        path = asked.file
+        rounds = {
+            path.stem: lambda: pd.read_csv(path, dtype=str)[["item", "rater", "label"]]
+        } | rounds
+    assess(read_ratings(simulated(3, 30, 1.0)), POLICY, Contract.default())
+    for name, frame in rounds.items():
+        print(line(name, frame(), asked.every), flush=True)
+
+
+if __name__ == "__main__":
+    main()

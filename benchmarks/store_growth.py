@@ -1,0 +1,170 @@
+"""Measure what a store with many rounds costs.
+
+`python benchmarks/store_growth.py` makes an empty store and one with 10,000 rounds, in a folder
+and in a bucket. The bucket is a server on this machine. It prints:
+
+- the CPU time of ingest, judge and release of one more round, and the ratio to an empty store;
+- the requests to the bucket for it, the median and the largest number;
+- what it costs to read and check the whole log, to show all rounds, and to judge a round again;
+- what a look of the sensor at 10,000 files costs.
+
+Each round is handled by a store that was opened anew. CPU time is that of this process alone.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import aiobotocore.httpsession
+import dagster as dg
+import fsspec
+from grown_store import CONTRACT, POLICY, SALT, grown, one_more
+
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.release import judge_round
+from agreement_pipeline.report import history, round_table
+from agreement_pipeline.store import Store
+
+REQUESTS: list[str] = []
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=10_000)
+    parser.add_argument("--more", type=int, default=12, help="rounds to add to each store")
+    options = parser.parse_args(arguments)
+    _count_requests()
+    with tempfile.TemporaryDirectory() as folder, _server() as bucket:
+        root = Path(folder)
+        original = root / "export.csv"
+        for kind, place in (("folder", str(root / "store")), ("bucket", f"{bucket}/store")):
+            original.write_bytes(b"as delivered")
+            empty = f"{place}-empty"
+            start = time.perf_counter()
+            grown(place, options.rounds, original)
+            print(f"{kind}: {options.rounds} rounds made in {time.perf_counter() - start:.0f} s")
+            _added(place, empty, original, options.more)
+            _whole(place)
+        _ticks(root, options.rounds)
+
+
+def _added(place: str, empty: str, original: Path, n_more: int) -> None:
+    """One more round in a store with many rounds and in one with none, in turn."""
+    for step in one_more(Store(empty, salt=SALT), "warm-up", original).values():
+        step()
+    cost: dict[str, list[tuple[float, int]]] = {"empty": [], "grown": []}
+    for number in range(n_more):
+        for kind, at in (("empty", f"{empty}-{number}"), ("grown", place)):
+            original.write_text(f"{kind} {number}")
+            steps = one_more(Store(at, salt=SALT), f"more-{number}", original)
+            found = [_measured(step) for step in steps.values()]
+            cost[kind].append((sum(cpu for cpu, *_ in found), sum(sent for *_, sent in found)))
+    middle = {kind: statistics.median(cpu for cpu, _ in found) for kind, found in cost.items()}
+    for kind, found in cost.items():
+        sent = [number for _, number in found]
+        print(
+            f"  one more round, {kind}: {middle[kind]:.3f} CPU s; "
+            f"requests {statistics.median(sent):g}, at most {max(sent)}"
+        )
+    print(f"  ratio of medians: {middle['grown'] / middle['empty']:.2f}")
+
+
+def _whole(place: str) -> None:
+    def all_rounds() -> None:
+        history(round_table(Store(place, salt=SALT)))["plot"]()
+
+    def again() -> None:
+        judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
+
+    for name, work in (
+        ("history", lambda: Store(place, salt=SALT).history()),
+        ("agreement_history", all_rounds),
+        ("one old round judged again", again),
+    ):
+        cpu, wall, sent = _measured(work)
+        print(f"  {name}: {cpu:.2f} CPU s, {wall:.2f} s, {sent} requests")
+
+
+def _ticks(root: Path, n_files: int) -> None:
+    """The sensor's look at files that it has asked for, first in a new process, then again."""
+    inbox = root / "inbox"
+    inbox.mkdir()
+    settings = ProjectSettings(
+        project="p",
+        inbox="inbox",
+        policy="standard",
+        scale={"categories": ["no", "yes"]},
+        root=str(root),
+    )
+    (root / "configs/policies").mkdir(parents=True)
+    (root / "configs/policies/standard.yaml").write_text(json.dumps(POLICY.to_mapping()))
+    rows = "".join(f"i{item},{rater},no\n" for item in range(90) for rater in "abc")
+    for number in range(n_files):
+        path = inbox / f"round-{number:05}.csv"
+        path.write_text(f"item,rater,label\n{rows}x{number},a,no\n")
+    time.sleep(2.1)
+    cursor = json.dumps(
+        {name: each.digest for name, each in Project(settings).deliveries().items()}
+    )
+    definitions = project_definitions(settings)
+    sensor = definitions.resolve_sensor_def("p_new_rounds")
+    with dg.DagsterInstance.ephemeral() as instance:
+        for name in ("first in a process", "next", "next"):
+            context = dg.build_sensor_context(
+                instance=instance, definitions=definitions, cursor=cursor
+            )
+            cpu, wall, _ = _measured(lambda context=context: sensor(context))
+            print(f"tick over {n_files} unchanged files, {name}: {cpu:.2f} CPU s, {wall:.2f} s")
+
+
+def _measured(work: Callable[[], object]) -> tuple[float, float, int]:
+    REQUESTS.clear()
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - cpu, time.perf_counter() - wall, len(REQUESTS)
+
+
+def _count_requests() -> None:
+    session = aiobotocore.httpsession.AIOHTTPSession
+    real = session.send
+
+    async def send(self, request):
+        REQUESTS.append(request.url)
+        return await real(self, request)
+
+    session.send = send
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    """An empty bucket on this machine."""
+    server = Path(__file__).parents[1] / "tests/store/server.py"
+    with subprocess.Popen(
+        [sys.executable, server], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        os.environ |= {
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{process.stdout.readline().strip()}",
+        }
+        fsspec.filesystem("s3", skip_instance_cache=True).mkdir("bucket")
+        try:
+            yield "s3://bucket"
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""What is counted once for all raters and pairs, against counting anew for each of them."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import (
+    Clusters,
+    CountsWithoutEach,
+    LabelsByRater,
+    NumbersByRater,
+    raters_apart,
+)
+from agreement_pipeline.statistics.weighted import distinct
+
+K = 3
+SCALE = Scale(("low", "middle", "high"))
+
+
+def labels(seed, *, raters=6, rows=40, clusters=False):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, K, size=(rows, raters))
+    codes[: rows // 2, 2:] = -1
+    return LabelsByRater(
+        codes,
+        rng.integers(1, 4, size=rows),
+        scale=SCALE,
+        raters=[f"r{n}" for n in range(raters)],
+        clusters=Clusters.named(rng.integers(0, 5, size=rows)) if clusters else None,
+    )
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_without_a_rater_are_those_of_the_table_without_the_column(seed, clusters):
+    panel = labels(seed, clusters=clusters)
+    without = CountsWithoutEach(panel).without
+    for rater in panel.raters:
+        found, slow = without(rater), panel.without(rater).counts().merged()
+        assert np.array_equal(found.counts, slow.counts)
+        assert np.array_equal(found.weights, slow.weights)
+        assert found.n_raters == slow.n_raters
+        if clusters:
+            assert np.array_equal(found.clusters.places, slow.clusters.places)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_distances_of_labels_are_those_of_the_loop_over_pairs(seed):
+    panel = labels(seed)
+    apart = raters_apart(panel)
+    met, unlike = np.zeros((6, 6)), np.zeros((6, 6))
+    for row, weight in zip(panel.codes, panel.weights, strict=True):
+        for a, b in combinations(range(6), 2):
+            if row[a] >= 0 and row[b] >= 0:
+                for one, other in ((a, b), (b, a)):
+                    met[one, other] += weight
+                    unlike[one, other] += weight * (row[a] != row[b])
+    assert np.array_equal(apart.met, met)
+    assert np.array_equal(apart.total, unlike)
+    assert apart.of_raters == pytest.approx(unlike.sum(1) / met.sum(1), nan_ok=True)
+
+
+def test_the_distances_of_numbers_are_those_of_the_loop_over_pairs():
+    rng = np.random.default_rng(1)
+    values = 1000 + rng.normal(size=(30, 4, 2))
+    values[rng.random((30, 4)) < 0.3] = np.nan
+    weights = rng.integers(1, 4, size=30).astype(float)
+    scale = Scale(None, "multivariate interval", dimensions=2)
+    apart = raters_apart(NumbersByRater(values, weights, scale=scale, raters="abcd"))
+    for a, b in combinations(range(4), 2):
+        both = [i for i in range(30) if not np.isnan(values[i, [a, b]]).any()]
+        squared = [((values[i, a] - values[i, b]) ** 2).sum() for i in both]
+        assert apart.met[a, b] == weights[both].sum()
+        assert apart.total[a, b] == pytest.approx(weights[both] @ squared)
+
+
+def test_two_who_never_met_have_no_distance():
+    never = LabelsByRater([[0, 0, -1], [-1, 1, 1]], scale=SCALE, raters="abc")
+    assert np.isnan(raters_apart(never).of_pairs[0, 2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "highest", "rows"),
+    [(2, 3, 500), (5, 4, 60), (90, 3, 60), (3, 10**9, 60), (1, 1, 3)],
+)
+def test_rows_are_made_distinct_as_by_sorting_them(columns, highest, rows):
+    """Few possible rows, rows that fit one number, rows that do not, and large numbers."""
+    rng = np.random.default_rng(columns)
+    table = rng.integers(-1, highest, size=(rows, columns))
+    table[rows // 2 :] = table[: rows - rows // 2]
+    weights = rng.integers(1, 9, size=rows).astype(float)
+    sums = {}
+    for row, weight in zip(map(tuple, table.tolist()), weights, strict=True):
+        sums[row] = sums.get(row, 0.0) + weight
+    found, summed = distinct(table, weights)
+    assert [tuple(row) for row in found.tolist()] == sorted(sums)
+    assert summed.tolist() == [sums[row] for row in sorted(sums)]

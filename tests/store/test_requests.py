@@ -1,0 +1,45 @@
+"""How often a bucket is asked when one more round comes to a store with hundreds."""
+
+from pathlib import Path
+
+import aiobotocore.httpsession
+import pytest
+
+from agreement_pipeline.store import Store
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+MOST = 40
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """The requests that were sent, as they come."""
+    sent, session = [], aiobotocore.httpsession.AIOHTTPSession
+    real = session.send
+
+    async def counted(self, request):
+        sent.append((request.method, request.url))
+        return await real(self, request)
+
+    monkeypatch.setattr(session, "send", counted)
+    return sent
+
+
+def test_ingest_judge_and_release_of_one_more_round_take_forty_requests(
+    bucket, tmp_path, requests, monkeypatch
+):
+    """894 entries: the first round that is added fills a segment, the second does not."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from grown_store import SALT, grown, one_more
+
+    original = tmp_path / "export.csv"
+    original.write_bytes(b"as delivered")
+    assert len(grown(bucket, 298, original).history()) == 894
+    for name, n_segments in (("one", 28), ("two", 28)):
+        original.write_text(name)
+        requests.clear()
+        for step in one_more(Store(bucket, salt=SALT), name, original).values():
+            step()
+        assert len(requests) <= MOST, requests
+        assert len(Store(bucket).storage.names("segments")) == n_segments
+    assert len(Store(bucket).history()) == 900
