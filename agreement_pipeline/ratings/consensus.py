@@ -137,7 +137,7 @@ class PanelLabels:
             "id": pd.Series(self.items),
             "round": np.array(self.rounds, dtype=object)[self.round],
             **({} if self.texts is None else {"text": _or_none(self.texts)}),
-            "label": self._labels(),
+            "label": pd.Series(self._labels(), dtype=object),
             **self._by_category(),
             "n_raters": self.n_raters.astype(np.int64),
             **({} if self.votes is None else {"entropy_bits": self.entropy_bits}),

@@ -112,7 +112,11 @@ class RatingsRows:
             "label": _labels(table["label"], self.ratings.scale),
             "occurrence": _Numbers(table["occurrence"].to_numpy(), pa.int64()),
             "earlier": _Numbers(table["earlier"].to_numpy(), pa.bool_()),
-            **{name: _Column(_extra(table[name]), as_given=True) for name in EXTRAS if name in table},
+            **{
+                name: _Column(_extra(table[name]), as_given=True)
+                for name in EXTRAS
+                if name in table
+            },
             **{
                 name: _Column(values, item.codes.to_numpy())
                 for name, values in _contents(contents, item.categories).items()
