@@ -12,6 +12,7 @@ from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
+    from agreement_pipeline.engines import read as open_ratings
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
@@ -64,6 +65,7 @@ else:
             "load_policy": "policy",
             "load_waiver": "policy",
             "measure": "estimates",
+            "open_ratings": "engines:read",
             "open_release": "release",
             "plan": "policy",
             "read_ratings": "readers:read",
@@ -100,6 +102,7 @@ __all__ = [
     "load_policy",
     "load_waiver",
     "measure",
+    "open_ratings",
     "open_release",
     "plan",
     "read_ratings",

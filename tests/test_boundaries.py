@@ -34,6 +34,8 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "yaml": {"yaml_files", "release", "cli"},
     "fsspec": {"store"},
+    "duckdb": {"engines"},
+    "pyspark": {"engines"},
     "upath": {"store"},
 }
 ALLOWED = {"intervals": {"threadpoolctl"}}

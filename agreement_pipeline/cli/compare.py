@@ -9,16 +9,17 @@ import click
 from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     MEASURES,
-    TABLE_HELP,
+    TABLES_HELP,
+    engine_options,
     interval_options,
     measure_option,
+    open_tables,
     option,
     output_option,
-    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_found
-from agreement_pipeline.cli.parameters import FILE
+from agreement_pipeline.cli.parameters import SOURCE
 from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
 from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.intervals import Inference
@@ -31,14 +32,15 @@ EXAMPLES = (
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("file", type=FILE, help=TABLE_HELP)
+@click.argument("file", type=SOURCE, help=TABLES_HELP)
 @click.argument(
     "other",
-    type=FILE,
+    type=SOURCE,
     required=False,
     help="The table to compare with. Its columns have the same names.",
 )
 @table_options
+@engine_options
 @option(
     "--between",
     group=MEASURES,
@@ -57,8 +59,8 @@ EXAMPLES = (
 @interval_options
 @output_option
 def compare(
-    file: Path,
-    other: Path | None,
+    file: str | Path,
+    other: str | Path | None,
     between: tuple[str, str] | None,
     measure: Sequence[str],
     category: str | None,
@@ -73,13 +75,12 @@ def compare(
     """
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
-    ratings = read_table(file, reading)
-    others = read_table(other, reading) if other else None
+    ratings, *others = open_tables([file, other] if other else [file], reading)
     asked: Sequence[str | None] = measure or [None]
     found = [
         compare_ratings(
             ratings,
-            others,
+            others[0] if others else None,
             between=between,
             measure=name,
             category=category,

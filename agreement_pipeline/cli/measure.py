@@ -10,16 +10,17 @@ from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     INTERVALS,
     MEASURES,
-    TABLE_HELP,
+    TABLES_HELP,
+    engine_options,
     interval_options,
     measure_option,
+    open_tables,
     option,
     output_option,
-    read_table,
     table_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
-from agreement_pipeline.cli.parameters import FILE, OneOf
+from agreement_pipeline.cli.parameters import SOURCE, OneOf
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
     SCOPE_KINDS,
@@ -37,8 +38,9 @@ EXAMPLES = (
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("file", type=FILE, help=TABLE_HELP)
+@click.argument("file", type=SOURCE, help=TABLES_HELP)
 @table_options
+@engine_options
 @measure_option("all that the level allows")
 @option(
     "--scope",
@@ -61,7 +63,7 @@ EXAMPLES = (
 )
 @output_option
 def measure(
-    file: Path,
+    file: str | Path,
     measure: Sequence[str],
     scope: Sequence[str],
     confidence_level: float,
@@ -74,7 +76,7 @@ def measure(
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
-    ratings = read_table(file, reading)
+    (ratings,) = open_tables([file], reading)
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,8 +18,10 @@ from agreement_pipeline.cli.parameters import (
     MeasureName,
     OneOf,
 )
+from agreement_pipeline.engines import CHOICES, engine_of
+from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale
+from agreement_pipeline.ratings import LEVELS, QueriedRatings, Ratings, Scale
 from agreement_pipeline.readers import Columns, Limits, read
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
 TABLE_HELP = "A CSV, TSV, JSON Lines or Parquet table."
+TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of such files."
 
 option = partial(click.option, cls=Option)
 
@@ -108,6 +111,23 @@ TABLE = (
         help="The categories in order, separated by commas.",
     ),
 )
+ENGINE = (
+    option(
+        "--engine",
+        group=INPUT,
+        type=OneOf(CHOICES),
+        metavar="NAME",
+        default="auto",
+        help="What counts: auto, memory, duckdb or spark. See docs/scale.md.",
+    ),
+    option(
+        "--memory-limit",
+        group=INPUT,
+        metavar="SIZE",
+        show_default="80% of the memory",
+        help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
+    ),
+)
 INTERVAL = (
     option(
         "--confidence-level",
@@ -149,6 +169,11 @@ def table_options(command: F) -> F:
     return _with(TABLE, command)
 
 
+def engine_options(command: F) -> F:
+    """Add the options that say which engine counts, and in how much memory."""
+    return _with(ENGINE, command)
+
+
 def interval_options(command: F) -> F:
     """Add the confidence level and the number of resamples."""
     return _with(INTERVAL, command)
@@ -173,19 +198,35 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 
 def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
-    """The ratings in a table, read as the shared options say."""
+    """The ratings in a table, read into memory as the shared options say."""
+    return read(path, **_settings(reading))
+
+
+def open_tables(
+    sources: Sequence[str | Path], reading: Mapping[str, Any]
+) -> list[Ratings | QueriedRatings]:
+    """The ratings in some tables, for one engine that suits them all."""
+    engine = reading["engine"]
+    if engine == "auto":
+        suited = {engine_of(source, reading["layout"]) for source in sources}
+        engine = "auto" if len(suited) == 1 else "duckdb"
+    limit = reading["memory_limit"]
+    settings = _settings(reading)
+    return [read_for(each, **settings, engine=engine, memory_limit=limit) for each in sources]
+
+
+def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
     names = ("item", "rater", "label", "occurrence", "confidence", "cluster", "raters")
     categories, level = reading["categories"], reading["level"]
-    return read(
-        path,
-        Columns(**{name: reading[name] for name in names}),
-        layout=reading["layout"],
-        scale=Scale(tuple(categories.split(",")), level) if categories else None,
-        level=level,
-        classifiers=reading["classifier"],
-        round_name=reading["of_round"],
-        limits=Limits(**dict(reading["limit"])),
-    )
+    return {
+        "columns": Columns(**{name: reading[name] for name in names}),
+        "layout": reading["layout"],
+        "scale": Scale(tuple(categories.split(",")), level) if categories else None,
+        "level": level,
+        "classifiers": reading["classifier"],
+        "round_name": reading["of_round"],
+        "limits": Limits(**dict(reading["limit"])),
+    }
 
 
 def _with(options: tuple[Callable[[F], F], ...], command: F) -> F:

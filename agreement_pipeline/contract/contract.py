@@ -6,18 +6,15 @@ Great Expectations checks two tables that are derived here from the ratings.
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-import numpy as np
-import pandas as pd
-
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
 from agreement_pipeline.contract.finding import Finding
-from agreement_pipeline.contract.validation import Derived, validate
+from agreement_pipeline.contract.tables import ITEMS, ROWS
+from agreement_pipeline.contract.validation import validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
@@ -185,72 +182,4 @@ class Contract:
         )
 
 
-def _rows(ratings: Ratings) -> pd.DataFrame:
-    """The ratings as delivered, with names and labels in codes.
-
-    Confidence that was delivered as text is turned into numbers.
-    """
-    table = _in_codes(ratings.table)
-    with suppress(ValueError, TypeError):
-        return (
-            table.assign(confidence=pd.to_numeric(table["confidence"]))
-            if "confidence" in table
-            else table
-        )
-    return table
-
-
-def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose columns of text are in codes."""
-    texts = [
-        name
-        for name in ("item", "rater", "label")
-        if name in table and table[name].dtype in (object, "str")
-    ]
-    return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
-
-
-def _items(ratings: Ratings) -> pd.DataFrame:
-    """A row for each item of the round's own ratings by the panel."""
-    table = _in_codes(ratings.table)
-    met = table[~table["rater"].isin(ratings.classifiers) & table["item"].notna()]
-    codes = met["item"].cat.codes.to_numpy(dtype=np.int64)
-    names, raters = met["item"].cat.categories, len(met["rater"].cat.categories)
-    pairs = codes * raters + met["rater"].cat.codes.to_numpy()
-    again = pd.Series(pairs).duplicated().to_numpy()
-    first = _first(pairs, met["earlier"].to_numpy(dtype=bool))
-    named = first & met["rater"].notna().to_numpy()
-    n_raters = np.bincount(codes[named], minlength=len(names))
-    rated = np.bincount(codes[first], minlength=len(names)) > 0
-    frame = pd.DataFrame(
-        {
-            "item": names[rated],
-            "n_raters": n_raters[rated],
-            "n_labels": _n_distinct(codes[first], met["label"][first], len(names))[rated],
-            "replicated": (np.bincount(codes[again], minlength=len(names)) > 0)[rated],
-        }
-    )
-    if "cluster" not in ratings.contents:
-        return frame
-    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
-
-
-def _first(pairs: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-    """True for the first of the round's own ratings of each pair of item and rater."""
-    first = np.zeros(len(pairs), dtype=bool)
-    own = np.flatnonzero(~earlier)
-    first[own] = ~pd.Series(pairs[own]).duplicated().to_numpy()
-    return first
-
-
-def _n_distinct(items: np.ndarray, labels: pd.Series, n_items: int) -> np.ndarray:
-    """How many different labels each item has."""
-    codes, distinct = pd.factorize(labels)
-    different = pd.unique((items * np.int64(len(distinct)) + codes)[codes >= 0])
-    return np.bincount(different // max(1, len(distinct)), minlength=n_items)
-
-
-_TABLES = {
-    "rows": Derived("rows", ["item", "rater"], _rows),
-    "items": Derived("items", ["item"], _items),
-}
+_TABLES = {each.name: each for each in (ROWS, ITEMS)}

@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from agreement_pipeline.errors import ContractError
+
 LEFT_OUT = ("boto3", "botocore", "pyspark", "sqlalchemy")
 """Libraries that Great Expectations uses if they are installed."""
 
@@ -25,9 +27,29 @@ def load_lightly() -> None:
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.
     """
-    with _stood_in(), _without_collection(), warnings.catch_warnings():
+    with refused(), _stood_in(), _without_collection(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("great_expectations")
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Refuse what would end the program.
+
+    A library may end the program while it is imported, and say that all went well.
+
+    Raises
+    ------
+    ContractError
+        The program would have ended.
+    """
+    try:
+        yield
+    except SystemExit as end:
+        raise ContractError(
+            f"Great Expectations: found that it ends the program (status {end.code}); expected it "
+            "to check the table. Run a program in a file, or use an environment without PySpark."
+        ) from None
 
 
 class _Later(ModuleType):

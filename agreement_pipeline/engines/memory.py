@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.engines.joined import moved, one_clustered, side_by_side
 from agreement_pipeline.engines.protocol import ENGINES, Engine
-from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, used
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -16,16 +16,12 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
-    distinct_in,
-    hashes_of,
-    order_of_raters,
 )
-from agreement_pipeline.text import listed
 
 Names = tuple[str, ...]
 
 
-class Memory(Engine):
+class Memory(Engine[Ratings]):
     """Counts ratings in memory."""
 
     def panel(self, ratings: Ratings) -> Names:
@@ -121,21 +117,9 @@ class Memory(Engine):
         items = pd.Index(sorted({*self.items(one), *self.items(other)}), dtype="str")
         both = [_first(each, self.panel(each), items) for each in rounds]
         codes = np.hstack([_matrix(each) for each in both])
-        clusters, weights = _clusters_of_both(one, other, items), np.ones(len(items))
-        order = order_of_raters(hashes_of(codes), weights)
-        split = len(both[0].raters)
-        columns = [order[order < split], order[order >= split]]
-        rows, weights, clusters = distinct_in(codes[:, np.hstack(columns)], weights, clusters)
-        names = [*both[0].raters, *both[1].raters]
-        first, second = (
-            LabelsByRater(
-                part, weights, scale=each.scale, raters=[names[at] for at in own], clusters=clusters
-            )
-            for part, each, own in zip(
-                np.split(rows, [split], axis=1), rounds, columns, strict=True
-            )
-        )
-        return first, second
+        clusters = _clusters_of_both(one, other, items)
+        panels, scales = (both[0].raters, both[1].raters), (one.scale, other.scale)
+        return side_by_side(codes, np.ones(len(items)), clusters, scales, panels)
 
     def said(self, ratings: Ratings) -> pd.DataFrame:
         """The panel's first labels as they were given by item and rater."""
@@ -295,17 +279,11 @@ def _clusters_of_both(one: Ratings, other: Ratings, items: pd.Index) -> Clusters
     if not said:
         return None
     if len(said) == 1:
-        raise RatingsError(
-            "clusters: found a round with clusters and one without; expected both or neither, "
-            "since the rounds share items. Name the column."
-        )
+        raise one_clustered()
     known = pd.concat(said).groupby(level=0).agg(["first", "nunique"])
-    moved = known.index[known["nunique"] > 1]
-    if len(moved):
-        raise RatingsError(
-            f"clusters: found items {listed(moved.tolist())} in different clusters of the two "
-            "rounds; expected one cluster for each item. Name the clusters alike in both."
-        )
+    elsewhere = known.index[known["nunique"] > 1]
+    if len(elsewhere):
+        raise moved(elsewhere.tolist())
     return Clusters.named(pd.factorize(known["first"].loc[items])[0])
 
 

@@ -9,15 +9,15 @@ from agreement_pipeline.estimates.comparison import (
 from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Rated
 from agreement_pipeline.text import listed
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
 
 
 def compare(
-    ratings: Ratings,
-    other: Ratings | None = None,
+    ratings: Rated,
+    other: Rated | None = None,
     *,
     between: tuple[str, str] | None = None,
     measure: str | None = None,
@@ -66,7 +66,7 @@ def compare(
 
 
 def _between_names(
-    ratings: Ratings,
+    ratings: Rated,
     one: str,
     other: str,
     measure: str,

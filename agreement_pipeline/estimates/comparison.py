@@ -13,7 +13,7 @@ from agreement_pipeline.estimates.estimating import DEFAULT, registered
 from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import (
     LabelsByRater,
     NumbersByRater,
@@ -27,8 +27,8 @@ FIRST_LABELS = ("counts", "patterns", "values")
 
 
 def between_rounds(
-    one: Ratings,
-    other: Ratings,
+    one: Rated,
+    other: Rated,
     measure: str,
     inference: Inference = DEFAULT,
     *,
@@ -81,7 +81,7 @@ def between_rounds(
     return difference(first, second, _seeded(inference, sides), shared=shared if paired else None)
 
 
-def _on_categories_of_both(one: Ratings, other: Ratings) -> tuple[Ratings, Ratings]:
+def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
     """The rounds on one scale, if neither declares its categories."""
     first, second = one.scale, other.scale
     if first == second or first.level != second.level or first.declared or second.declared:
@@ -95,7 +95,7 @@ def _of_category(measure: str, category: str | None) -> str:
 
 
 def between_classifiers(
-    ratings: Ratings,
+    ratings: Rated,
     measure: str,
     one: str,
     other: str,
@@ -122,7 +122,7 @@ def between_classifiers(
 
 
 def between_raters(
-    ratings: Ratings,
+    ratings: Rated,
     measure: str,
     one: str,
     other: str,
@@ -162,7 +162,7 @@ def between_raters(
 
 
 def between_measures(
-    ratings: Ratings,
+    ratings: Rated,
     one: str,
     other: str,
     inference: Inference = DEFAULT,
@@ -201,7 +201,7 @@ def _seeded(inference: Inference, sides: Sequence[Side]) -> Inference:
     return replace(inference, seed=tuple(seed_of(side.statistic) for side in sides))
 
 
-def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
+def _of_numbers(ratings: Rated, needs: Sequence[str]) -> list[Any]:
     """One statistic for both measures, since repeated and first ratings have different rows."""
     again = [need == "replicates" for need in needs]
     if any(again) and not all(again):
@@ -213,7 +213,7 @@ def _of_numbers(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
     return [engine.replicates(ratings) if all(again) else engine.numbers(ratings)] * 2
 
 
-def _of_labels(ratings: Ratings, needs: Sequence[str]) -> list[Any]:
+def _of_labels(ratings: Rated, needs: Sequence[str]) -> list[Any]:
     """One statistic for each measure, on the same rows."""
     engine = engine_for(ratings)
     replicates = engine.replicated_labels(ratings) if "replicates" in needs else None
@@ -231,7 +231,7 @@ def _as_needed(needs: str, labels: LabelsByRater) -> Statistic:
     return labels.in_numbers() if needs == "values" else labels
 
 
-def _of_round(ratings: Ratings, measure: str) -> Statistic:
+def _of_round(ratings: Rated, measure: str) -> Statistic:
     statistic = basis_of(ratings, measure)
     if statistic is None:
         need = registered(measure).needs

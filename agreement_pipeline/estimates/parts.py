@@ -11,7 +11,7 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown, pairs_of
 from agreement_pipeline.measures import Needs
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Rated
 from agreement_pipeline.statistics import (
     CountsWithoutEach,
     LabelsByRater,
@@ -67,13 +67,13 @@ class Asked(NamedTuple):
         return sorted(here) if among is None else [name for name in among if name in here]
 
 
-def parts_of(ratings: Ratings, needs: Needs, asked: Asked) -> Parts:
+def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
     """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
     return parts(ratings, asked) if any(kind in asked.kinds for kind in kinds) else iter(())
 
 
-def _of_counts(ratings: Ratings, asked: Asked) -> Parts:
+def _of_counts(ratings: Rated, asked: Asked) -> Parts:
     if ratings.scale.continuous:
         yield from _of_values(ratings, asked)
     elif asked.named:
@@ -82,7 +82,7 @@ def _of_counts(ratings: Ratings, asked: Asked) -> Parts:
         yield from _of_unnamed_counts(ratings, asked)
 
 
-def _of_unnamed_counts(ratings: Ratings, asked: Asked) -> Parts:
+def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
     engine = engine_for(ratings)
     if asked.whole:
         yield ROUND, partial(engine.counts, ratings)
@@ -93,7 +93,7 @@ def _of_unnamed_counts(ratings: Ratings, asked: Asked) -> Parts:
             yield Scope("without", rater), partial(without, rater)
 
 
-def _of_values(ratings: Ratings, asked: Asked) -> Parts:
+def _of_values(ratings: Rated, asked: Asked) -> Parts:
     yield from _of_table(engine_for(ratings).numbers(ratings), asked)
 
 
@@ -105,7 +105,7 @@ def _of_table(table: LabelsByRater | NumbersByRater, asked: Asked) -> Parts:
         yield Scope("without", rater), partial(table.without, rater)
 
 
-def _of_patterns(ratings: Ratings, asked: Asked) -> Parts:
+def _of_patterns(ratings: Rated, asked: Asked) -> Parts:
     labels = engine_for(ratings).labels(ratings)
     if asked.whole:
         yield ROUND, partial(_itself, labels)
@@ -113,7 +113,7 @@ def _of_patterns(ratings: Ratings, asked: Asked) -> Parts:
         yield Scope.of_pair(*pair), partial(_labels_of, labels, pair)
 
 
-def _of_confidence(ratings: Ratings, asked: Asked) -> Parts:
+def _of_confidence(ratings: Rated, asked: Asked) -> Parts:
     confident = engine_for(ratings).confident_labels(ratings)
     if asked.whole:
         yield ROUND, partial(_itself, confident)
@@ -121,7 +121,7 @@ def _of_confidence(ratings: Ratings, asked: Asked) -> Parts:
         yield Scope.of_pair(*pair), partial(confident.only, pair)
 
 
-def _of_panel(ratings: Ratings, asked: Asked) -> Parts:
+def _of_panel(ratings: Rated, asked: Asked) -> Parts:
     for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
         yield Scope("classifier", classifier), partial(_beside, ratings, classifier)
     if "rater" in asked.kinds:
@@ -130,12 +130,12 @@ def _of_panel(ratings: Ratings, asked: Asked) -> Parts:
             yield Scope("rater", rater), partial(everybody.against, rater)
 
 
-def _of_groups(ratings: Ratings, asked: Asked) -> Parts:
+def _of_groups(ratings: Rated, asked: Asked) -> Parts:
     if ratings.classifiers and asked.whole:
         yield ROUND, partial(_in_groups, ratings)
 
 
-def _of_replicates(ratings: Ratings, asked: Asked) -> Parts:
+def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
     replicates = engine_for(ratings).replicates(ratings)
     if asked.whole:
         yield ROUND, partial(_itself, replicates)
@@ -143,11 +143,11 @@ def _of_replicates(ratings: Ratings, asked: Asked) -> Parts:
         yield Scope("rater", rater), partial(replicates.of, rater)
 
 
-def _beside(ratings: Ratings, classifier: str) -> Statistic:
+def _beside(ratings: Rated, classifier: str) -> Statistic:
     return engine_for(ratings).by_rater(ratings, (classifier,)).against(classifier)
 
 
-def _in_groups(ratings: Ratings) -> Statistic:
+def _in_groups(ratings: Rated) -> Statistic:
     engine = engine_for(ratings)
     classifiers = engine.classifiers(ratings)
     return engine.labels(ratings, classifiers).in_groups(classifiers)
@@ -161,7 +161,7 @@ def _itself(statistic: Statistic) -> Statistic:
     return statistic
 
 
-_PARTS: dict[Needs, tuple[frozenset[str], Callable[[Ratings, Asked], Parts]]] = {
+_PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
     "counts": (frozenset({"round", "category", "without"}), _of_counts),
     "patterns": (frozenset({"round", "category", "pair"}), _of_patterns),
     "panel": (frozenset({"classifier", "rater"}), _of_panel),

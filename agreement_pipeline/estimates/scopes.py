@@ -14,7 +14,7 @@ from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeK
 from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
 
@@ -23,7 +23,7 @@ DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
 
 
-def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]:
+def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
     """The registered measures that are defined on the ratings' scale, for one question or all."""
     return tuple(
         name
@@ -32,7 +32,7 @@ def applicable(ratings: Ratings, question: str | None = None) -> tuple[str, ...]
     )
 
 
-def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
+def basis_of(ratings: Rated, measure: str) -> Statistic | None:
     """The statistic from which the round's own value of a measure is computed.
 
     None for a measure that has values only for parts of the round.
@@ -44,7 +44,7 @@ def basis_of(ratings: Ratings, measure: str) -> Statistic | None:
 
 
 def measure(
-    ratings: Ratings, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
+    ratings: Rated, measure: str = "krippendorff_alpha", inference: Inference = DEFAULT
 ) -> Estimate:
     """One measure of the whole round, with its interval.
 
@@ -83,7 +83,7 @@ def measure(
     return found
 
 
-def values_of(ratings: Ratings, measure: str, kind: ScopeKind) -> dict[Scope, float]:
+def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
     """The values of a measure on every scope of a kind, without intervals.
 
     Scopes without a value are left out.
@@ -114,7 +114,7 @@ def require_defined(scale: Scale, measure: str) -> None:
 
 
 def measure_ratings(
-    ratings: Ratings,
+    ratings: Rated,
     measures: Iterable[str],
     inference: Inference = DEFAULT,
     *,
@@ -149,7 +149,7 @@ def measure_ratings(
                 )
 
 
-def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
+def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
     """The estimate. If it has no value, its reason also says that gold items were not read."""
     if found.undefined is None or not ratings.gold:
         return found
@@ -157,7 +157,7 @@ def _naming_gold(found: Estimate, ratings: Ratings) -> Estimate:
 
 
 def survey(
-    ratings: Ratings,
+    ratings: Rated,
     measures: Sequence[str],
     inference: Inference = DEFAULT,
     *,

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from agreement_pipeline.engines import engine_for
-from agreement_pipeline.ratings import Array, Codes, Ratings
+from agreement_pipeline.ratings import Array, Codes, Rated
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
 
 MOST_SHOWN = 10
@@ -40,7 +40,7 @@ class Shown:
     n_again: int
 
     @classmethod
-    def of(cls, ratings: Ratings, most: int = MOST_SHOWN) -> "Shown":
+    def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
         """The raters and pairs of a round: all of them if the panel has at most so many raters.
 
         They are then in the order of their names. Of a larger panel so many raters and so many
@@ -98,7 +98,7 @@ def _compared(panel: LabelsByRater | NumbersByRater, most: int) -> tuple[Names, 
     return tuple(raters[place] for place in _largest(apart.of_raters, most)), pairs
 
 
-def _met_again(ratings: Ratings, most: int) -> tuple[Names, int]:
+def _met_again(ratings: Rated, most: int) -> tuple[Names, int]:
     """The raters who met most items again, and how many raters met any."""
     replicates = engine_for(ratings).replicates(ratings)
     times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)

@@ -10,7 +10,7 @@ import numpy as np
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import basis_of, registered
 from agreement_pipeline.policy.rules import Rule
-from agreement_pipeline.ratings import Array, Ratings, Scale
+from agreement_pipeline.ratings import Array, Rated, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -25,7 +25,7 @@ STEPS_OF_AGREEMENT = 60
 WHOLE = 1e9
 
 
-def population_of(ratings: Ratings, rule: Rule, *, where: str = "earlier round") -> Statistic:
+def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -> Statistic:
     """The population that an earlier round shows, for a plan of this rule.
 
     `where` names the round in errors.

@@ -9,8 +9,11 @@ from agreement_pipeline.ratings.consensus import (
     resolved,
     unresolved,
 )
+from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
+from agreement_pipeline.ratings.queried import Answers, QueriedRatings
+from agreement_pipeline.ratings.rated import Rated
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.rows import (
     EXTRAS,
@@ -25,6 +28,7 @@ from agreement_pipeline.ratings.scale import (
     MISSING,
     UNIVARIATE,
     Array,
+    Category,
     Codes,
     Level,
     Scale,
@@ -40,12 +44,18 @@ __all__ = [
     "MISSING",
     "RESOLUTIONS",
     "UNIVARIATE",
+    "Answers",
     "Array",
+    "Batch",
+    "Category",
     "Codes",
     "Level",
     "PanelLabels",
     "ParquetRows",
+    "QueriedRatings",
+    "Rated",
     "Ratings",
+    "RatingsHash",
     "RatingsRows",
     "Rows",
     "Scale",

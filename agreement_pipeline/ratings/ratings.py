@@ -113,6 +113,11 @@ class Ratings:
             )
         return cls(table, scale, tuple(sorted(classifiers)), contents)
 
+    @property
+    def engine(self) -> str:
+        """The name of the engine that counts ratings in memory."""
+        return "memory"
+
     @cached_property
     def raters(self) -> tuple[str, ...]:
         """The raters of the panel, by name."""

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Ratings, Scale, coded
+from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Rows, Source, reader_of
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
 
+OF_RATERS = "the columns of raters"
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
 
 
@@ -65,8 +66,29 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
-    rows = _of_round(_rows(source, columns, layout, limits), round_name)
-    labels = f"column {columns.label!r}" if layout == "long" else "the columns of raters"
+    rows = of_round(_rows(source, columns, layout, limits), round_name)
+    ratings = checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits)
+    if usable:
+        refuse_unusable(ratings, rows.source)
+    return ratings
+
+
+def checked_rows(
+    rows: Rows,
+    *,
+    scale: Scale | None = None,
+    level: Level = "nominal",
+    classifiers: Classifiers = (),
+    limits: Limits = LIMITS,
+) -> Ratings:
+    """Check rows under canonical names, and find their scale if none is given.
+
+    Raises
+    ------
+    RatingsError
+        A check of the ratings fails.
+    """
+    labels = f"column {rows.columns['label']!r}" if "label" in rows.columns else OF_RATERS
     where = f"{rows.source}: {labels}"
     if scale is None:
         _refuse_many_categories(rows.frame, level, limits, where)
@@ -79,8 +101,6 @@ def read(
     )
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    if usable:
-        refuse_unusable(ratings, rows.source)
     return ratings
 
 
@@ -104,6 +124,25 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
         The panel has fewer than two raters, or no item that two of them rated.
     """
     raters = ratings.raters
+    current = ratings.current
+    item = current["item"].cat.codes[current["rater"].isin(raters)]
+    each = np.bincount(item, minlength=1)
+    refuse_lonely(ratings, each[each > 0], source)
+
+
+def refuse_lonely(
+    ratings: Rated, each: np.ndarray, source: str, times: int | np.ndarray = 1
+) -> None:
+    """Refuse items that no two raters of the panel rated.
+
+    `each` are the panel's first ratings of an item, and `times` how many items have so many.
+
+    Raises
+    ------
+    RatingsError
+        The panel has fewer than two raters, or no item that two of them rated.
+    """
+    raters = ratings.raters
     if len(raters) < 2:
         models = (
             f", and the classifiers {listed(ratings.classifiers)}" if ratings.classifiers else ""
@@ -113,13 +152,11 @@ def refuse_unusable(ratings: Ratings, source: str) -> None:
             "two raters or more, since agreement compares them. Add the other raters' ratings, or "
             "name the column that tells the raters apart."
         )
-    current = ratings.current
-    item = current["item"].cat.codes[current["rater"].isin(raters)]
-    each = np.bincount(item, minlength=1)
     if not (each >= 2).any():
+        items = times * np.ones(len(each), dtype=np.int64)
         raise RatingsError(
-            f"{source}: found no item with ratings by two raters ({len(item)} ratings of "
-            f"{(each > 0).sum()} items by {len(raters)} raters); expected at least one. Let raters "
+            f"{source}: found no item with ratings by two raters ({int(each @ items)} ratings of "
+            f"{int(items.sum())} items by {len(raters)} raters); expected at least one. Let raters "
             "overlap on some items, and check that their exports name the items alike."
         )
 
@@ -130,7 +167,7 @@ def _rows(source: str | Source, columns: Columns, layout: Layout, limits: Limits
     return reader_of(Path(source)).rows(Path(source), columns, layout, limits)
 
 
-def _of_round(rows: Rows, name: str | None) -> Rows:
+def of_round(rows: Rows, name: str | None) -> Rows:
     """The rows of one round. If no round is named, all rows of a source with at most one round."""
     frame, where = rows.frame, f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
     found = [] if "round" not in frame else frame["round"].drop_duplicates().tolist()

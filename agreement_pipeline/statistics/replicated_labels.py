@@ -102,18 +102,20 @@ class ReplicatedLabels(Cells):
         The rows of items that somebody met again come first, and stay as they are. Equal rows of
         the others are made one.
         """
-        said = hashes_of(self.first.codes)
+        met_again = 1 + int(self.item.max(initial=-1))
+        merged = _others_merged(self.first, met_again)
+        said = hashes_of(merged.codes)
         said[self.item, self.rater] ^= hashes_of(*self.counts.T)
-        order = order_of_raters(said, self.weights)
+        order = order_of_raters(said, merged.weights)
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))
-        first = self.first.only([self.raters[place] for place in order])
+        first = merged.only([self.raters[place] for place in order])
         return changed(
             self,
             counts=self.counts[cells],
             item=self.item[cells],
             rater=rater[cells],
-            first=_others_merged(first, 1 + int(self.item.max(initial=-1))),
+            first=_others_merged(first, met_again),
         )
 
     @OfRows

@@ -139,7 +139,7 @@ def distinct(rows: Codes, weights: Array) -> tuple[Codes, Array]:
     if rows.shape[0] == 0 or rows.shape[1] == 0:
         return rows, weights
     low = int(rows.min())
-    base = int(rows.max()) - low + 1
+    base = max(2, int(rows.max()) - low + 1)
     keys = _keys(rows - low, base)
     if base ** rows.shape[1] <= len(rows):
         return _of_few(keys[:, 0], base, low, rows.shape[1], weights)

@@ -90,6 +90,8 @@ DEFAULTS = {
     "--scope": "(all)",
     "--category": "(the lowest)",
     "--format": "table",
+    "--engine": "auto",
+    "--memory-limit": "(80% of the memory)",
     "--root": ".",
     "--expected": "0.85",
     "--prevalence": "0.5,0.5",

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -201,3 +203,23 @@ def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_
     assert raters[n] == ""
     assert raters[MOST_SHOWN].startswith(f"shown are {MOST_SHOWN} of {n} raters, those who agree")
     assert "--scope rater" in raters[MOST_SHOWN]
+
+
+def test_the_engine_changes_nothing_that_is_printed(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rows = [(f"i{n % 40}", f"r{n // 40}", "yes" if n % 3 else "no") for n in range(120)]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    printed = []
+    for engine in ("memory", "duckdb"):
+        assert main(["measure", str(path), "--measure", "alpha", "--engine", engine]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+
+
+def test_duckdb_leaves_without_a_word(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("item,rater,label\n1,a,x\n1,b,y\n")
+    command = [sys.executable, "-m", "agreement_pipeline", "measure", str(path)]
+    asked = ["--measure", "alpha", "--engine", "duckdb", "--memory-limit", "300MB"]
+    done = subprocess.run([*command, *asked], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from agreement_pipeline.contract.lightly import LEFT_OUT, LOADED_LATER
+
+CONFIGS = Path(__file__).parents[2] / "configs"
 
 CHECKED = """
 import json
@@ -81,3 +84,55 @@ def test_what_a_table_does_not_need_is_not_loaded(found):
     loaded = set(found["lightly"]["loaded"])
     assert "great_expectations" in loaded
     assert not loaded & {*LEFT_OUT, *LOADED_LATER}
+
+
+ENDED = """
+from agreement_pipeline.cli import main
+from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.errors import ContractError
+from agreement_pipeline.ratings import Ratings, Scale
+import pandas as pd
+
+frame = pd.DataFrame({"item": ["a", "a"], "rater": ["x", "y"], "label": ["no", "yes"]})
+for call in (load_lightly, lambda: Contract.default().check(Ratings.from_frame(frame, SCALE))):
+    try:
+        print("nothing raised", call())
+    except ContractError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def ended(tmp_path):
+    """A process in which the import of Great Expectations ends the program, as if all went well."""
+    package = tmp_path / "great_expectations"
+    package.mkdir()
+    (package / "__init__.py").write_text("import sys\n\nsys.exit(0)\n", encoding="utf-8")
+
+    def run(*command):
+        here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        return subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, check=False, env=here
+        )
+
+    return run
+
+
+def test_an_import_that_ends_the_program_is_refused(ended):
+    scale = 'SCALE = Scale(("no", "yes"))\n'
+    run = ended("-c", ENDED.replace("frame =", f"{scale}frame =", 1))
+    assert run.returncode == 0, run.stderr
+    said = "Great Expectations: found that it ends the program (status 0); expected it to check"
+    assert [line.startswith(said) for line in run.stdout.splitlines()] == [True, True]
+
+
+def test_a_round_is_not_admitted_when_the_import_ends_the_program(ended, tmp_path):
+    table = tmp_path / "labels.csv"
+    rows = [f"i{n},{rater},{['no', 'yes'][n % 2]}" for n in range(40) for rater in "ab"]
+    table.write_text("\n".join(["item,rater,label", *rows]), encoding="utf-8")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text((CONFIGS / "policies" / "standard.yaml").read_text(encoding="utf-8"))
+    words = ["judge", str(table), "--policy", str(policy)]
+    run = ended("-c", f"from agreement_pipeline.cli import main\nraise SystemExit(main({words}))")
+    assert run.returncode == 2
+    assert "ends the program" in run.stderr

@@ -39,7 +39,7 @@ def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type
 
 
 def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):
-    monkeypatch.setattr(validation, "_results", lambda *_: {})
+    monkeypatch.setattr(validation, "answers_by_codes", lambda *_: {})
     found = check(good_table())
     assert {(f.passed, f.severity) for f in found.values()} == {(False, "error")}
     assert "no result came back" in found["raters_per_item"].description
@@ -55,10 +55,24 @@ def test_personal_data_in_an_exception_are_redacted(monkeypatch):
     def broken(*_):
         raise ValueError("cannot read bob@example.org")
 
-    monkeypatch.setattr(validation, "_results", broken)
+    monkeypatch.setattr(validation, "answers_by_codes", broken)
     assert check(good_table())["rows_present"].description.startswith(
         "rows_present: could not be run ((redacted));"
     )
+
+
+def test_an_end_of_the_program_inside_great_expectations_fails_every_check(monkeypatch):
+    from great_expectations.validator.validator import Validator
+
+    def ended(*_, **__):
+        raise SystemExit(0)
+
+    monkeypatch.setattr(Validator, "graph_validate", ended)
+    found = check(good_table())
+    assert len(found) == len(DEFAULT.specs)
+    ran = {(f.passed, f.severity) for f in found.values() if "not delivered" not in f.description}
+    assert ran == {(False, "error")}
+    assert "ends the program (status 0)" in found["rows_present"].description
 
 
 def test_warnings_raised_inside_great_expectations_fail_nothing(monkeypatch):

@@ -83,10 +83,10 @@ def test_two_who_never_met_have_no_distance():
 
 @pytest.mark.parametrize(
     ("columns", "highest", "rows"),
-    [(2, 3, 500), (5, 4, 60), (90, 3, 60), (3, 10**9, 60), (1, 1, 3)],
+    [(2, 3, 500), (5, 4, 60), (90, 3, 60), (3, 10**9, 60), (1, 1, 3), (2, 0, 8)],
 )
 def test_rows_are_made_distinct_as_by_sorting_them(columns, highest, rows):
-    """Few possible rows, rows that fit one number, rows that do not, and large numbers."""
+    """Few possible rows, rows that fit a number or do not, large numbers, and equal rows."""
     rng = np.random.default_rng(columns)
     table = rng.integers(-1, highest, size=(rows, columns))
     table[rows // 2 :] = table[: rows - rows // 2]

@@ -1,0 +1,128 @@
+"""The two tables that the contract looks at, derived from the ratings."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.ratings import Ratings
+
+Codes = np.ndarray[Any, Any]
+PART = 1 << 20
+
+
+class Derived(NamedTuple):
+    """A table that is derived from ratings: its name, its keys, and how it is made."""
+
+    name: str
+    keys: list[str]
+    of: Callable[[Ratings], pd.DataFrame]
+
+
+def rows_of(ratings: Ratings) -> pd.DataFrame:
+    """The ratings as delivered, with names and labels in codes.
+
+    Confidence that was delivered as text is turned into numbers.
+    """
+    table = _in_codes(ratings.table)
+    with suppress(ValueError, TypeError):
+        return (
+            table.assign(confidence=pd.to_numeric(table["confidence"]))
+            if "confidence" in table
+            else table
+        )
+    return table
+
+
+def items_of(ratings: Ratings) -> pd.DataFrame:
+    """A row for each item of the round's own ratings by the panel."""
+    table = _in_codes(ratings.table)
+    names = table["item"].cat.categories
+    met = _in_order(table, ratings.classifiers)
+    item, n_raters, n_labels, replicated = map(
+        np.concatenate, zip(*map(_counted, _parts(met)), strict=True)
+    )
+    frame = pd.DataFrame(
+        {
+            "item": names[item],
+            "n_raters": n_raters,
+            "n_labels": n_labels,
+            "replicated": replicated,
+        }
+    )
+    if "cluster" not in ratings.contents:
+        return frame
+    return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
+
+
+def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose columns of text are in codes."""
+    texts = [
+        name
+        for name in ("item", "rater", "label")
+        if name in table and table[name].dtype in (object, "str")
+    ]
+    return table.reset_index(drop=True).astype(dict.fromkeys(texts, "category"))
+
+
+def _in_order(table: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
+    """The panel's ratings of items, in the order of item and rater."""
+    item, rater = _codes(table, "item"), _codes(table, "rater")
+    of_panel = np.append(~table["rater"].cat.categories.isin(classifiers), True)
+    kept = of_panel[rater] & (item >= 0)
+    if not kept.all():
+        table, item, rater = table[kept], item[kept], rater[kept]
+    back = (item[1:] < item[:-1]) | ((item[1:] == item[:-1]) & (rater[1:] < rater[:-1]))
+    return table.iloc[np.lexsort((rater, item))] if back.any() else table
+
+
+def _parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Ratings in order of item, in parts of whole items. There is one part at least."""
+    item, start = _codes(table, "item"), 0
+    while start + PART < len(item):
+        stop = int(np.searchsorted(item, item[start + PART], side="right"))
+        yield table.iloc[start:stop]
+        start = stop
+    yield table.iloc[start:]
+
+
+def _counted(part: pd.DataFrame) -> tuple[Codes, Codes, Codes, Codes]:
+    """The items of the round itself: their places, raters and labels, and if one met them again.
+
+    The ratings are in the order of item and rater.
+    """
+    item, rater = (_codes(part, name).astype(np.int64) for name in ("item", "rater"))
+    least = item[0] if len(item) else np.int64(0)
+    item -= least
+    pair = item * (len(part["rater"].cat.categories) + 1) + rater
+    own = np.flatnonzero(~part["earlier"].to_numpy(dtype=bool))
+    first = own[_begins(pair[own])]
+    n_items = int(item.max(initial=-1)) + 1
+    rated = np.flatnonzero(np.bincount(item[first], minlength=n_items))
+    again = np.bincount(item, minlength=n_items) > np.bincount(item[_begins(pair)])
+    n_raters = np.bincount(item[first][rater[first] >= 0], minlength=n_items)
+    n_labels = _n_distinct(item[first], part["label"].iloc[first], n_items)
+    return rated + least, n_raters[rated], n_labels[rated], again[rated]
+
+
+def _n_distinct(item: Codes, labels: pd.Series, n_items: int) -> Codes:
+    """How many different labels each item has. The items are in order."""
+    codes, distinct = pd.factorize(labels)
+    item, codes = item[codes >= 0], codes[codes >= 0]
+    ordered = np.sort(item * len(distinct) + codes)
+    return np.bincount(item[_begins(ordered)], minlength=n_items)
+
+
+def _begins(keys: Codes) -> Codes:
+    """True where other keys begin."""
+    return np.append(np.ones(min(1, len(keys)), dtype=bool), keys[1:] != keys[:-1])
+
+
+def _codes(table: pd.DataFrame, name: str) -> Codes:
+    return table[name].cat.codes.to_numpy()
+
+
+ROWS = Derived("rows", ["item", "rater"], rows_of)
+ITEMS = Derived("items", ["item"], items_of)

@@ -1,0 +1,92 @@
+"""The digest of ratings that an engine queries. They come sorted, in batches."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.engines.queries import Queries
+from agreement_pipeline.engines.session import Unreadable
+from agreement_pipeline.ratings import Batch, Codes, RatingsHash, Scale
+
+
+def digest_of(queries: Queries, scale: Scale, classifiers: tuple[str, ...]) -> str:
+    """The digest that the same ratings have in memory.
+
+    Raises
+    ------
+    Unreadable
+        The times are not text.
+    """
+    if queries.odd_times:
+        raise Unreadable(
+            "timestamp: found times that are no text; expected text for a digest. Write the times "
+            "as text, or read the ratings in memory (--engine memory)."
+        )
+    found = RatingsHash([name in classifiers for name in queries.raters])
+    if contents := _contents(queries):
+        found.add_contents(*contents)
+    else:
+        found.add_contents(pd.DataFrame(index=pd.Index([], name="item", dtype="str")), None)
+    ordered = f"SELECT * FROM {queries.name}_rated ORDER BY item, place" + (
+        ", occurrence" if queries.again else ""
+    )
+    for names, batch in _batches(queries, scale, ordered):
+        found.add_items(names)
+        found.add(batch)
+    return found.hexdigest(scale)
+
+
+def _batches(queries: Queries, scale: Scale, text: str) -> Iterator[tuple[pd.Index, Batch]]:
+    """Batches of sorted ratings, each with the names of the items that begin there."""
+    last, seen = None, 0
+    for rows in queries.session.batches(text):
+        if rows.num_rows == 0:
+            continue
+        coded = rows["item"].dictionary_encode()
+        names = coded.dictionary.to_pylist()
+        new = names[1:] if names[0] == last else names
+        first = seen - (names[0] == last)
+        item = np.asarray(coded.indices.to_numpy(), dtype=np.int64) + first
+        last, seen = names[-1], seen + len(new)
+        yield pd.Index(new, dtype="str"), _batch(queries, scale, rows, item)
+
+
+def _batch(queries: Queries, scale: Scale, rows: Any, item: Codes) -> Batch:
+    once = np.ones(rows.num_rows, dtype=np.int64)
+    has = queries.has
+    return Batch(
+        item,
+        rows["place"].to_numpy(),
+        rows["occurrence"].to_numpy() if "occurrence" in has else once,
+        np.zeros(rows.num_rows, dtype=bool),
+        _labels(queries, scale, rows),
+        rows["confidence"].to_numpy(zero_copy_only=False) if "confidence" in has else None,
+        rows["timestamp"].to_pandas().astype("str") if "timestamp" in has else None,
+    )
+
+
+def _labels(queries: Queries, scale: Scale, rows: Any) -> np.ndarray:
+    if not scale.continuous:
+        return np.asarray(queries.positions(scale)[rows["code"].to_numpy() - 1])
+    values = [rows[f"d{at}"].to_numpy() for at in range(scale.dimensions)]
+    return values[0] if len(values) == 1 else np.column_stack(values)
+
+
+def _contents(queries: Queries) -> tuple[pd.DataFrame, pd.Series | None] | None:
+    """What is known of the items, and the number of each one's cluster."""
+    names = [name for name in ("text", "gold", "cluster") if name in queries.said]
+    if not names:
+        return None
+    found = queries.ask(
+        f"SELECT DISTINCT item, {', '.join(names)} FROM {queries.name}_contents "
+        "WHERE item IS NOT NULL ORDER BY item"
+    ).to_pandas()
+    contents = found.set_index(pd.Index(found.pop("item"), name="item", dtype="str"))
+    if "cluster" not in names:
+        return contents, None
+    return contents, pd.Series(pd.factorize(contents["cluster"])[0], index=contents.index)
+
+
+__all__ = ["digest_of"]

@@ -1,0 +1,118 @@
+"""Ratings of a file, of many files or of a table, for the engine that suits them."""
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from agreement_pipeline.engines.birth import Asked, born_in
+from agreement_pipeline.engines.duckdb import duckdb_session
+from agreement_pipeline.engines.session import ENDINGS, Files, Session, Unreadable
+from agreement_pipeline.engines.spark import is_spark_frame, spark_session
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Level, QueriedRatings, Ratings, Scale
+from agreement_pipeline.readers import COLUMNS, LIMITS, Classifiers, Columns, Layout, Limits
+from agreement_pipeline.readers import read as read_in_memory
+from agreement_pipeline.text import listed
+
+EngineName = Literal["auto", "memory", "duckdb", "spark"]
+CHOICES: tuple[str, ...] = get_args(EngineName)
+LARGE = 30_000_000
+"""Bytes from which a file is queried where it lies, and not read into memory."""
+
+
+def read(
+    source: Any,
+    columns: Columns = COLUMNS,
+    *,
+    layout: Layout = "long",
+    scale: Scale | None = None,
+    level: Level = "nominal",
+    classifiers: Classifiers = (),
+    usable: bool = True,
+    round_name: str | None = None,
+    limits: Limits = LIMITS,
+    engine: str = "auto",
+    memory_limit: str | None = None,
+) -> Ratings | QueriedRatings:
+    """Read ratings into memory, or check them where they lie.
+
+    Parameters
+    ----------
+    source
+        A path, a pandas DataFrame or a Spark DataFrame. DuckDB and Spark also take a folder, a
+        pattern such as `round/*.parquet`, or a URL.
+    columns, layout, scale, level, classifiers, usable, round_name, limits
+        As `readers.read` takes them. The limits `file_bytes` and `rows` are those of the memory.
+    engine
+        memory, duckdb, spark or auto. auto means DuckDB for a folder, a pattern and files of 30 MB
+        or more, and Spark for a Spark DataFrame. Anything else is read into memory.
+    memory_limit
+        The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
+
+    Raises
+    ------
+    RatingsError
+        A check of the source or of its ratings fails, or the engine cannot read the source.
+    ProjectError
+        The columns belong to the other layout.
+    MissingExtraError
+        The engine is not installed.
+    """
+    asked = Asked(columns, layout, scale, level, classifiers, usable, round_name, limits)
+    chosen = engine_of(source, layout) if engine == "auto" else _known(engine)
+    if chosen == "memory":
+        return _in_memory(source, asked)
+    session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
+    where = source if is_spark_frame(source) else Files.of(source)
+    try:
+        return born_in(session, where, asked)
+    except Unreadable:
+        if engine == "auto" and _is_small(source, limits):
+            return _in_memory(source, asked)
+        raise
+
+
+def engine_of(source: Any, layout: Layout = "long") -> str:
+    """The engine that `auto` chooses.
+
+    >>> engine_of("no such file.csv")
+    'memory'
+    """
+    if is_spark_frame(source):
+        return "spark"
+    if not isinstance(source, str | Path) or layout == "wide":
+        return "memory"
+    text, path = str(source), Path(source)
+    if "://" in text or path.is_dir() or (not path.exists() and any(m in text for m in "*?[")):
+        return "duckdb"
+    large = path.is_file() and path.stat().st_size >= LARGE
+    return "duckdb" if large and path.suffix.lower() in ENDINGS else "memory"
+
+
+def _known(engine: str) -> str:
+    if engine not in CHOICES:
+        raise RatingsError(
+            f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
+        )
+    return engine
+
+
+def _is_small(source: Any, limits: Limits) -> bool:
+    path = Path(source)
+    return path.is_file() and path.stat().st_size <= limits.file_bytes
+
+
+def _in_memory(source: Any, asked: Asked) -> Ratings:
+    return read_in_memory(
+        source,
+        asked.columns,
+        layout=asked.layout,
+        scale=asked.scale,
+        level=asked.level,
+        classifiers=asked.classifiers,
+        usable=asked.usable,
+        round_name=asked.round_name,
+        limits=asked.limits,
+    )
+
+
+__all__ = ["CHOICES", "EngineName", "engine_of", "read"]

@@ -1,0 +1,138 @@
+"""Spark: tables that lie on a cluster, or files larger than one machine."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from agreement_pipeline.engines.protocol import ENGINES
+from agreement_pipeline.engines.queried import Queried
+from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
+from agreement_pipeline.errors import MissingExtraError, RatingsError
+
+ENGINE = "spark"
+
+
+def is_spark_frame(source: Any) -> bool:
+    """True for a Spark DataFrame. Spark is not imported to find out."""
+    return "pyspark" in sys.modules and type(source).__module__.startswith("pyspark.sql")
+
+
+def spark_session(source: Any = None) -> "Spark":
+    """The session of a Spark DataFrame, or the one that is active, or a local one.
+
+    Raises
+    ------
+    MissingExtraError
+        PySpark is not installed.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtraError.of("engine spark", "pyspark", "spark") from None
+    if is_spark_frame(source):
+        return _of(source.sparkSession)
+    return _of(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
+
+
+@cache
+def _of(session: Any) -> "Spark":
+    return Spark(session)
+
+
+class Spark:
+    """A Spark session."""
+
+    engine = ENGINE
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+
+    def header(self, source: Any) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self._frame(source).columns]
+
+    def open(self, view: str, source: Any, columns: Mapping[str, str]) -> None:
+        """Make a view of some columns of a source, under other names."""
+        frame = self._frame(source)
+        chosen = [frame[f"`{column.replace('`', '``')}`"].alias(n) for n, column in columns.items()]
+        frame.select(*chosen).createOrReplaceTempView(view)
+
+    def numbered(self, view: str, source: Any, columns: Mapping[str, str]) -> Sequence[str]:
+        """Make one view, in which the name of its item stands for the number of a row."""
+        self.open(f"{view}_cells", source, columns)
+        row = "CONCAT('of item ', COALESCE(CAST(item AS STRING), 'null')) AS row"
+        self.view(view, f"SELECT *, {row} FROM {view}_cells")
+        return [view]
+
+    def _frame(self, source: Any) -> Any:
+        if not isinstance(source, Files):
+            return source
+        read, paths = self.session.read, list(source.paths)
+        if source.form == "parquet":
+            return read.parquet(*paths)
+        if source.form == "json":
+            raise RatingsError(
+                f"{source.name}: found JSON Lines; expected Parquet, CSV or a DataFrame for Spark. "
+                "Save it as Parquet, or choose another engine."
+            )
+        return read.csv(
+            paths,
+            sep=SEPARATORS[source.form],
+            header=True,
+            inferSchema=False,
+            enforceSchema=False,
+            quote='"',
+            escape='"',
+            multiLine=True,
+            mode="FAILFAST",
+            nullValue="",
+            emptyValue="",
+            ignoreLeadingWhiteSpace=False,
+            ignoreTrailingWhiteSpace=False,
+            maxCharsPerColumn=-1,
+        )
+
+    def view(self, name: str, sql: str) -> None:
+        """Keep a query under a name."""
+        self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+
+    def table(self, name: str, data: Any) -> None:
+        """Keep an Arrow table under a name."""
+        self.session.createDataFrame(data).createOrReplaceTempView(name)
+
+    def ask(self, sql: str) -> Any:
+        """The answer to a query as an Arrow table."""
+        frame = self._run(sql)
+        try:
+            return frame.toArrow()
+        except Exception as error:
+            raise _unreadable(error) from None
+
+    def batches(self, sql: str) -> Iterator[Any]:
+        """The answer to a query in Arrow batches."""
+        yield from self.ask(sql).to_batches()
+
+    def literal(self, text: str) -> str:
+        """A text as it stands in a query."""
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """A test of a text by a regular expression."""
+        return f"({text} RLIKE {self.literal(pattern)})"
+
+    def _run(self, sql: str) -> Any:
+        try:
+            return self.session.sql(sql)
+        except Exception as error:
+            raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> Unreadable:
+    return Unreadable(f"spark: {str(error).strip().splitlines()[0]}")
+
+
+ENGINES[ENGINE] = Queried()
+
+__all__ = ["Spark", "is_spark_frame", "spark_session"]

@@ -1,0 +1,42 @@
+"""What the middle reads of ratings, wherever they lie."""
+
+from typing import Any, ClassVar, Protocol
+
+from agreement_pipeline.ratings.scale import Scale
+
+
+class Rated(Protocol):
+    """Checked ratings in memory, or where an engine queries them."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine that counts them."""
+
+    @property
+    def scale(self) -> Scale:
+        """What the labels may be."""
+
+    @property
+    def classifiers(self) -> tuple[str, ...]:
+        """The raters that are models."""
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The raters of the panel, by name."""
+
+    @property
+    def gold(self) -> frozenset[str]:
+        """The items whose label was known before."""
+
+    @property
+    def cluster_names(self) -> frozenset[str]:
+        """The names of the clusters of all items that are not gold."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what was rated and how."""
+
+
+__all__ = ["Rated"]

@@ -1,0 +1,151 @@
+"""Tables that every engine must count alike: the shared data sets, and generated odd ones."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import Columns
+
+SHARED = {
+    "adultcontent2": {"scale": Scale(tuple("GPRX"), "ordinal")},
+    "annotation_paradigms": {"round_name": "g1"},
+    "convabuse": {"scale": Scale((-3, -2, -1, 0, 1), "interval")},
+    "dices350": {},
+    "hatecheck": {},
+    "ref_fleiss_diagnoses": {},
+    "ref_janson_olsson_photo": {"level": "multivariate interval"},
+    "ref_krippendorff_4x12": {"level": "ordinal"},
+    "ref_vision_eyes": {"level": "ordinal"},
+    "snow_affect": {"level": "multivariate interval"},
+    "xhate_stability": {"round_name": "1"},
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A generated table, how it is kept, and how it is read."""
+
+    frame: pd.DataFrame
+    form: str = "parquet"
+    reading: dict = field(default_factory=dict)
+
+    def written(self, folder):
+        """The file."""
+        path = folder / f"ratings.{self.form}"
+        if self.form == "parquet":
+            self.frame.to_parquet(path, index=False)
+        elif self.form == "csv":
+            self.frame.to_csv(path, index=False)
+        else:
+            self.frame.to_json(path, orient="records", lines=True)
+        return path
+
+
+def ratings_of(items=60, raters=4, labels=("no", "maybe", "yes"), missing=0.2, seed=1):
+    """Labels of raters who follow the item or guess, in shuffled rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(len(labels), size=items)
+    guess = rng.integers(len(labels), size=(items, raters))
+    code = np.where(rng.random((items, raters)) < 0.6, truth[:, None], guess)
+    item, rater = np.nonzero(rng.random((items, raters)) >= missing)
+    order = rng.permutation(len(item))
+    item, rater = item[order], rater[order]
+    return pd.DataFrame(
+        {
+            "item": [f"i{each:03}" for each in item],
+            "rater": [f"r{each}" for each in rater],
+            "label": [labels[each] for each in code[item, rater]],
+        }
+    )
+
+
+def met_again(frame, labels, seed=2):
+    """Some items met up to three times by some raters."""
+    rng = np.random.default_rng(seed)
+    parts = [frame.assign(occurrence=1)]
+    for occurrence in (2, 3):
+        again = frame.sample(frac=0.3 / occurrence, random_state=seed)
+        said = rng.choice(np.array(labels, dtype=object), len(again))
+        parts.append(again.assign(label=said, occurrence=occurrence))
+    return pd.concat(parts).sample(frac=1, random_state=seed)
+
+
+def _clustered(frame):
+    return frame.assign(cluster="d" + (frame["item"].str[1:].astype(int) % 7 * 3 % 7).astype(str))
+
+
+def _measured(frame):
+    """Numbers from a wide range in place of labels."""
+    rng = np.random.default_rng(5)
+    return frame.assign(label=rng.normal(size=len(frame)) * 10.0 ** rng.integers(-8, 9, len(frame)))
+
+
+PLAIN, LABELS = ratings_of(), ("no", "maybe", "yes")
+ODD = ("", "é", "e\u0301", "it's", 'a "b"', "back\\slash", "日本語", "new\nline", "%_;--")
+BIG = (2**63 - 1, -(2**63), 2**53 + 1, 2**53)
+
+MADE = {
+    "missing": Made(PLAIN),
+    "missing in CSV": Made(PLAIN, "csv"),
+    "missing in JSON Lines": Made(PLAIN, "jsonl"),
+    "replicates": Made(met_again(PLAIN, LABELS)),
+    "clusters": Made(_clustered(PLAIN)),
+    "clusters with replicates and a classifier": Made(
+        _clustered(met_again(PLAIN, LABELS)), "csv", {"classifiers": ["r3"]}
+    ),
+    "classifiers": Made(ratings_of(raters=6), reading={"classifiers": ["r1", "r4"]}),
+    "gold": Made(
+        PLAIN.assign(known=np.where(PLAIN["item"] < "i010", "Yes ", "no")),
+        reading={"columns": Columns(gold="known")},
+    ),
+    "gold flags that are missing": Made(
+        PLAIN.assign(known=[True if item < "i010" else None for item in PLAIN["item"]]),
+        reading={"columns": Columns(gold="known")},
+    ),
+    "confidence": Made(
+        PLAIN.assign(confidence=[None if at % 7 == 0 else at % 11 / 10 for at in range(len(PLAIN))])
+    ),
+    "confidence of replicates in CSV": Made(
+        met_again(PLAIN, LABELS).assign(
+            confidence=lambda frame: [
+                None if at % 7 == 0 else at % 9 / 8 for at in range(len(frame))
+            ]
+        ),
+        "csv",
+    ),
+    "odd labels": Made(ratings_of(labels=ODD)),
+    "odd names": Made(
+        PLAIN.assign(
+            item="\u2028'" + PLAIN["item"] + '"\\',
+            rater=PLAIN["rater"].map(dict(zip(["r0", "r1", "r2", "r3"], ODD[1:5], strict=True))),
+        )
+    ),
+    "odd names in CSV": Made(
+        PLAIN.assign(item="'a, \"" + PLAIN["item"], rater="x\ny " + PLAIN["rater"]), "csv"
+    ),
+    "large whole numbers": Made(ratings_of(labels=BIG)),
+    "large whole numbers as items": Made(
+        PLAIN.assign(item=PLAIN["item"].str[1:].astype("int64") + 2**62)
+    ),
+    "whole numbers and fractions": Made(ratings_of(labels=(1.0, 2.5, 3.0))),
+    "numbers spelt in two ways": Made(
+        ratings_of(labels=("1", "1.0", "2", "3e0", "+3")), "csv", {"level": "interval"}
+    ),
+    "texts of numbers": Made(ratings_of(labels=("1", "1.0", "01"))),
+    "flags as labels": Made(ratings_of(labels=(True, False))),
+    "numbers": Made(_measured(PLAIN), reading={"level": "interval"}),
+    "numbers in CSV": Made(_measured(PLAIN), "csv", {"level": "interval"}),
+    "numbers met again": Made(
+        _measured(_clustered(met_again(PLAIN, LABELS))), reading={"level": "interval"}
+    ),
+    "many raters": Made(ratings_of(items=20, raters=130, missing=0.8)),
+    "rounds": Made(
+        pd.concat([PLAIN.assign(round=1.0), PLAIN.sample(50, random_state=1).assign(round=2.0)]),
+        reading={"round_name": "2"},
+    ),
+    "labels that are missing": Made(
+        PLAIN.assign(label=PLAIN["label"].where(PLAIN.index % 5 > 0), cluster=PLAIN["item"])
+    ),
+}

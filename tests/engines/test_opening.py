@@ -1,0 +1,136 @@
+"""Ratings where they lie are refused in the same words as in memory."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline import readers
+from agreement_pipeline.engines import engine_of, read
+from agreement_pipeline.engines.session import Unreadable
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import QueriedRatings, Ratings, Scale
+from agreement_pipeline.readers import Columns, Limits
+from tests.engines.sources import PLAIN, ratings_of
+
+NUMBERS = ratings_of(labels=(1.5, 2.5))
+
+
+def with_cell(frame, row, column, cell):
+    """The frame with one cell changed."""
+    changed = frame.astype({column: object}) if column in frame else frame.assign(**{column: None})
+    changed = changed.reset_index(drop=True)
+    changed.loc[row, column] = cell
+    return changed
+
+
+WRONG = {
+    "no item": (with_cell(PLAIN, 5, "item", None), {}),
+    "a blank item": (with_cell(PLAIN, 5, "item", " \u3000"), {}),
+    "no rater": (with_cell(PLAIN, 7, "rater", None), {}),
+    "a blank rater": (with_cell(PLAIN, 7, "rater", "\t"), {}),
+    "an unknown label": (with_cell(PLAIN, 9, "label", "nein"), {"scale": Scale(("no", "yes"))}),
+    "a label that is no number": (with_cell(PLAIN, 9, "label", "1"), {"level": "interval"}),
+    "a negative ratio": (
+        with_cell(NUMBERS, 3, "label", -1.0),
+        {"level": "ratio", "scale": Scale(None, "ratio")},
+    ),
+    "two labels": (pd.concat([PLAIN, PLAIN.iloc[[4, 11]]]), {}),
+    "two labels of one occurrence": (
+        pd.concat([PLAIN.assign(occurrence=2), PLAIN.iloc[[4]].assign(occurrence=2)]),
+        {},
+    ),
+    "an occurrence of zero": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", 0), {}),
+    "a confidence above one": (with_cell(PLAIN.assign(confidence=0.5), 8, "confidence", 1.5), {}),
+    "a flag that is none": (
+        with_cell(PLAIN.assign(known="no"), 2, "known", "perhaps"),
+        {"columns": Columns(gold="known")},
+    ),
+    "an item in two clusters": (
+        with_cell(PLAIN.assign(cluster=PLAIN["item"]), 2, "cluster", "other"),
+        {},
+    ),
+    "an item without a cluster": (
+        with_cell(PLAIN.assign(cluster=PLAIN["item"]), 2, "cluster", None),
+        {},
+    ),
+    "clusters that print alike": (
+        with_cell(PLAIN.assign(cluster="d1", item=range(len(PLAIN))), 2, "cluster", "D1"),
+        {},
+    ),
+    "two texts of an item": (with_cell(PLAIN.assign(text="said"), 2, "text", "other"), {}),
+    "one label": (PLAIN.assign(label="no"), {}),
+    "one rater": (PLAIN[PLAIN["rater"] == "r1"], {}),
+    "items of one rater each": (PLAIN.drop_duplicates("item"), {}),
+    "an unknown classifier": (PLAIN, {"classifiers": ["model"]}),
+    "several rounds": (PLAIN.assign(round=PLAIN["rater"]), {}),
+    "an unknown round": (PLAIN.assign(round="r1"), {"round_name": "r2"}),
+    "no column of labels": (PLAIN.rename(columns={"label": "said"}), {}),
+    "too many labels": (ratings_of(labels=range(30)), {"limits": Limits(categories=20)}),
+}
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_refused_in_the_words_of_the_memory(name, form, tmp_path):
+    frame, reading = WRONG[name]
+    path = tmp_path / f"table.{form}"
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        mixed = [each for each in frame if frame[each].map(type).nunique() > 2]
+        frame.astype(dict.fromkeys(mixed, str)).to_parquet(path, index=False)
+    with pytest.raises(RatingsError) as expected:
+        readers.read(path, **reading)
+    with pytest.raises(RatingsError) as found:
+        read(path, engine="duckdb", **reading)
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_folder_is_one_table_and_an_error_names_the_file(tmp_path):
+    PLAIN.iloc[:50].to_parquet(tmp_path / "a.parquet")
+    PLAIN.iloc[50:].to_parquet(tmp_path / "b.parquet")
+    whole = read(tmp_path)
+    assert isinstance(whole, QueriedRatings)
+    assert whole.digest == readers.read(PLAIN).digest
+    with_cell(PLAIN.iloc[50:], 3, "rater", " ").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(RatingsError, match=r"row 'b\.parquet:4', column 'rater': found no rater"):
+        read(tmp_path)
+
+
+def test_a_rater_who_comes_late_in_a_long_file_is_found(tmp_path):
+    path = tmp_path / "long.csv"
+    many = pd.DataFrame({"item": range(110_000), "label": ["no", "yes"] * 55_000})
+    table = pd.concat([many.assign(rater=name) for name in ("ana", "ben")])
+    late = pd.DataFrame({"item": [0], "rater": ["cid"], "label": ["perhaps"]})
+    pd.concat([table, late]).to_csv(path, index=False)
+    found = read(path, engine="duckdb")
+    assert (found.raters, found.scale.names) == (("ana", "ben", "cid"), ("no", "perhaps", "yes"))
+
+
+def test_what_an_engine_cannot_read_is_read_in_memory_if_nobody_named_an_engine(tmp_path):
+    path = tmp_path / "table.parquet"
+    frame = PLAIN.assign(item=PLAIN["item"].str[1:].astype(int) + 0.5)
+    frame.to_parquet(path)
+    with pytest.raises(Unreadable, match="--engine memory"):
+        read(path, engine="duckdb")
+    assert isinstance(read(path), Ratings)
+
+
+def test_the_engine_is_chosen_by_the_source(tmp_path):
+    small = tmp_path / "small.csv"
+    PLAIN.to_csv(small, index=False)
+    assert [engine_of(each) for each in (small, PLAIN, tmp_path, tmp_path / "*.csv")] == [
+        "memory",
+        "memory",
+        "duckdb",
+        "duckdb",
+    ]
+
+
+def test_a_memory_limit_that_is_no_size_is_refused():
+    with pytest.raises(RatingsError, match="memory limit: found 'much'; expected a size"):
+        read("table.csv", engine="duckdb", memory_limit="much")
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(RatingsError, match="engine: found 'fast'; expected one of"):
+        read("table.csv", engine="fast")

@@ -1,0 +1,108 @@
+"""Every engine gives the same counts, digests and estimates, to the last bit."""
+
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline import readers
+from agreement_pipeline.engines import engine_for, read
+from agreement_pipeline.estimates import applicable, between_rounds, survey
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
+from tests.engines.sources import MADE, SHARED
+
+ENGINES = ("duckdb", "spark")
+INFERENCE = Inference(n_resamples=100)
+
+
+@pytest.fixture(scope="module", params=[*SHARED, *MADE])
+def source(request, tmp_path_factory):
+    """A file, and how it is read."""
+    if request.param in SHARED:
+        folder = request.getfixturevalue("shared_data")
+        return folder / f"{request.param}.csv", SHARED[request.param]
+    made = MADE[request.param]
+    return made.written(tmp_path_factory.mktemp("made")), made.reading
+
+
+@pytest.fixture(scope="module")
+def in_memory(source):
+    path, reading = source
+    return readers.read(path, **reading)
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def queried(request, source):
+    path, reading = source
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+        if path.suffix == ".jsonl":
+            pytest.skip("Spark reads no JSON Lines here")
+    return read(path, engine=request.param, **reading)
+
+
+def plain(value):
+    """A result with its arrays as bytes, for comparison to the last bit."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            value = np.where(np.isnan(value), np.nan, value) + 0.0
+        return value.dtype.kind, value.shape, np.ascontiguousarray(value).tobytes()
+    if isinstance(value, pd.DataFrame):
+        cells = value.astype(object).where(value.notna(), None)
+        return value.index.tolist(), value.columns.tolist(), cells.to_numpy().tolist()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [plain(each) for each in value]
+    return value
+
+
+def test_the_ratings_say_the_same_of_themselves(in_memory, queried):
+    names = ("scale", "classifiers", "raters", "gold", "cluster_names", "digest")
+    assert {name: getattr(queried, name) for name in names} == {
+        name: getattr(in_memory, name) for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    "asked", ["panel", "classifiers", "items", "by_rater", "replicates", "by_item", "said"]
+)
+def test_the_statistics_are_equal(in_memory, queried, asked):
+    found = getattr(engine_for(queried), asked)(queried)
+    assert plain(found) == plain(getattr(engine_for(in_memory), asked)(in_memory))
+
+
+def test_statistics_of_labels_are_equal(in_memory, queried):
+    if in_memory.scale.continuous:
+        pytest.skip("labels are numbers")
+    for asked in ("counts", "confident_labels"):
+        found = getattr(engine_for(queried), asked)(queried)
+        assert plain(found) == plain(getattr(engine_for(in_memory), asked)(in_memory))
+
+
+def test_classifiers_stand_beside_the_panel_alike(in_memory, queried):
+    found = engine_for(queried).by_rater(queried, queried.classifiers)
+    other = engine_for(in_memory).by_rater(in_memory, in_memory.classifiers)
+    assert plain(found) == plain(other)
+
+
+def test_estimates_are_equal_to_the_last_bit(in_memory, queried):
+    few = len(in_memory.raters) <= 50
+    names = [name for name in applicable(in_memory) if few or MEASURES[name].needs == "counts"]
+    scopes = ("round", "category", "classifier") if few else ("round",)
+    found, expected = (
+        [each.to_mapping() for each in survey(each, names, INFERENCE, scopes=scopes)]
+        for each in (queried, in_memory)
+    )
+    assert found == expected
+
+
+def test_two_rounds_are_compared_alike(in_memory, queried):
+    if in_memory.scale.continuous:
+        pytest.skip("rounds of numbers are not paired")
+    found, expected = (
+        between_rounds(each, each, "krippendorff_alpha", INFERENCE) for each in (queried, in_memory)
+    )
+    assert found.to_mapping() == expected.to_mapping()
