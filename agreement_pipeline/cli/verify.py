@@ -61,7 +61,7 @@ def verify(release: str, require: Sequence[str], store: str | None) -> int:
     except (ReleaseInvalidError, ReleaseHeldError) as error:
         say(printable(f"refused ({error.code}): {error}"))
         return REFUSED[error.code]
-    rows = f"{len(found.train)} training rows"
+    rows = f"{len(found.labels.resolved)} training rows"
     tentative = "; admitted as tentative" if found.tentative else ""
     say(printable(f"verified: rounds {', '.join(found.rounds)}; {rows}{tentative}"))
     return 0

@@ -208,13 +208,14 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
 
 
 def _released(released: Release) -> Result:
+    rows = released.labels.resolved
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         metadata={
             "path": dg.MetadataValue.path(str(released.path)),
             "rounds": ", ".join(released.rounds),
-            "dagster/row_count": len(released.train),
+            "dagster/row_count": len(rows),
             "tentative": released.tentative,
-            "rows": frame_table(released.train.head(20)),
+            "rows": frame_table(released.labels.take(rows[:20]).frame()),
         },
     )

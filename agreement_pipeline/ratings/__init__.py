@@ -2,20 +2,26 @@
 
 from agreement_pipeline.ratings.checks import CONTENT, KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
-from agreement_pipeline.ratings.consensus import consensus, resolved, unresolved
+from agreement_pipeline.ratings.consensus import (
+    RESOLUTIONS,
+    PanelLabels,
+    consensus,
+    resolved,
+    unresolved,
+)
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.parquet import (
-    EXTRAS,
-    kinds_in,
-    parquet_bytes,
-    parquet_table,
-    ratings_of,
-    ratings_table,
-)
+from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
 from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.rows import (
+    EXTRAS,
+    RatingsRows,
+    coded_frame,
+    kinds_in,
+    ratings_of,
+)
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     LEVELS,
@@ -36,6 +42,7 @@ __all__ = [
     "LARGEST",
     "LEVELS",
     "MISSING",
+    "RESOLUTIONS",
     "UNIVARIATE",
     "Answers",
     "Array",
@@ -43,23 +50,26 @@ __all__ = [
     "Category",
     "Codes",
     "Level",
+    "PanelLabels",
+    "ParquetRows",
     "QueriedRatings",
     "Rated",
     "Ratings",
     "RatingsHash",
+    "RatingsRows",
+    "Rows",
     "Scale",
     "by_distinct",
     "category_text",
     "coded",
+    "coded_frame",
     "consensus",
     "described",
     "kinds_in",
     "lookalikes",
     "numbers_in",
     "parquet_bytes",
-    "parquet_table",
     "ratings_of",
-    "ratings_table",
     "resolved",
     "unresolved",
     "used",

@@ -43,11 +43,18 @@ def checked(
             **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
         }
     )
+    return _sorted(table, where), _contents(frame, where)
+
+
+def _sorted(table: pd.DataFrame, where: "_Where") -> pd.DataFrame:
+    """The ratings in the order of item, rater and occurrence, if none is there twice."""
     keys = row_keys(table)
+    if (keys[1:] > keys[:-1]).all():
+        return table.reset_index(drop=True)
     order = np.argsort(keys)
     if (np.diff(keys[order]) == 0).any():
         _refuse_repeats(table, keys, where)
-    return table.iloc[order].reset_index(drop=True), _contents(frame, where)
+    return table.iloc[order].reset_index(drop=True)
 
 
 @dataclass(frozen=True)
@@ -208,6 +215,8 @@ def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
     """A column of yes and no. A blank means no."""
     if name not in table:
         return pd.Series(np.zeros(len(table), dtype=bool), index=table.index)
+    if table[name].dtype == bool:
+        return table[name]
     said = by_distinct(table[name], _flag, 0)
     bad = table.index[said < 0]
     if len(bad):
@@ -275,6 +284,8 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
             "expected one. Give each content its own item."
         )
     ordered = said.sort_values("item")
+    if "text" in names and isinstance(ordered["text"].dtype, pd.CategoricalDtype):
+        ordered["text"] = ordered["text"].astype("str")
     index = pd.Index(ordered["item"].astype("str"), name="item")
     return ordered.drop(columns="item").set_axis(index)
 

@@ -10,6 +10,7 @@ from pandas.api.types import union_categoricals
 
 from agreement_pipeline.ratings.scale import category_text
 
+SAMPLE = 1000
 IntCodes = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -43,14 +44,13 @@ def coded(values: pd.Series) -> Coded:
     Coded(codes=array([1, 0, -1, 1], dtype=int32), texts=Index(['1', '2'], dtype='str'))
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        there = values.cat.remove_unused_categories().cat
-        return _through(there.codes.to_numpy(), coded(pd.Series(there.categories)))
+        return _through(*_without_unused(values))
     if isinstance(values.dtype, pd.StringDtype):
         return _coded_texts(values)
     if values.dtype == object:
         return _coded_texts(values.map(category_text, na_action="ignore").astype("str"))
     codes, distinct = pd.factorize(values)
-    return _through(codes, coded(pd.Series(list(distinct), dtype=object)))
+    return _through(codes, pd.Series(list(distinct), dtype=object))
 
 
 def by_distinct(values: pd.Series, made: Callable[[pd.Series], Any], missing: Any) -> Any:
@@ -132,14 +132,17 @@ def used(column: pd.Series) -> list[str]:
 def recoded(column: pd.Series, names: Callable[[str], str]) -> pd.Categorical:
     """A column of codes whose texts have other names, sorted again."""
     renamed = coded(pd.Series([names(text) for text in column.cat.categories], dtype="str"))
-    return _through(column.cat.codes.to_numpy(), renamed).categorical()
+    return _recoded(column.cat.codes.to_numpy(), renamed).categorical()
 
 
 def _coded_texts(values: pd.Series) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = pc.dictionary_encode(pa.chunked_array(pa.array(values, from_pandas=True)))
+    column = pa.chunked_array(pa.array(values, from_pandas=True))
+    if _ascending(column.slice(0, SAMPLE)) and _ascending(column):
+        return _coded_ascending(column)
+    encoded = pc.dictionary_encode(column)
     if not encoded.num_chunks:
         return Coded(np.empty(0, dtype=np.int32), pd.Index([], dtype="str"))
     # All chunks of one column share a dictionary, which the last one holds whole.
@@ -153,9 +156,44 @@ def _coded_texts(values: pd.Series) -> Coded:
     return Coded(ranks[np.concatenate(places)], pd.Index(pd.array(texts, dtype="str")))
 
 
-def _through(codes: IntCodes, distinct: Coded) -> Coded:
-    """The codes of a column whose distinct values are coded themselves."""
+def _ascending(column: Any) -> bool:
+    """True if an Arrow column has texts alone, and none comes before the one above it."""
+    import pyarrow.compute as pc
+
+    rising = pc.less_equal(column.slice(0, max(len(column) - 1, 0)), column.slice(1))
+    return column.null_count == 0 and bool(pc.all(rising, min_count=0).as_py())
+
+
+def _coded_ascending(column: Any) -> Coded:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    differs = pc.not_equal(column.slice(0, max(len(column) - 1, 0)), column.slice(1)).to_numpy()
+    first = np.append(True, differs)[: len(column)]
+    texts = column.filter(pa.array(first, pa.bool_())).cast(pa.large_string())
+    return Coded(np.cumsum(first, dtype=np.int32) - 1, pd.Index(pd.array(texts, dtype="str")))
+
+
+def _through(codes: IntCodes, distinct: pd.Series) -> Coded:
+    """The codes of a column from the codes of its distinct values."""
+    return _recoded(codes, coded(distinct))
+
+
+def _recoded(codes: IntCodes, distinct: Coded) -> Coded:
+    """The codes of a column whose distinct values are coded."""
+    if np.array_equal(distinct.codes, np.arange(len(distinct.texts))):
+        return Coded(codes, distinct.texts)
     return Coded(np.append(distinct.codes, np.int32(-1))[codes], distinct.texts)
+
+
+def _without_unused(values: pd.Series) -> tuple[IntCodes, pd.Series]:
+    """The codes of a categorical column, and those of its categories that it holds."""
+    codes, texts = values.cat.codes.to_numpy(), values.cat.categories
+    here = np.bincount(codes[codes >= 0], minlength=len(texts)) > 0
+    if here.all():
+        return codes, pd.Series(texts)
+    places = np.append(np.cumsum(here, dtype=np.int32) - 1, np.int32(-1))
+    return places[codes], pd.Series(texts[here])
 
 
 def _numbers(values: pd.Series) -> NDArray[np.float64]:

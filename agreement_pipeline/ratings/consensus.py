@@ -1,17 +1,168 @@
-"""Training labels from ratings: one row for each item."""
+"""Training labels from ratings: one for each item."""
 
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.means import exact_sums
 from agreement_pipeline.ratings.ratings import Ratings
-from agreement_pipeline.ratings.scale import Array, Category, Codes, Scale
+from agreement_pipeline.ratings.scale import Array, Scale
 
+RESOLUTIONS = ("unanimous", "plurality", "mean", "tie", "single")
 UNRESOLVED = ("tie", "single")
+UNANIMOUS, PLURALITY, MEAN, TIE, SINGLE = range(len(RESOLUTIONS))
+Rows = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PanelLabels:
+    """The labels of the panel in arrays, with an entry for each item.
+
+    `consensus` says what they are.
+
+    Attributes
+    ----------
+    scale
+        The scale of the labels.
+    rounds, round
+        The names of the rounds, and the place of each item's round among them.
+    items
+        The names of the items, sorted.
+    texts
+        The texts of the items. None if no item has one.
+    label
+        The place of the category on the scale, or the mean. It says nothing of an unresolved item.
+    votes
+        Shape (N, K). None if the scale has no categories.
+    n_raters
+        The number of raters.
+    resolution
+        The place among `RESOLUTIONS`.
+    """
+
+    scale: Scale
+    rounds: tuple[str, ...]
+    round: Rows
+    items: pd.Index
+    texts: pd.Series | None
+    label: Rows
+    votes: Rows | None
+    n_raters: Rows
+    resolution: Rows
+
+    @classmethod
+    def of(cls, ratings: Ratings, round_name: str = "") -> "PanelLabels":
+        """The labels of the panel in a round.
+
+        Raises
+        ------
+        RatingsError
+            The labels are vectors of numbers, which have no consensus.
+        """
+        _refuse_vectors(ratings.scale, round_name)
+        rated, item, items = _panel_ratings(ratings)
+        n_raters = np.bincount(item, minlength=len(items))
+        votes = None if ratings.scale.continuous else _votes(rated, item, len(items))
+        label, resolution = (
+            _leaders(votes)
+            if votes is not None and not ratings.scale.numeric
+            else _means(rated.numbers, n_raters)
+        )
+        known = ratings.contents
+        return cls(
+            ratings.scale,
+            (round_name,),
+            np.zeros(len(items), dtype=np.int32),
+            items,
+            known["text"].reindex(items) if "text" in known else None,
+            label,
+            votes,
+            n_raters.astype(np.int32),
+            resolution,
+        )
+
+    @classmethod
+    def first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
+        """The labels of several rounds. If an item is in several, its first round counts."""
+        if len(rounds) == 1:
+            return rounds[0]
+        joined = _joined(rounds)
+        order = np.argsort(joined.items, kind="stable")
+        again = joined.items[order].duplicated()
+        return joined.take(order[~again])
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def unresolved(self) -> Rows:
+        """True for each item that has no label."""
+        return np.asarray(self.resolution >= TIE)
+
+    @property
+    def resolved(self) -> Rows:
+        """The places of the items that have a label."""
+        return np.flatnonzero(~self.unresolved)
+
+    @property
+    def soft_label(self) -> Array:
+        """The share of the ratings in each category. Shape (N, K)."""
+        return _soft(self._counted())
+
+    @property
+    def entropy_bits(self) -> Array:
+        """-Σ p log2 p of the soft label."""
+        return _entropy(self.soft_label)
+
+    def take(self, rows: Rows) -> "PanelLabels":
+        """The labels of some items."""
+        return replace(
+            self,
+            round=self.round[rows],
+            items=self.items[rows],
+            texts=None if self.texts is None else self.texts.iloc[rows],
+            label=self.label[rows],
+            votes=None if self.votes is None else self.votes[rows],
+            n_raters=self.n_raters[rows],
+            resolution=self.resolution[rows],
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """The labels as `consensus` gives them."""
+        columns = {
+            "id": pd.Series(self.items),
+            "round": np.array(self.rounds, dtype=object)[self.round],
+            **({} if self.texts is None else {"text": _or_none(self.texts)}),
+            "label": pd.Series(self._labels(), dtype=object),
+            **self._by_category(),
+            "n_raters": self.n_raters.astype(np.int64),
+            **({} if self.votes is None else {"entropy_bits": self.entropy_bits}),
+            "resolution": np.array(RESOLUTIONS, dtype=object)[self.resolution],
+        }
+        return pd.DataFrame(columns, index=range(len(self)))
+
+    def _counted(self) -> Rows:
+        assert self.votes is not None
+        return self.votes
+
+    def _labels(self) -> Rows:
+        """The labels as they are called. None for an unresolved item."""
+        named: Rows = (
+            self.label.astype(object)
+            if self.scale.numeric
+            else np.array(self.scale.names, dtype=object)[self.label]
+        )
+        named[self.unresolved] = None
+        return named
+
+    def _by_category(self) -> dict[str, list[Any]]:
+        if self.votes is None:
+            return {}
+        return {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
 
 
 def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
@@ -78,32 +229,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
     >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[1]
     {'id': 'i2', 'label': None, 'votes': [1, 1], 'resolution': 'tie'}
     """
-    if ratings.scale.dimensions > 1:
-        raise RatingsError(
-            f"round {round_name or 'of vectors'}: found labels of {ratings.scale.dimensions} "
-            "dimensions; expected one dimension for training labels. "
-            "Release each dimension as a round of its own."
-        )
-    rated = _panel_ratings(ratings)
-    item, items = pd.factorize(rated["item"], sort=True)
-    n_raters = np.bincount(item, minlength=len(items))
-    votes = _votes(rated["label"], item, len(items), ratings.scale)
-    labels, resolution = (
-        _means(rated["label"], item, n_raters)
-        if ratings.scale.numeric
-        else _leaders(votes, ratings.scale)
-    )
-    columns = {
-        "id": list(items),
-        "round": round_name,
-        **_texts(ratings, items),
-        "label": _unless_unresolved(labels, resolution),
-        **({} if ratings.scale.continuous else _by_category(votes)),
-        "n_raters": n_raters,
-        **({} if ratings.scale.continuous else {"entropy_bits": _entropy(_soft(votes))}),
-        "resolution": resolution,
-    }
-    return pd.DataFrame(columns, index=range(len(items)))
+    return PanelLabels.of(ratings, round_name).frame()
 
 
 def resolved(labels: pd.DataFrame) -> pd.DataFrame:
@@ -116,74 +242,88 @@ def unresolved(labels: pd.DataFrame) -> pd.DataFrame:
     return labels[labels["resolution"].isin(UNRESOLVED)].reset_index(drop=True)
 
 
-def _panel_ratings(ratings: Ratings) -> pd.DataFrame:
-    current = ratings.without_gold.current
-    return current[~current["rater"].isin(ratings.classifiers)]
+def _refuse_vectors(scale: Scale, round_name: str) -> None:
+    if scale.dimensions > 1:
+        raise RatingsError(
+            f"round {round_name or 'of vectors'}: found labels of {scale.dimensions} "
+            "dimensions; expected one dimension for training labels. "
+            "Release each dimension as a round of its own."
+        )
 
 
-def _texts(ratings: Ratings, items: Any) -> dict[str, list[object]]:
-    known = ratings.contents
-    return (
-        {
-            "text": list(
-                known["text"].reindex(items).astype(object).where(lambda text: text.notna(), None)
-            )
-        }
-        if "text" in known
-        else {}
+def _panel_ratings(ratings: Ratings) -> tuple[Ratings, Rows, pd.Index]:
+    """The ratings that count, the place of each one's item, and the items."""
+    table = ratings.without_gold.current
+    rater = table["rater"].cat
+    panel = ~rater.categories.isin(ratings.classifiers)
+    if not panel.all():
+        table = table[panel[rater.codes]]
+    item, names = table["item"].cat.codes.to_numpy(), table["item"].cat.categories
+    here = np.bincount(item, minlength=len(names)) > 0
+    if not here.all():
+        item, names = (np.cumsum(here, dtype=item.dtype) - 1)[item], names[here]
+    return replace(ratings, table=table), item, names
+
+
+def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
+    """The labels of rounds, one round after the other."""
+    starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
+    votes = [each.votes for each in rounds if each.votes is not None]
+    texts = [
+        pd.Series(None, index=each.items, dtype="str") if each.texts is None else each.texts
+        for each in rounds
+    ]
+    return replace(
+        rounds[0],
+        rounds=tuple(name for each in rounds for name in each.rounds),
+        round=np.concatenate(
+            [each.round + start for each, start in zip(rounds, starts, strict=True)]
+        ),
+        items=rounds[0].items.append([each.items for each in rounds[1:]]),
+        texts=pd.concat(texts) if any(each.texts is not None for each in rounds) else None,
+        label=np.concatenate([each.label for each in rounds]),
+        votes=np.concatenate(votes) if votes else None,
+        n_raters=np.concatenate([each.n_raters for each in rounds]),
+        resolution=np.concatenate([each.resolution for each in rounds]),
     )
 
 
-def _unless_unresolved(labels: Sequence[Category], resolution: Sequence[str]) -> pd.Series:
-    """The labels, with None for an unresolved item."""
-    kept = [
-        None if how in UNRESOLVED else label for label, how in zip(labels, resolution, strict=True)
-    ]
-    return pd.Series(kept, dtype=object)
+def _or_none(texts: pd.Series) -> list[object]:
+    return list(texts.astype(object).where(texts.notna(), None))
 
 
-def _votes(labels: pd.Series, item: Codes, n_items: int, scale: Scale) -> Codes:
-    """The number of ratings of each item in each category, shape (N, K)."""
-    votes = np.zeros((n_items, len(scale.names)), dtype=np.int64)
-    for k, category in enumerate(scale.categories or ()):
-        votes[:, k] = np.bincount(item[labels == category], minlength=n_items)
-    return votes
+def _votes(rated: Ratings, item: Rows, n_items: int) -> Rows:
+    """The number of ratings of each item in each category. Shape (N, K)."""
+    k = len(rated.scale.names)
+    cells = item.astype(np.int64) * k
+    cells += rated.codes
+    return np.bincount(cells, minlength=n_items * k).astype(np.int32).reshape(n_items, k)
 
 
-def _leaders(votes: Codes, scale: Scale) -> tuple[list[str], list[str]]:
+def _leaders(votes: Rows) -> tuple[Rows, Rows]:
     """For each item: the first category with the most votes, and the resolution."""
     most, total = votes.max(1), votes.sum(1)
     leading = (votes == most[:, None]).sum(1)
     resolution = np.select(
-        [total == 1, most == total, leading > 1], ["single", "unanimous", "tie"], "plurality"
+        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
     )
-    return np.array(scale.names, dtype=object)[votes.argmax(1)].tolist(), resolution.tolist()
+    return votes.argmax(1).astype(np.int32), resolution.astype(np.int8)
 
 
-def _means(labels: pd.Series, item: Codes, n_raters: Codes) -> tuple[list[float], list[str]]:
-    """For each item: the mean label and the resolution.
+def _means(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
+    """For each item: the mean label and the resolution. The labels are in the order of items.
 
     The mean is exact to the last digit in every order of the raters.
     """
-    given = (
-        np.split(
-            labels.to_numpy(dtype=float)[np.argsort(item, kind="stable")], np.cumsum(n_raters)[:-1]
-        )
-        if len(n_raters)
-        else []
-    )
-    means = [math.fsum(values) / len(values) for values in given]
-    return means, [
-        "single" if len(values) == 1 else "unanimous" if np.ptp(values) == 0 else "mean"
-        for values in given
-    ]
+    if not len(n_raters):
+        return np.empty(0), np.empty(0, dtype=np.int8)
+    starts = np.cumsum(n_raters) - n_raters
+    equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
+    resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
+    return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
 
 
-def _by_category(votes: Codes) -> dict[str, list[Any]]:
-    return {"soft_label": _soft(votes).tolist(), "votes": votes.tolist()}
-
-
-def _soft(votes: Codes) -> Array:
+def _soft(votes: Rows) -> Array:
     return np.asarray(votes / votes.sum(1, keepdims=True))
 
 

@@ -1,177 +1,95 @@
-"""Ratings as a Parquet table, and back."""
+"""Tables as Parquet files, written and read a part at a time."""
 
 import io
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.checks import CONTENT, KEY
-from agreement_pipeline.ratings.ratings import Ratings
-from agreement_pipeline.ratings.scale import Scale
-from agreement_pipeline.text import listed
 
-EXTRAS = ("confidence", "timestamp")
+ROW_GROUP = 100_000
 
 
-def ratings_table(ratings: Ratings) -> pa.Table:
-    """The ratings as a table.
+class Rows(Protocol):
+    """The rows of a table, made a part at a time. A `pyarrow.Table` is one."""
 
-    Each rating has a row, with the contents of its item. Each item without a rating has a
-    row without rater and label. These rows come last.
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
 
-    ============== ======================= =================================
-    column         value                   when it is there
-    ============== ======================= =================================
-    `item`         text                    always
-    `rater`        text                    always
-    `kind`         panel or classifier     always
-    `label`        as on the scale         always
-    `occurrence`   whole number from 1     always
-    `earlier`      true or false           always
-    `confidence`   as given                if the ratings have it
-    `timestamp`    as given                if the ratings have it
-    `text`         text                    if the items have it
-    `gold`         true or false           if the items have it
-    `cluster`      text                    if the items have it
-    ============== ======================= =================================
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def slice(self, offset: int, length: int) -> pa.Table:
+        """Some rows. There are fewer where the rows end."""
+
+
+def parquet_bytes(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> bytes:
+    """Rows as a Parquet file, with the metadata of their schema or with others.
+
+    Equal rows give equal bytes. One row group at a time is in memory.
     """
-    table = ratings.table
-    rated = {
-        "item": _decoded(table["item"]),
-        "rater": _decoded(table["rater"]),
-        "kind": _kinds(ratings),
-        "label": _labels(table["label"], ratings.scale),
-        "occurrence": pa.array(table["occurrence"], pa.int64()),
-        "earlier": pa.array(table["earlier"], pa.bool_()),
-        **{name: _extra(table[name]) for name in EXTRAS if name in table},
-        **_contents(ratings, table["item"]),
-    }
-    unrated = ratings.contents.index.difference(table["item"].cat.categories, sort=True)
-    if not len(unrated):
-        return pa.table(rated)
-    empty = {"item": pa.array(unrated, pa.string()), **_contents(ratings, unrated)}
-    return pa.concat_tables([pa.table(rated), pa.table(empty)], promote_options="default")
-
-
-def ratings_of(table: pa.Table, scale: Scale, *, source: str) -> Ratings:
-    """The ratings in a table of `ratings_table`, checked again.
-
-    Raises
-    ------
-    RatingsError
-        The table does not hold ratings.
-    """
-    frame = table.to_pandas(integer_object_nulls=True)
-    missing = [name for name in (*KEY, "label", "kind", "earlier") if name not in frame]
-    if missing:
-        raise RatingsError(
-            f"{source}: found no columns {missing}; expected them in stored ratings. "
-            "Store the round again."
-        )
-    classifiers = sorted(frame.loc[frame["kind"] == "classifier", "rater"].unique())
-    return Ratings.from_frame(frame, scale, classifiers=classifiers, source=source)
-
-
-def kinds_in(values: "pd.Series[Any]") -> str:
-    """The kinds of values in a column. Times of two time zones are two kinds.
-
-    >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
-    "['float', 'int']"
-    """
-    return listed(
-        sorted(
-            {
-                type(value).__name__
-                + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "")
-                for value in values.dropna()
-            }
-        )
-    )
-
-
-def parquet_bytes(table: pa.Table) -> bytes:
-    """A table as a Parquet file, with the metadata of its schema.
-
-    Equal tables give equal bytes.
-    """
-    sink = io.BytesIO()
-    pq.write_table(
-        table,
+    sink, schema = io.BytesIO(), rows.schema
+    with pq.ParquetWriter(
         sink,
+        schema if metadata is None else schema.with_metadata(dict(metadata)),
         version="2.6",
         data_page_version="1.0",
         compression="zstd",
-        row_group_size=100_000,
-    )
+    ) as writer:
+        for start in range(0, max(len(rows), 1), ROW_GROUP):
+            writer.write_table(rows.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
     return sink.getvalue()
 
 
-def parquet_table(data: bytes) -> pa.Table:
-    """The table in a Parquet file.
+@dataclass(frozen=True, eq=False)
+class ParquetRows:
+    """The rows of a Parquet file, read a row group at a time.
 
     Raises
     ------
     RatingsError
         The bytes are not a Parquet file.
     """
+
+    data: bytes
+
+    def __post_init__(self) -> None:
+        _ = self.schema
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return _read(lambda: self._file().schema_arrow)
+
+    def __len__(self) -> int:
+        return int(self._file().metadata.num_rows)
+
+    def parts(self, coded: Collection[str] = ()) -> Iterator[pa.Table]:
+        """The row groups, each checked. Some texts may come in the codes that the file holds."""
+        texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
+        file = self._file(sorted(texts & set(coded)))
+        for group in range(file.num_row_groups):
+            yield _read(lambda at=group: _whole(file.read_row_group(at)))
+
+    def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
+        return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=list(coded))
+
+
+def _whole(part: pa.Table) -> pa.Table:
+    part.validate(full=True)
+    return part
+
+
+def _read(what: Any) -> Any:
     try:
-        table = pq.read_table(pa.BufferReader(data))
-        table.validate(full=True)
+        return what()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
             f"Parquet file: found one that cannot be read ({cause}); "
             "expected a readable file. Restore the file."
-        ) from None
-    return table
-
-
-def _decoded(column: "pd.Series[Any]") -> pa.Array:
-    """A column of codes as texts."""
-    codes = pa.array(column.cat.codes.to_numpy().astype("int32"))
-    texts = pa.array(column.cat.categories).cast(pa.large_string())
-    return texts.take(codes).cast(pa.string())
-
-
-def _kinds(ratings: Ratings) -> pa.Array:
-    """Whether each rating is of the panel or of a classifier."""
-    rater = ratings.table["rater"].cat
-    kinds = ["classifier" if name in ratings.classifiers else "panel" for name in rater.categories]
-    return pa.array(kinds, pa.string()).take(pa.array(rater.codes.to_numpy().astype("int32")))
-
-
-def _labels(labels: "pd.Series[Any]", scale: Scale) -> pa.Array:
-    if scale.dimensions > 1:
-        return pa.array(labels, pa.list_(pa.float64()))
-    return pa.array(labels, pa.float64()) if scale.numeric else _decoded(labels)
-
-
-def _contents(ratings: Ratings, items: "pd.Series[str] | pd.Index[str]") -> dict[str, pa.Array]:
-    kinds = {"text": pa.string(), "gold": pa.bool_(), "cluster": pa.string()}
-    if ratings.contents.columns.empty:
-        return {}
-    known = ratings.contents.reindex(items)
-    return {
-        name: pa.array(
-            _texts(known[name]) if name == "text" else known[name], kinds[name], from_pandas=True
-        )
-        for name in CONTENT
-        if name in known
-    }
-
-
-def _texts(values: "pd.Series[str]") -> "pd.Series[str]":
-    return values.astype(object).map(str, na_action="ignore")
-
-
-def _extra(values: "pd.Series[str]") -> pa.Array:
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, OverflowError):
-        raise RatingsError(
-            f"ratings: found column {values.name!r} with {kinds_in(values)}; "
-            "expected only numbers, only texts or only times. "
-            "Write the column as text, which is kept as it stands."
         ) from None

@@ -14,11 +14,10 @@ from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     CONTENT,
     EXTRAS,
+    PanelLabels,
     Ratings,
     Scale,
     parquet_bytes,
-    resolved,
-    unresolved,
 )
 from agreement_pipeline.release.card import card
 from agreement_pipeline.release.croissant import croissant
@@ -77,9 +76,9 @@ def contents(
     scale = _one_scale(members)
     labels = labels_of(members)
     _refuse_unlabelled(members, labels)
-    tables = tables_of(members, labels, scale)
-    data = {name: parquet_bytes(table) for name, table in tables.items()}
-    described = {name: (table.schema, digest_of(data[name])) for name, table in tables.items()}
+    tables = tables_of(members, labels)
+    data = {name: parquet_bytes(rows) for name, rows in tables.items()}
+    described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
     data |= documents(project, members, labels, policy, contract, scale, described)
     return {
         **data,
@@ -96,7 +95,7 @@ def contents(
 def documents(
     project: str,
     members: Sequence[Member],
-    labels: pd.DataFrame,
+    labels: PanelLabels,
     policy: Policy,
     contract: Contract,
     scale: Scale,
@@ -107,7 +106,7 @@ def documents(
     `tables` gives the schema of each table and the digest of its file.
     """
     decisions, report = decisions_of(members), report_of(members, labels)
-    n_raters = labels["n_raters"] if len(labels) else pd.Series([0])
+    n_raters = labels.n_raters if len(labels) else np.zeros(1, dtype=int)
     return {
         REPORT: as_json(report),
         POLICY: as_json(
@@ -165,7 +164,7 @@ def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
     return {member.round: member.assessment.decision.to_mapping() for member in members}
 
 
-def report_of(members: Sequence[Member], labels: pd.DataFrame) -> dict[str, Any]:
+def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
     return {
         "rounds": {
@@ -175,7 +174,7 @@ def report_of(members: Sequence[Member], labels: pd.DataFrame) -> dict[str, Any]
             }
             for member in members
         },
-        "rows": {"train": len(resolved(labels)), "unresolved": len(unresolved(labels))},
+        "rows": {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())},
     }
 
 
@@ -196,8 +195,8 @@ def _one_scale(members: Sequence[Member]) -> Scale:
     return scales.pop()
 
 
-def _refuse_unlabelled(members: Sequence[Member], labels: pd.DataFrame) -> None:
-    if resolved(labels).empty:
+def _refuse_unlabelled(members: Sequence[Member], labels: PanelLabels) -> None:
+    if labels.unresolved.all():
         raise ReleaseHeldError(
             f"{called(members)}: found {len(labels)} items without a label; "
             "expected at least one with a label. "
@@ -216,13 +215,13 @@ def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
 def _counts(ratings: Ratings) -> dict[str, int]:
     table = ratings.table
     return {
-        "items": int(table["item"].nunique()),
+        "items": len(table["item"].cat.categories),
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "ratings": len(table),
         "earlier_ratings": int(table["earlier"].sum()),
         "repeated_ratings": int((table["occurrence"] > 1).sum()),
-        "gold_items": len(ratings.gold & frozenset(table["item"])),
+        "gold_items": int(table["item"].cat.categories.isin(ratings.gold).sum()),
     }
 
 

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import pandas as pd
 
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
-from agreement_pipeline.ratings import parquet_table
+from agreement_pipeline.ratings import ParquetRows, Rows, coded_frame
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
     MANIFEST,
     WITHDRAWN,
     as_json,
 )
+from agreement_pipeline.release.same import same_rows
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
@@ -57,8 +58,8 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     return {MANIFEST: manifest, **data}
 
 
-def table_in(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:
-    """The table in a Parquet file of a release.
+def frame_in(data: Mapping[str, bytes], name: str, path: Folder) -> pd.DataFrame:
+    """The columns in a Parquet file of a release. Texts are codes.
 
     Raises
     ------
@@ -66,7 +67,21 @@ def table_in(data: Mapping[str, bytes], name: str, path: Folder) -> pa.Table:
         The bytes are not a Parquet file.
     """
     try:
-        return parquet_table(data[name])
+        return coded_frame(ParquetRows(data[name]))
+    except AgreementError as cause:
+        raise ReleaseInvalidError(f"{path / name}: {cause}") from None
+
+
+def holds_rows(data: Mapping[str, bytes], name: str, path: Folder, derived: Rows) -> bool:
+    """True if a Parquet file of a release has these rows, as `same_rows` compares them.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        The bytes are not a Parquet file.
+    """
+    try:
+        return same_rows(ParquetRows(data[name]), derived)
     except AgreementError as cause:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 

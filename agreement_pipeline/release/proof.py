@@ -7,17 +7,25 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
-from agreement_pipeline.ratings import CONTENT, EXTRAS, Ratings, Scale, ratings_of, resolved
+from agreement_pipeline.ratings import (
+    CONTENT,
+    EXTRAS,
+    PanelLabels,
+    Ratings,
+    Rows,
+    Scale,
+    ratings_of,
+)
 from agreement_pipeline.release.contents import (
     DECISION,
     DOCUMENTS,
@@ -31,9 +39,9 @@ from agreement_pipeline.release.contents import (
     documents,
     identity,
 )
-from agreement_pipeline.release.folder import json_in, table_in
+from agreement_pipeline.release.folder import frame_in, holds_rows, json_in
 from agreement_pipeline.release.members import Member, gold_in
-from agreement_pipeline.release.same import Paths, difference, same_rows
+from agreement_pipeline.release.same import Paths, difference
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
     TRAIN,
@@ -61,10 +69,10 @@ class Release:
         The policy and the data contract that the rounds were judged by.
     decisions
         The decision on each round, as `Decision.to_mapping` gives it.
-    train
-        One row for each item that has a label, with the columns of `consensus`.
-    annotations
-        One row for each rating. Raters have pseudonyms.
+    labels
+        The label of each item, in arrays.
+    rows
+        One row for each rating, made a part at a time. Raters have pseudonyms.
     ratings
         The ratings of each round, under the same pseudonyms.
     manifest_digest
@@ -78,10 +86,21 @@ class Release:
     policy: Policy
     contract: Contract
     decisions: dict[str, dict[str, Any]]
-    train: pd.DataFrame
-    annotations: pd.DataFrame
+    labels: PanelLabels
+    rows: Rows
     ratings: dict[str, Ratings]
     manifest_digest: str
+
+    @cached_property
+    def train(self) -> pd.DataFrame:
+        """One row for each item that has a label, with the columns of `consensus`."""
+        return self.labels.take(self.labels.resolved).frame()
+
+    @cached_property
+    def annotations(self) -> pd.DataFrame:
+        """One row for each rating. Raters have pseudonyms."""
+        frame: pd.DataFrame = self.rows.slice(0, len(self.rows)).to_pandas()
+        return frame
 
     @property
     def tentative(self) -> bool:
@@ -115,7 +134,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     _refuse_other_writers(path, manifest.get("written_by"))
     by = _judged_by(data, path, on)
     _refuse_ended(path, by)
-    annotations, members, labels = _derived(data, manifest, by, path)
+    members, labels = _derived(data, manifest, by, path)
     project, policy, contract = manifest["project"], by.policy, by.contract
     derived_manifest = {
         **identity(project, members, policy, contract),
@@ -125,16 +144,14 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
     _refuse_other(path, MANIFEST, manifest, derived_manifest, UNDERIVED)
     _refuse_other(path, DECISION, json_in(data, DECISION, path), decisions_of(members), WORDING)
     _refuse_held(path, members)
-    tables = tables_of(members, labels, by.scale)
-    written = {name: (table.schema, digest_of(data[name])) for name, table in tables.items()}
+    tables = tables_of(members, labels)
+    written = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
     derived = documents(project, members, labels, policy, contract, by.scale, written)
     for name, words in DOCUMENTS.items():
         if words is not None:
             found, again = json_in(data, name, path), json.loads(derived[name])
             _refuse_other(path, name, found, again, words)
-    _refuse_unread(path, annotations, tables[ANNOTATIONS])
-    for name in (TRAIN, UNRESOLVED):
-        _refuse_other_rows(path, name, table_in(data, name, path), tables[name])
+    _refuse_other_rows(path, data, tables)
     _refuse_other_words(path, data, derived, manifest)
     return Release(
         path=path,
@@ -143,8 +160,8 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
         policy=policy,
         contract=contract,
         decisions=decisions_of(members),
-        train=resolved(labels),
-        annotations=annotations.to_pandas(),
+        labels=labels,
+        rows=tables[ANNOTATIONS],
         ratings={member.round: member.ratings for member in members},
         manifest_digest=digest_of(data[MANIFEST]),
     )
@@ -152,21 +169,24 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
 
 def _derived(
     data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder
-) -> tuple[pa.Table, list[Member], pd.DataFrame]:
-    annotations = table_in(data, ANNOTATIONS, path)
+) -> tuple[list[Member], PanelLabels]:
     try:
+        annotations = frame_in(data, ANNOTATIONS, path)
         if manifest["schema"] != SCHEMA:
             raise KeyError("schema")
         check_round_name(manifest["project"], "project")
+        if set(annotations["round"].unique()) != {each["round"] for each in manifest["rounds"]}:
+            raise KeyError("rounds")
         rounds = [_ratings(annotations, entry, by) for entry in manifest["rounds"]]
+        del annotations
         gold = gold_in(rounds)
         members = [
             _member(replace(ratings, also_gold=gold), entry, by)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         ]
-        if set(annotations["round"].to_pylist()) != {member.round for member in members}:
-            raise KeyError("rounds")
-        return annotations, members, labels_of(members)
+        return members, labels_of(members)
+    except ReleaseInvalidError:
+        raise
     except (
         AgreementError,
         KeyError,
@@ -182,14 +202,13 @@ def _derived(
         ) from None
 
 
-def _ratings(annotations: pa.Table, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
-    rows = annotations.filter(pc.equal(annotations["round"], check_round_name(entry["round"])))
+def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
+    here = annotations["round"] == check_round_name(entry["round"])
     absent = [
-        name
-        for name in (*EXTRAS, *CONTENT)
-        if name in rows.column_names and name not in entry["columns"]
+        name for name in (*EXTRAS, *CONTENT) if name in annotations and name not in entry["columns"]
     ]
-    return ratings_of(rows.drop_columns(["round", *absent]), by.scale, source=ANNOTATIONS)
+    rows = annotations.drop(columns=["round", *absent])
+    return ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
@@ -305,23 +324,22 @@ def _refuse_other_words(
         )
 
 
-def _refuse_unread(path: Folder, found: pa.Table, derived: pa.Table) -> None:
-    """Refuse annotations with a part that is in no rating.
+def _refuse_other_rows(path: Folder, data: Mapping[str, bytes], tables: Mapping[str, Rows]) -> None:
+    """Refuse rows that the ratings do not give.
 
-    No decision rests on such a part, but the trainer gets the whole table.
+    No decision rests on a part of the annotations that is in no rating. But the trainer gets the
+    whole table.
     """
-    if not same_rows(found, derived):
+    if not holds_rows(data, ANNOTATIONS, path, tables[ANNOTATIONS]):
         raise ReleaseInvalidError(
             f"{path}: found rows of {ANNOTATIONS} that are not as the ratings in them are "
             "written; expected exactly those. Fetch the release again.",
             "release_not_derived",
         )
-
-
-def _refuse_other_rows(path: Folder, name: str, found: pa.Table, derived: pa.Table) -> None:
-    if not same_rows(found, derived):
-        raise ReleaseInvalidError(
-            f"{path}: found rows of {name} that the consensus of the annotations does not "
-            "give; expected exactly its rows. Fetch the release again.",
-            "release_not_derived",
-        )
+    for name in (TRAIN, UNRESOLVED):
+        if not holds_rows(data, name, path, tables[name]):
+            raise ReleaseInvalidError(
+                f"{path}: found rows of {name} that the consensus of the annotations does not "
+                "give; expected exactly its rows. Fetch the release again.",
+                "release_not_derived",
+            )

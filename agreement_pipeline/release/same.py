@@ -9,6 +9,8 @@ from reprlib import repr as shortened
 import numpy as np
 import pyarrow as pa
 
+from agreement_pipeline.ratings import ParquetRows, Rows
+
 TOLERANCE = 1e-9
 EACH = "*"
 
@@ -24,7 +26,7 @@ class _Nothing:
 NOTHING = _Nothing()
 
 
-def same_rows(found: pa.Table, derived: pa.Table) -> bool:
+def same_rows(found: ParquetRows, derived: Rows) -> bool:
     """True for the same rows under the same schema.
 
     The last digits of a number may differ, unless the number is a label. Labels are added up
@@ -33,14 +35,14 @@ def same_rows(found: pa.Table, derived: pa.Table) -> bool:
     same_columns = (
         found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
     )
-    return (
-        same_columns
-        and len(found) == len(derived)
-        and all(
-            _same_column(name, found[name].combine_chunks(), derived[name].combine_chunks())
-            for name in derived.column_names
-        )
-    )
+    if not same_columns or len(found) != len(derived):
+        return False
+    start = 0
+    for part in found.parts():
+        if not _same_part(part, derived.slice(start, len(part))):
+            return False
+        start += len(part)
+    return True
 
 
 def difference(
@@ -93,6 +95,13 @@ def _same(found: object, derived: object) -> bool:
         return math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE)
     return found == derived and (
         type(found) is type(derived) or {type(found), type(derived)} == {int, float}
+    )
+
+
+def _same_part(found: pa.Table, derived: pa.Table) -> bool:
+    return all(
+        _same_column(name, found[name].combine_chunks(), derived[name].combine_chunks())
+        for name in derived.column_names
     )
 
 

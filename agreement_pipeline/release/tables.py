@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import ReleaseHeldError
-from agreement_pipeline.ratings import Scale, consensus, ratings_table, resolved, unresolved
+from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, RatingsRows, Rows, Scale
 from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.text import listed
 
@@ -17,19 +20,19 @@ UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 
 
-def tables_of(members: Sequence[Member], labels: pd.DataFrame, scale: Scale) -> dict[str, pa.Table]:
+def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
     """The tables of a release by file name.
 
     They hold the training rows, the unresolved items, and the annotations of both.
     """
     return {
-        TRAIN: labels_table(resolved(labels), scale),
-        UNRESOLVED: labels_table(unresolved(labels), scale),
-        ANNOTATIONS: annotations_table(members),
+        TRAIN: LabelRows(labels, labels.resolved),
+        UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved)),
+        ANNOTATIONS: annotation_rows(members),
     }
 
 
-def labels_of(members: Sequence[Member]) -> pd.DataFrame:
+def labels_of(members: Sequence[Member]) -> PanelLabels:
     """The consensus on every item. If an item is in several rounds, the first round counts.
 
     Raises
@@ -38,53 +41,131 @@ def labels_of(members: Sequence[Member]) -> pd.DataFrame:
         An item has different texts in two rounds, so one text would be lost.
     """
     _refuse_two_texts(members)
-    rows = pd.concat(
-        [consensus(member.ratings, member.round) for member in members], ignore_index=True
-    )
-    return rows[~rows["id"].duplicated()].sort_values("id", kind="stable").reset_index(drop=True)
+    return PanelLabels.first_of([PanelLabels.of(each.ratings, each.round) for each in members])
 
 
-def labels_table(labels: pd.DataFrame, scale: Scale) -> pa.Table:
-    """The consensus as it is released.
+def annotation_rows(members: Sequence[Member]) -> "AnnotationRows":
+    """The ratings of all rounds as they are released, one row for each rating.
 
-    A category is stored as its position on the scale. The metadata name the categories for
-    Hugging Face `datasets`.
+    Raises
+    ------
+    ReleaseHeldError
+        A column is of different kinds in two rounds.
     """
-    kinds = _kinds(scale)
-    columns = [name for name in kinds if name in labels]
-    values = {name: list(labels[name]) for name in columns}
-    if not scale.numeric:
-        positions = {name: position for position, name in enumerate(scale.names)}
-        values["label"] = [positions.get(label) for label in labels["label"]]
-    arrays = {
-        name: pa.array(values[name], kinds[name][0], from_pandas=name == "text") for name in columns
-    }
-    features = {name: kinds[name][1] for name in columns}
-    return pa.table(arrays).replace_schema_metadata(
-        {"huggingface": json.dumps({"info": {"features": features}})}
+    rows = AnnotationRows(
+        tuple(member.round for member in members),
+        tuple(RatingsRows(member.ratings) for member in members),
     )
-
-
-def annotations_table(members: Sequence[Member]) -> pa.Table:
-    """The ratings of all rounds as they are released, one row for each rating."""
-    tables = [
-        (table := ratings_table(member.ratings)).add_column(
-            0, "round", pa.array([member.round] * len(table), pa.string())
-        )
-        for member in members
-    ]
     try:
-        return pa.concat_tables(tables, promote_options="default")
+        _ = rows.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
         raise ReleaseHeldError(
             f"{called(members)}: found columns of different kinds ({cause}); "
             "expected one kind, and one time zone of times, in all rounds. "
             "Ingest them again with that column as text in each."
         ) from None
+    return rows
 
 
-def _kinds(scale: Scale) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """The labels of some items as they are released.
+
+    A category is stored as its position on the scale. The metadata name the categories for
+    Hugging Face `datasets`.
+    """
+
+    labels: PanelLabels
+    rows: np.ndarray[Any, Any]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        kinds = _kinds(self.labels)
+        features = {name: feature for name, (_, feature) in kinds.items()}
+        return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
+            {"huggingface": json.dumps({"info": {"features": features}})}
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def slice(self, offset: int, length: int) -> pa.Table:
+        """Some rows. There are fewer where the rows end."""
+        some = self.labels.take(self.rows[offset : offset + length])
+        columns = {
+            "id": some.items,
+            "round": pa.array(some.rounds).take(pa.array(some.round)),
+            "text": some.texts,
+            "label": some.label,
+            "n_raters": some.n_raters,
+            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
+        }
+        if some.votes is not None:
+            columns |= {
+                "soft_label": some.soft_label,
+                "votes": some.votes,
+                "entropy_bits": some.entropy_bits,
+            }
+        hidden = some.unresolved
+        return pa.table(
+            [
+                _array(columns[each.name], each.type, hidden if each.name == "label" else None)
+                for each in self.schema
+            ],
+            schema=self.schema,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotationRows:
+    """The ratings of all rounds of a release, each with the name of its round."""
+
+    rounds: tuple[str, ...]
+    each: tuple[RatingsRows, ...]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        column = pa.field("round", pa.string())
+        schemas = [rows.schema.insert(0, column) for rows in self.each]
+        return pa.unify_schemas(schemas, promote_options="default")
+
+    def __len__(self) -> int:
+        return sum(map(len, self.each))
+
+    def slice(self, offset: int, length: int) -> pa.Table:
+        """Some rows. There are fewer where the rows end."""
+        parts, begin = [], 0
+        for name, rows in zip(self.rounds, self.each, strict=True):
+            start, stop = max(offset - begin, 0), min(offset + length - begin, len(rows))
+            if start < stop:
+                parts.append(self._named(name, rows.slice(start, stop - start)))
+            begin += len(rows)
+        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+
+    def _named(self, name: str, part: pa.Table) -> pa.Table:
+        given = dict(zip(part.column_names, part.columns, strict=True))
+        columns = {"round": pa.repeat(name, len(part)), **given}
+        arrays = [
+            columns[each.name].cast(each.type)
+            if each.name in columns
+            else pa.nulls(len(part), each.type)
+            for each in self.schema
+        ]
+        return pa.table(arrays, schema=self.schema)
+
+
+def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
+    if pa.types.is_fixed_size_list(kind):
+        flat = pa.array(values.ravel(), kind.value_type)
+        return pa.FixedSizeListArray.from_arrays(flat, type=kind)
+    return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
+
+
+def _kinds(labels: PanelLabels) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     """The type of each column in Parquet and in Hugging Face `datasets`."""
+    scale = labels.scale
     text, whole, real = (
         (pa.string(), _value("string")),
         (pa.int64(), _value("int64")),
@@ -100,11 +181,11 @@ def _kinds(scale: Scale) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     return {
         "id": text,
         "round": text,
-        "text": text,
+        **({} if labels.texts is None else {"text": text}),
         "label": label,
-        **by_category,
+        **({} if labels.votes is None else by_category),
         "n_raters": whole,
-        "entropy_bits": real,
+        **({} if labels.votes is None else {"entropy_bits": real}),
         "resolution": text,
     }
 
@@ -118,9 +199,13 @@ def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
 
 
 def _refuse_two_texts(members: Sequence[Member]) -> None:
-    texts = pd.concat(
-        [member.ratings.contents.get("text", pd.Series(dtype=object)) for member in members]
-    )
+    given = [
+        member.ratings.contents["text"] for member in members if "text" in member.ratings.contents
+    ]
+    if len(given) < 2:
+        return
+    texts = pd.concat(given)
+    texts = texts[texts.index.duplicated(keep=False)]
     n_texts = texts.groupby(texts.index).nunique()
     differing = list(n_texts.index[n_texts > 1])
     if differing:

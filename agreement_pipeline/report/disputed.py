@@ -1,12 +1,14 @@
 """The items on which the panel agrees least, and each item's share of all disagreement."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates import MOST_SHOWN
 from agreement_pipeline.measures import disagreement_of_items
-from agreement_pipeline.ratings import Ratings, consensus
+from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Ratings
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import number
 
@@ -16,16 +18,17 @@ NUMBERS = ("disagreement", "share", "entropy_bits")
 
 def disputed(ratings: Ratings) -> Section:
     """How many items are disputed, how many of them are ties, and the most disputed ones."""
-    rows = disputed_rows(ratings)
+    rows = _disagreeing(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
-    raters = [name for name in ratings.raters if name in rows]
+    shown = _with_labels(ratings, rows.head(MOST))
+    raters = [name for name in ratings.raters if name in shown]
     return {
         "disputed_items": len(rows),
         "ties": ties,
         "raters_left_out": None
         if len(raters) <= MOST_SHOWN
         else f"the labels of {MOST_SHOWN} of {len(raters)} raters are shown",
-        "most_disputed": _in_words(rows.head(MOST).drop(columns=raters[MOST_SHOWN:])),
+        "most_disputed": _in_words(shown.drop(columns=raters[MOST_SHOWN:])),
     }
 
 
@@ -55,23 +58,32 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
         - `resolution` and `entropy_bits`, if the scale has categories: those of `consensus`;
         - a column for each rater, with the rater's label.
     """
-    engine = engine_for(ratings)
-    items, table = engine.by_item(ratings)
+    return _with_labels(ratings, _disagreeing(ratings))
+
+
+def _disagreeing(ratings: Ratings) -> pd.DataFrame:
+    """The columns of `disputed_rows` but for those of the raters."""
+    items, table = engine_for(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
-    found = pd.DataFrame(
-        {
-            "id": list(items),
-            "disagreement": disagreement,
-            "share": disagreement / (disagreement.sum() or np.nan),
-        }
-    )
-    found = found[found["disagreement"] > 0].sort_values(
-        ["disagreement", "id"], ascending=[False, True]
-    )
+    order = np.argsort(-disagreement, kind="stable")
+    order = order[: np.count_nonzero(disagreement > 0)]
+    found = {
+        "id": pd.Index(items, dtype="str")[order],
+        "disagreement": disagreement[order],
+        "share": disagreement[order] / (disagreement.sum() or np.nan),
+    }
     if not ratings.scale.continuous:
-        found = found.merge(
-            consensus(ratings)[["id", "resolution", "entropy_bits"]], on="id", how="left"
-        )
-    return found.merge(
-        engine.said(ratings).reset_index(names="id"), on="id", how="left"
-    ).reset_index(drop=True)
+        labels = PanelLabels.of(ratings).take(order)
+        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
+        found["entropy_bits"] = labels.entropy_bits
+    return pd.DataFrame(found)
+
+
+def _with_labels(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a column for each rater, and the label that the rater gave."""
+    item = ratings.table["item"].cat
+    wanted = item.categories.isin(rows["id"])[item.codes]
+    some = replace(ratings, table=ratings.table[wanted].reset_index(drop=True))
+    said = engine_for(ratings).said(some).reindex(rows["id"])
+    labels = {name: said[name].to_numpy() if name in said else np.nan for name in ratings.raters}
+    return pd.concat([rows, pd.DataFrame(labels, index=rows.index)], axis=1)

@@ -58,6 +58,7 @@ class Store:
         self.storage = storage_at(root)
         self._salt = salt
         self._log = Log(self.storage)
+        self._last: tuple[RoundVersion, Ratings] | None = None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -152,17 +153,40 @@ class Store:
         return tuple(dict.fromkeys(self._arrived(round_name)))
 
     def ratings(self, round_name: str) -> Ratings:
-        """The ratings of the present version of a round, read again from their bytes.
+        """The ratings of the present version of a round, for those who only look at them.
+
+        The bytes are digested each time. If they are those that were read last, they are not
+        read as ratings again. Do not change the ratings.
 
         Raises
         ------
         StoreError
             The store does not hold the round, or its bytes were edited.
         """
-        return self.ratings_of(self.present(round_name))
+        version = self.present(round_name)
+        if self._last is None or self._last[0] != version:
+            self._last = version, self.ratings_of(version)
+        else:
+            self._bytes(version)
+        return self._last[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
-        """The ratings of a version of a round. It raises the errors of `ratings`."""
+        """The ratings of a version of a round, always read again from their bytes.
+
+        It raises the errors of `ratings`.
+        """
+        self._last = None
+        path = self.root / self._table(version)
+        ratings = table_ratings(self._bytes(version), str(path))
+        if ratings.digest != version.ratings_digest:
+            raise StoreError(
+                f"{path}: found digest {ratings.digest[:12]} instead of "
+                f"{version.ratings_digest[:12]} when read back; {RESTORE}"
+            )
+        return ratings
+
+    def _bytes(self, version: RoundVersion) -> bytes:
+        """The stored table of a version, with the digest that the log has."""
         path, data = self.root / self._table(version), self.storage.read(self._table(version))
         if data is None:
             raise StoreError(
@@ -174,13 +198,7 @@ class Store:
                 f"{path}: found other bytes than those stored, "
                 f"so the ratings were edited; {RESTORE}"
             )
-        ratings = table_ratings(data, str(path))
-        if ratings.digest != version.ratings_digest:
-            raise StoreError(
-                f"{path}: found digest {ratings.digest[:12]} instead of "
-                f"{version.ratings_digest[:12]} when read back; {RESTORE}"
-            )
-        return ratings
+        return data
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.

@@ -8,13 +8,14 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.ratings import (
+    ParquetRows,
     Ratings,
+    RatingsRows,
     Scale,
+    coded_frame,
     kinds_in,
     parquet_bytes,
-    parquet_table,
     ratings_of,
-    ratings_table,
 )
 
 SCALE = b"agreement_pipeline.scale"
@@ -23,11 +24,8 @@ RESTORE = "expected what was ingested. Restore it, or remove it and ingest again
 
 def table_bytes(ratings: Ratings) -> bytes:
     """The ratings as a Parquet file. Its metadata hold the scale."""
-    return parquet_bytes(
-        ratings_table(ratings).replace_schema_metadata(
-            {SCALE: json.dumps(ratings.scale.to_mapping(), sort_keys=True)}
-        )
-    )
+    scale = json.dumps(ratings.scale.to_mapping(), sort_keys=True)
+    return parquet_bytes(RatingsRows(ratings), {SCALE: scale})
 
 
 def table_ratings(data: bytes, source: str) -> Ratings:
@@ -39,10 +37,9 @@ def table_ratings(data: bytes, source: str) -> Ratings:
         The bytes do not hold ratings.
     """
     try:
-        table = parquet_table(data)
-        return ratings_of(
-            table, Scale.from_mapping(json.loads(table.schema.metadata[SCALE])), source=source
-        )
+        rows = ParquetRows(data)
+        scale = Scale.from_mapping(json.loads(rows.schema.metadata[SCALE]))
+        return ratings_of(coded_frame(rows), scale, source=source)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"

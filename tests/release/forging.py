@@ -4,11 +4,12 @@ import hashlib
 import json
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseInvalidError, Rule, Scale, verify_release
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.ratings import parquet_bytes, parquet_table
+from agreement_pipeline.ratings import parquet_bytes
 from agreement_pipeline.release.contents import as_json
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -55,7 +56,7 @@ def edit(path, name, change):
 
 
 def edit_table(path, name, change):
-    forge(path, name, parquet_bytes(change(parquet_table((path / name).read_bytes()))))
+    forge(path, name, parquet_bytes(change(pq.read_table(path / name))))
 
 
 def refused(path, match):

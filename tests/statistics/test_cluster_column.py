@@ -3,7 +3,13 @@
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import ratings_of, ratings_table
+from agreement_pipeline.ratings import (
+    ParquetRows,
+    RatingsRows,
+    coded_frame,
+    parquet_bytes,
+    ratings_of,
+)
 from agreement_pipeline.readers import Columns, read
 from agreement_pipeline.store import Store
 from tests.statistics.documents import TWO, documents, ratings, without_clusters
@@ -114,7 +120,8 @@ def test_the_digest_binds_which_items_stand_together_and_not_what_that_is_called
 
 def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
     found = ratings(documents(n=3))
-    again = ratings_of(ratings_table(found), TWO, source="here")
+    stored = ParquetRows(parquet_bytes(RatingsRows(found)))
+    again = ratings_of(coded_frame(stored), TWO, source="here")
     assert again.contents.equals(found.contents)
     assert again.digest == found.digest == found.renamed({"r0": "zoe"}).digest
 

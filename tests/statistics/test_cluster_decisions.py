@@ -3,13 +3,14 @@
 import hashlib
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.cli import main as cli
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.ratings import parquet_bytes, parquet_table
+from agreement_pipeline.ratings import parquet_bytes
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.store import Store
@@ -71,7 +72,7 @@ def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(clust
 def test_a_release_whose_items_were_moved_to_other_clusters_is_refused(clustered_release):
     path, _ = clustered_release
     name = "annotations/train-00000-of-00001.parquet"
-    table = parquet_table((path / name).read_bytes())
+    table = pq.read_table(path / name)
     at = table.column_names.index("cluster")
     data = parquet_bytes(
         table.set_column(at, table.schema.field("cluster"), [table["item"].to_pylist()])

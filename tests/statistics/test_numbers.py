@@ -9,12 +9,13 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import (
+    ParquetRows,
     Ratings,
+    RatingsRows,
     Scale,
+    coded_frame,
     parquet_bytes,
-    parquet_table,
     ratings_of,
-    ratings_table,
 )
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 from tests.statistics.scales import INTERVAL, PLANE
@@ -75,8 +76,8 @@ def test_vectors_survive_being_stored():
     ratings = Ratings.from_frame(
         long_table([("i1", "a", (71, 166)), ("i1", "b", (74.5, 171))]), PLANE
     )
-    stored = parquet_table(parquet_bytes(ratings_table(ratings)))
-    assert ratings_of(stored, PLANE, source="store").digest == ratings.digest
+    stored = ParquetRows(parquet_bytes(RatingsRows(ratings)))
+    assert ratings_of(coded_frame(stored), PLANE, source="store").digest == ratings.digest
 
 
 def test_another_number_in_a_vector_gives_another_digest():

@@ -5,11 +5,12 @@ import re
 import subprocess
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError, StoreError
-from agreement_pipeline.ratings import parquet_bytes, parquet_table
+from agreement_pipeline.ratings import parquet_bytes
 from agreement_pipeline.store import Store, files
 from agreement_pipeline.store.local import LocalStorage
 
@@ -245,7 +246,7 @@ def test_an_unknown_round_is_named_with_those_there_are(store, original):
 def test_edited_ratings_are_refused(store, original):
     store.ingest("r", make_ratings(), original)
     path = stored_table(store)
-    table = parquet_table(path.read_bytes())
+    table = pq.read_table(path)
     path.write_bytes(parquet_bytes(table.set_column(3, "label", [["no"] * len(table)])))
     for step in (lambda: store.ratings("r"), lambda: store.ingest("r", make_ratings(), original)):
         with pytest.raises(StoreError, match="the ratings were edited"):
@@ -259,7 +260,7 @@ def test_edited_ratings_are_refused_even_where_the_log_was_edited_with_them(stor
         store.root / "log" / "00000001.json",
         next(store.root.glob("log/seals/*")),
     )
-    table = parquet_table(path.read_bytes())
+    table = pq.read_table(path)
     edited = parquet_bytes(table.set_column(3, "label", [["no"] * len(table)]))
     (path.parent / f"{files.digest_of(edited)}.parquet").write_bytes(edited)
     entry.write_text(

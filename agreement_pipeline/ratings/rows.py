@@ -1,0 +1,272 @@
+"""Ratings as the rows of a table, and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.checks import CONTENT
+from agreement_pipeline.ratings.coding import Coded, coded
+from agreement_pipeline.ratings.parquet import ParquetRows
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.text import listed
+
+EXTRAS = ("confidence", "timestamp")
+CODED = ("round", "item", "rater", "kind", "label", "text", "cluster")
+KINDS = {"text": pa.large_string(), "gold": pa.bool_(), "cluster": pa.large_string()}
+
+
+class _Column(NamedTuple):
+    """A column: values, and the place of each row's value among them. None: a value a row."""
+
+    values: pa.Array
+    places: np.ndarray[Any, Any] | None = None
+    as_given: bool = False
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        if self.places is None:
+            part = self.values.slice(start, stop - start)
+        else:
+            part = self.values.take(pa.array(self.places[start:stop]))
+        short = pa.types.is_large_string(part.type) and not self.as_given
+        return part.cast(pa.string()) if short else part
+
+
+class _Numbers(NamedTuple):
+    """A column of numbers, and their type in the table."""
+
+    values: np.ndarray[Any, Any]
+    type: pa.DataType
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        return pa.array(self.values[start:stop], self.type)
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsRows:
+    """The ratings as the rows of a table.
+
+    Each rating has a row, with the contents of its item. Each item without a rating has a
+    row without rater and label. These rows come last.
+
+    ============== ======================= =================================
+    column         value                   when it is there
+    ============== ======================= =================================
+    `item`         text                    always
+    `rater`        text                    always
+    `kind`         panel or classifier     always
+    `label`        as on the scale         always
+    `occurrence`   whole number from 1     always
+    `earlier`      true or false           always
+    `confidence`   as given                if the ratings have it
+    `timestamp`    as given                if the ratings have it
+    `text`         text                    if the items have it
+    `gold`         true or false           if the items have it
+    `cluster`      text                    if the items have it
+    ============== ======================= =================================
+    """
+
+    ratings: Ratings
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return pa.schema({name: column.slice(0, 0).type for name, column in self._rated.items()})
+
+    def __len__(self) -> int:
+        return len(self.ratings.table) + len(self._unrated["item"].values)
+
+    def slice(self, offset: int, length: int) -> pa.Table:
+        """Some rows. There are fewer where the rows end."""
+        n, stop = len(self.ratings.table), min(offset + length, len(self))
+        parts = []
+        if offset < n or stop == offset:
+            parts.append(self._part(self._rated, offset, min(stop, n)))
+        if stop > n:
+            parts.append(self._part(self._unrated, max(offset, n) - n, stop - n))
+        return pa.concat_tables(parts)
+
+    def _part(self, columns: Mapping[str, _Column | _Numbers], start: int, stop: int) -> pa.Table:
+        arrays = [
+            columns[each.name].slice(start, stop)
+            if each.name in columns
+            else pa.nulls(stop - start, each.type)
+            for each in self.schema
+        ]
+        return pa.table(arrays, schema=self.schema)
+
+    @cached_property
+    def _rated(self) -> dict[str, _Column | _Numbers]:
+        table, contents = self.ratings.table, self.ratings.contents
+        item = table["item"].cat
+        return {
+            "item": _of_codes(table["item"]),
+            "rater": _of_codes(table["rater"]),
+            "kind": _kinds(self.ratings),
+            "label": _labels(table["label"], self.ratings.scale),
+            "occurrence": _Numbers(table["occurrence"].to_numpy(), pa.int64()),
+            "earlier": _Numbers(table["earlier"].to_numpy(), pa.bool_()),
+            **{
+                name: _Column(_extra(table[name]), as_given=True)
+                for name in EXTRAS
+                if name in table
+            },
+            **{
+                name: _Column(values, item.codes.to_numpy())
+                for name, values in _contents(contents, item.categories).items()
+            },
+        }
+
+    @cached_property
+    def _unrated(self) -> dict[str, _Column]:
+        contents = self.ratings.contents
+        items = contents.index.difference(self.ratings.table["item"].cat.categories, sort=True)
+        columns = {"item": pa.array(items, pa.large_string()), **_contents(contents, items)}
+        return {name: _Column(values) for name, values in columns.items()}
+
+
+def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
+    """The ratings in the columns of `RatingsRows`, checked again.
+
+    Raises
+    ------
+    RatingsError
+        The columns do not hold ratings.
+    """
+    needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
+    missing = [name for name in needed if name not in frame]
+    if missing:
+        raise RatingsError(
+            f"{source}: found no columns {missing}; expected them in stored ratings. "
+            "Store the round again."
+        )
+    classifiers = frame.loc[frame["kind"] == "classifier", "rater"].unique()
+    return Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
+
+
+def coded_frame(rows: ParquetRows) -> pd.DataFrame:
+    """The columns of a Parquet file of ratings. Texts that come often are categoricals.
+
+    Each row group has codes of its own.
+
+    Raises
+    ------
+    RatingsError
+        The file cannot be read.
+    """
+    columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
+    for part in rows.parts(CODED):
+        for name, column in zip(part.column_names, part.columns, strict=True):
+            columns.setdefault(name, []).append(_compact(column))
+    return pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
+
+
+def kinds_in(values: "pd.Series[Any]") -> str:
+    """The kinds of values in a column. Times of two time zones are two kinds.
+
+    >>> kinds_in(pd.Series([1, 0.5, None], dtype=object))
+    "['float', 'int']"
+    """
+    return listed(
+        sorted(
+            {
+                type(value).__name__
+                + (f" in {zone}" if (zone := getattr(value, "tzinfo", None)) else "")
+                for value in values.dropna()
+            }
+        )
+    )
+
+
+def _of_codes(column: "pd.Series[Any]") -> _Column:
+    texts = pa.array(column.cat.categories).cast(pa.large_string())
+    return _Column(texts, column.cat.codes.to_numpy())
+
+
+def _kinds(ratings: Ratings) -> _Column:
+    """Whether each rating is of the panel or of a classifier."""
+    rater = ratings.table["rater"].cat
+    kinds = ["classifier" if name in ratings.classifiers else "panel" for name in rater.categories]
+    return _Column(pa.array(kinds, pa.large_string()), rater.codes.to_numpy())
+
+
+def _labels(labels: "pd.Series[Any]", scale: Scale) -> _Column | _Numbers:
+    if scale.dimensions > 1:
+        return _Column(pa.array(labels, pa.list_(pa.float64())))
+    return _Numbers(labels.to_numpy(), pa.float64()) if scale.numeric else _of_codes(labels)
+
+
+def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, pa.Array]:
+    if contents.columns.empty:
+        return {}
+    known = contents.reindex(items)
+    return {
+        name: pa.array(
+            _texts(known[name]) if name == "text" else known[name], KINDS[name], from_pandas=True
+        )
+        for name in CONTENT
+        if name in known
+    }
+
+
+def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
+    return values.astype(object).map(str, na_action="ignore")
+
+
+def _extra(values: "pd.Series[Any]") -> pa.Array:
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        raise RatingsError(
+            f"ratings: found column {values.name!r} with {kinds_in(values)}; "
+            "expected only numbers, only texts or only times. "
+            "Write the column as text, which is kept as it stands."
+        ) from None
+
+
+class _Codes(NamedTuple):
+    """A part of a column of texts: distinct texts, and the place of each row's among them."""
+
+    places: np.ndarray[Any, Any]
+    texts: pa.Array
+
+
+def _compact(column: pa.ChunkedArray) -> _Codes | pa.ChunkedArray:
+    """A part of a column in little memory."""
+    if pa.types.is_dictionary(column.type):
+        whole = column.unify_dictionaries().combine_chunks()
+        places = whole.indices.fill_null(-1).to_numpy()
+        small = np.int8 if len(whole.dictionary) < 128 else np.int32
+        return _Codes(places.astype(small), whole.dictionary.cast(pa.large_string()))
+    return column
+
+
+def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
+    """A whole column."""
+    codes = [part for part in parts if isinstance(part, _Codes)]
+    if codes:
+        return _joined(codes)
+    chunks = [chunk for part in parts for chunk in getattr(part, "chunks", ())]
+    return pa.chunked_array(chunks).to_pandas(integer_object_nulls=True)
+
+
+def _joined(parts: Sequence[_Codes]) -> pd.Categorical:
+    """Parts of a column of texts as one. Few texts keep their codes small."""
+    texts = pa.chunked_array([part.texts for part in parts], pa.large_string())
+    found = coded(pd.Series(pd.array(texts, dtype="str")))
+    kind = np.int8 if len(found.texts) < 128 else np.int32
+    places, at = np.empty(sum(len(part.places) for part in parts), dtype=kind), 0
+    starts = np.cumsum([0, *(len(part.texts) for part in parts)])
+    for part, start in zip(parts, starts, strict=False):
+        here = np.append(found.codes[start : start + len(part.texts)], -1).astype(kind)
+        places[at : at + len(part.places)] = here[part.places]
+        at += len(part.places)
+    return Coded(places, found.texts).categorical()

@@ -1,0 +1,63 @@
+"""Files that are written and read a part at a time, against those of whole tables."""
+
+import io
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import (
+    ParquetRows,
+    RatingsRows,
+    coded_frame,
+    parquet_bytes,
+    ratings_of,
+)
+
+SCALE = Scale(("no", "yes"))
+
+
+def ratings(n_items):
+    rows = [
+        (f"i{i:06}", f"r{r}", SCALE.names[(i * r) % 2], f"text {i}")
+        for i in range(n_items)
+        for r in range(3)
+    ]
+    unrated = [(f"z{i}", None, None, "nobody") for i in range(5)]
+    frame = pd.DataFrame([*rows, *unrated], columns=["item", "rater", "label", "text"])
+    return Ratings.from_frame(frame, SCALE, classifiers=("r2",))
+
+
+def whole(rows):
+    sink = io.BytesIO()
+    options = {"version": "2.6", "data_page_version": "1.0", "compression": "zstd"}
+    pq.write_table(rows.slice(0, len(rows)), sink, row_group_size=100_000, **options)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("n_items", [3, 70_000])
+def test_parts_give_the_bytes_of_the_whole_table(n_items):
+    rows = RatingsRows(ratings(n_items))
+    assert parquet_bytes(rows) == whole(rows)
+
+
+def test_ratings_of_many_row_groups_are_read_back():
+    given = ratings(70_000)
+    stored = ParquetRows(parquet_bytes(RatingsRows(given)))
+    found = ratings_of(coded_frame(stored), SCALE, source="here")
+    assert found.digest == given.digest
+    assert found.contents.equals(given.contents)
+    assert found.classifiers == ("r2",)
+
+
+def test_a_table_without_rows_is_a_file_of_one_empty_table():
+    empty = pa.table({"item": pa.array([], pa.string())})
+    assert parquet_bytes(empty) == whole(empty)
+
+
+def test_other_bytes_are_refused():
+    with pytest.raises(RatingsError, match="found one that cannot be read"):
+        ParquetRows(b"PAR1 nothing PAR1")
