@@ -75,8 +75,9 @@ class Memory(Engine[Ratings]):
         np.add.at(counts, (cells.cell, every.codes[cells.rows]), 1)
         met, place = np.unique(cells.item, return_inverse=True)
         labels = _labels_of_items(_first(ratings, every.raters, every.items))
-        others = np.setdiff1d(np.arange(len(every.items)), met)
-        first = _rows(labels, np.concatenate([met, others]))
+        once = np.ones(len(every.items), dtype=bool)
+        once[met] = False
+        first = _rows(labels, np.concatenate([met, np.flatnonzero(once)]))
         return ReplicatedLabels(counts, place, cells.rater, first).in_order()
 
     def replicated_numbers(self, ratings: Ratings) -> ReplicatedNumbers:

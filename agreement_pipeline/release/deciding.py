@@ -37,12 +37,23 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """A version of a round, its ratings, and the decision on them."""
+class Taken:
+    """A version of a round, and the decision that was taken on it."""
 
     version: RoundVersion
-    ratings: Ratings
     decision: Decision
+
+
+@dataclass(frozen=True, eq=False)
+class Judged(Taken):
+    """A version of a round with its ratings, and the decision on them."""
+
+    ratings: Ratings
+
+    @property
+    def taken(self) -> Taken:
+        """The decision without the ratings, which need much memory."""
+        return Taken(self.version, self.decision)
 
 
 def decide(
@@ -88,7 +99,7 @@ def decide(
     return judged, any(outdated + held)
 
 
-def is_last_decision(store: Store, judged: Judged) -> bool:
+def is_last_decision(store: Store, judged: Taken) -> bool:
     """True if the last decision on the round rests on the same facts."""
     decided = [
         entry for entry in store.history(judged.version.round) if entry["event"] == "decided"
@@ -97,7 +108,7 @@ def is_last_decision(store: Store, judged: Judged) -> bool:
     return bool(decided) and all(decided[-1][name] == decision[name] for name in DECIDING)
 
 
-def refuse_replaced(store: Store, judged: Iterable[Judged]) -> None:
+def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
     """Refuse decisions on rounds that were ingested again meanwhile."""
     for each in judged:
         if store.present(each.version.round) != each.version:
@@ -114,11 +125,9 @@ def today() -> date:
 
 def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     ratings = store.ratings_of(version)
-    return Judged(
-        version,
-        ratings,
-        assess(ratings, terms.policy, terms.contract, terms.of(version.round)).decision,
-    )
+    waivers = terms.of(version.round)
+    decision = assess(ratings, terms.policy, terms.contract, waivers).decision
+    return Judged(version, decision, ratings)
 
 
 def _is_recorded(

@@ -13,6 +13,7 @@ from agreement_pipeline.policy import Decision, Policy, Waiver
 from agreement_pipeline.release.contents import MANIFEST, contents
 from agreement_pipeline.release.deciding import (
     Judged,
+    Taken,
     Terms,
     decide,
     is_last_decision,
@@ -139,16 +140,24 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
         )
     judged, _ = decide(store, rounds, terms, checked_later=True)
     _refuse_held(judged)
+    taken = [each.taken for each in judged]
+    version, data = _made(store, name, judged, terms, project)
+    del judged
+    ready = prove(data, store.release_folder(name, version), terms.on)
+    with store.locked():
+        refuse_replaced(store, taken)
+        _refuse_redecided(store, taken)
+        return _let_out(store, name, ready, data)
+
+
+def _made(
+    store: Store, name: str, judged: Sequence[Judged], terms: Terms, project: str
+) -> tuple[str, dict[str, bytes]]:
+    """The version of a release, and its files."""
     gold = gold_in(each.ratings for each in judged)
     members = [_member(store, each, terms, gold) for each in judged]
     data = contents(project, members, terms.policy, terms.contract)
-    ready = prove(
-        data, store.release_folder(name, version_of(name, members, terms.policy)), terms.on
-    )
-    with store.locked():
-        refuse_replaced(store, judged)
-        _refuse_redecided(store, judged)
-        return _let_out(store, name, ready, data)
+    return version_of(name, members, terms.policy), data
 
 
 def _refuse_held(judged: Iterable[Judged]) -> None:
@@ -195,7 +204,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     return member
 
 
-def _refuse_redecided(store: Store, judged: Iterable[Judged]) -> None:
+def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:
     for each in judged:
         if not is_last_decision(store, each):
             raise StoreError(
