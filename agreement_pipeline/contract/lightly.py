@@ -7,7 +7,7 @@ import gc
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -36,15 +36,18 @@ def load_lightly() -> None:
 def refused() -> Iterator[None]:
     """Refuse what would end the program.
 
-    A library may end the program while it is imported, and say that all went well.
+    A library may end the program while it is imported, and say that all went well. PySpark's client
+    does so in a program that is in no file. Great Expectations then goes without that client.
 
     Raises
     ------
     ContractError
         The program would have ended.
     """
+    in_a_file = hasattr(sys.modules["__main__"], "__file__")
     try:
-        yield
+        with nullcontext() if in_a_file else _put_there({"pyspark.sql.connect": None}):
+            yield
     except SystemExit as end:
         raise ContractError(
             f"Great Expectations: found that it ends the program (status {end.code}); expected it "
@@ -65,7 +68,14 @@ class _Later(ModuleType):
 @contextmanager
 def _stood_in() -> Iterator[None]:
     """Hide the libraries that are not loaded yet, or put a stand-in there."""
-    stand_ins: dict[str, Any] = dict.fromkeys(LEFT_OUT) | {n: _Later(n) for n in LOADED_LATER}
+    later = {name: _Later(name) for name in LOADED_LATER}
+    with _put_there(dict.fromkeys(LEFT_OUT) | later):
+        yield
+
+
+@contextmanager
+def _put_there(stand_ins: dict[str, Any]) -> Iterator[None]:
+    """Put stand-ins where modules are not loaded yet. None hides a module."""
     absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
     sys.modules.update(absent)
     try:
