@@ -207,7 +207,7 @@ def _features(panel: LabelsByRater) -> Array:
     found[:, 1] = (agreed * panel.label_indicators).sum(1)
     found[:, 2] = agreed.max(1)
     found[:, 3 : 3 + k] = panel.label_indicators
-    found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), -1)
+    found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), found.shape[1] - 3 - k)
     found[~(panel.labelled & counts.pairable)] = 0
     return found
 

@@ -40,8 +40,9 @@ class Coded(NamedTuple):
 def coded(values: pd.Series) -> Coded:
     """The texts of a column, as `category_text` writes them, in codes.
 
-    >>> coded(pd.Series([2.0, 1.0, None, 2.0]))
-    Coded(codes=array([1, 0, -1, 1], dtype=int32), texts=Index(['1', '2'], dtype='str'))
+    >>> found = coded(pd.Series([2.0, 1.0, None, 2.0]))
+    >>> found.codes.tolist(), found.texts.tolist()
+    ([1, 0, -1, 1], ['1', '2'])
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
         return _through(*_without_unused(values))

@@ -1,7 +1,9 @@
 """The benchmarks of time and memory: what is generated, measured and printed."""
 
 import json
+import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -57,9 +59,23 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="peak memory is in
 @on_linux
 def test_the_peak_memory_is_that_of_the_program():
     program = "x = b'1' * 300_000_000; print('{}')"
-    found, printed = run([sys.executable, "-c", program])
-    assert (found.failed, printed) == ("", "{}\n")
-    assert 300_000_000 / 2**20 < found.peak < 500
+    # A process starts with the peak of the one that starts it, and that of the tests may be large.
+    measured = f"""
+import sys
+from benchmarks.measuring import run
+found, printed = run([sys.executable, "-c", {program!r}])
+print(found.failed, printed.strip(), found.peak)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", measured],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    failed, printed, peak = said.stdout.strip("\n").split(" ")
+    assert (failed, printed) == ("", "{}")
+    assert 300_000_000 / 2**20 < float(peak) < 500
 
 
 @on_linux
