@@ -3,6 +3,7 @@
 Great Expectations checks two tables that are derived here from the ratings.
 """
 
+import gc
 import hashlib
 import json
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
+LARGE = 100_000
 Table: TypeAlias = Annotated[
     tuple[Expectation, ...],
     Value("a list of at least one expectation", bool, "Add one.", nested=True),
@@ -173,13 +175,16 @@ class Contract:
             message names file and line.
         """
         personal = [each.kwargs["regex"] for each in (*self.rows, *self.items) if each.meta.redact]
-        return tuple(
+        findings = tuple(
             finding
             for table, expectations in self.tables.items()
             for finding in validate(
                 expectations, ratings, _TABLES[table], personal, self.where / table
             )
         )
+        if len(ratings.table) > LARGE:  # Great Expectations leaves the tables in cycles
+            gc.collect()
+        return findings
 
 
 _TABLES = {each.name: each for each in (ROWS, ITEMS)}

@@ -243,6 +243,19 @@ def test_an_unknown_round_is_named_with_those_there_are(store, original):
         store.ratings("r2")
 
 
+def test_ratings_that_were_read_before_are_refused_once_their_bytes_change(store, original):
+    version = store.ingest("r", make_ratings(), original)
+    seen = store.ratings("r")
+    assert store.ratings("r") is seen
+    assert store.ratings_of(version) is not seen
+    again = store.ratings("r")
+    path = stored_table(store)
+    path.write_bytes(path.read_bytes() + b" ")
+    assert again.digest == version.ratings_digest
+    with pytest.raises(StoreError, match="the ratings were edited"):
+        store.ratings("r")
+
+
 def test_edited_ratings_are_refused(store, original):
     store.ingest("r", make_ratings(), original)
     path = stored_table(store)
