@@ -43,8 +43,8 @@ def read(
     columns, layout, scale, level, classifiers, usable, round_name, limits
         As `readers.read` takes them. The limits `file_bytes` and `rows` are those of the memory.
     engine
-        memory, duckdb, spark or auto. auto means DuckDB for a folder, a pattern and files of 30 MB
-        or more, and Spark for a Spark DataFrame. Anything else is read into memory.
+        memory, duckdb, spark or auto. auto means DuckDB for folders, patterns and files from 30 MB.
+        It means Spark for a Spark DataFrame. Anything else is read into memory.
     memory_limit
         The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
 
