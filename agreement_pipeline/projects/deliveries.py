@@ -98,7 +98,7 @@ class Inbox:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         said = self.settings
         rounds = (
-            tuple(read_rounds(path, said.columns, said.limits))
+            read_rounds(path, said.columns, said.limits, said.reader)
             if said.columns.round
             else (path.stem,)
         )
