@@ -66,7 +66,8 @@ def program() -> None:
     """May this version of this dataset be trained on?
 
     The exit status is 0 if all is well. It is 1 if a round is held. It is 2 if nothing
-    could be judged. A refused release has a status of its own: see docs/reasons.md.
+    could be judged, and 70 if the program failed. A refused release has a status of its
+    own: see docs/reasons.md.
     """
 
 
@@ -74,20 +75,8 @@ for name, purpose in PURPOSES.items():
     program.add_command(Later(name, purpose))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status.
-
-    Parameters
-    ----------
-    arguments
-        The words after the program's name. By default, those of this process.
-
-    Returns
-    -------
-    int
-        0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
-        judged. A refused release also has a status of its own, from 10 to 20.
-    """
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
     atexit.register(_leave)
     try:
         return int(program.main(arguments, prog_name=NAME, standalone_mode=False))

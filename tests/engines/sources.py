@@ -133,7 +133,18 @@ MADE = {
     "numbers spelt in two ways": Made(
         ratings_of(labels=("1", "1.0", "2", "3e0", "+3")), "csv", {"level": "interval"}
     ),
-    "texts of numbers": Made(ratings_of(labels=("1", "1.0", "01"))),
+    "texts of numbers": Made(ratings_of(labels=("1", "2.0", "01"))),
+    "numbers that pandas wrote": Made(ratings_of(labels=("1", "1.0", "2", "2.5")), "csv"),
+    "declared numbers in other spellings": Made(
+        ratings_of(labels=("1.0", "+2", "2", "3e0")), "csv", {"scale": Scale(("1", "2", "3"))}
+    ),
+    "numbers too small to square, beside others": Made(
+        _measured(PLAIN).assign(
+            label=lambda frame: frame["label"].where(frame.index % 3 > 0, 1e-200)
+        ),
+        "csv",
+        {"level": "interval"},
+    ),
     "flags as labels": Made(ratings_of(labels=(True, False))),
     "numbers": Made(_measured(PLAIN), reading={"level": "interval"}),
     "numbers in CSV": Made(_measured(PLAIN), "csv", {"level": "interval"}),

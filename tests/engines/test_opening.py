@@ -57,6 +57,19 @@ WRONG = {
         {},
     ),
     "two texts of an item": (with_cell(PLAIN.assign(text="said"), 2, "text", "other"), {}),
+    "a number in two spellings": (ratings_of(labels=("1", "1.0", "none")), {}),
+    "an unknown label among spellings": (
+        with_cell(ratings_of(labels=("1.0", "2")), 9, "label", "3.0"),
+        {"scale": Scale(("1", "2"))},
+    ),
+    "numbers that are all tiny": (
+        ratings_of(labels=(1e-160, 3e-160)),
+        {"level": "interval"},
+    ),
+    "many numbers that are all tiny": (
+        PLAIN.assign(label=[1e-160 * (at + 1) for at in range(len(PLAIN))]),
+        {"level": "ratio"},
+    ),
     "one label": (PLAIN.assign(label="no"), {}),
     "one rater": (PLAIN[PLAIN["rater"] == "r1"], {}),
     "items of one rater each": (PLAIN.drop_duplicates("item"), {}),
