@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from agreement_pipeline.cli.app import run
 
         return run(arguments)
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         return crashed(error)
 
 

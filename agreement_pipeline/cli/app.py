@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from agreement_pipeline.cli.crash import crashed
 from agreement_pipeline.cli.grouped import longest_name
 from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
@@ -50,6 +51,8 @@ class Program(click.Group):
             return super().invoke(ctx)
         except AgreementError as error:
             return _refused(str(error))
+        except SystemExit as error:
+            return crashed(error)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return UNJUDGED
