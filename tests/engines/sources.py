@@ -84,6 +84,7 @@ def _measured(frame):
 
 PLAIN, LABELS = ratings_of(), ("no", "maybe", "yes")
 ODD = ("", "é", "e\u0301", "it's", 'a "b"', "back\\slash", "日本語", "new\nline", "%_;--")
+SETS = [["joy"], ["joy", "anger"], ["anger", "joy"], [], None]
 BIG = (2**63 - 1, -(2**63), 2**53 + 1, 2**53)
 
 MADE = {
@@ -144,6 +145,16 @@ MADE = {
         ),
         "csv",
         {"level": "interval"},
+    ),
+    "sets in any order": Made(
+        ratings_of(labels=("joy", "joy|anger", "anger|joy", "|", "sad|joy|sad")), "csv"
+    ),
+    "lists as sets": Made(ratings_of(labels=SETS)),
+    "lists of whole numbers": Made(ratings_of(labels=[[1, 2], [2, 1], [2], []])),
+    "lists in JSON Lines": Made(ratings_of(labels=SETS), "jsonl"),
+    "lists of numbers in JSON Lines": Made(ratings_of(labels=[[1, 2], ["2", 1], [2], []]), "jsonl"),
+    "lists as vectors": Made(
+        ratings_of(labels=[[1, 20], [2, 10], [3, 10]]), reading={"level": "multivariate interval"}
     ),
     "flags as labels": Made(ratings_of(labels=(True, False))),
     "numbers": Made(_measured(PLAIN), reading={"level": "interval"}),
