@@ -12,6 +12,7 @@ from agreement_pipeline.cli.parameters import (
     FILE,
     LIMIT,
     LIMITED,
+    NAMES,
     PLACE,
     REPETITIONS,
     SHARE,
@@ -106,9 +107,10 @@ TABLE = (
     option(
         "--categories",
         group=SCALE,
+        type=NAMES,
         metavar="A,B,…",
         show_default="those that occur",
-        help="The categories in order, separated by commas.",
+        help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
 )
 ENGINE = (
@@ -221,7 +223,7 @@ def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "columns": Columns(**{name: reading[name] for name in names}),
         "layout": reading["layout"],
-        "scale": Scale(tuple(categories.split(",")), level) if categories else None,
+        "scale": None if categories is None else Scale(categories, level),
         "level": level,
         "classifiers": reading["classifier"],
         "round_name": reading["of_round"],
