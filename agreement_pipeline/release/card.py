@@ -44,6 +44,7 @@ def card(
         "## Annotation process",
         _admission(policy),
         _agreement_table(decisions),
+        *_warnings(decisions),
         _counts_table(report["rounds"]),
         "## Data",
         _columns(scale),
@@ -100,6 +101,21 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
             for name, decision in decisions.items()
             for verdict in decision["verdicts"]
         ),
+    )
+
+
+def _warnings(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What checks of the data contract found and held nothing for, with a line for each."""
+    found = [
+        f"- {_safe(name)}: {_safe(finding['description'])}"
+        for name, decision in decisions.items()
+        for finding in decision["findings"]
+        if not finding["passed"]
+    ]
+    return (
+        ["Checks of the data contract that failed and hold nothing:", "\n".join(found)]
+        if found
+        else []
     )
 
 
