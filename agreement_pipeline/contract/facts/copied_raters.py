@@ -39,12 +39,13 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
     """How many raters have a name that prints as that of another rater."""
-    alike = lookalikes(panel.raters)
+    names = panel.ratings.table["rater"].unique()
+    alike = lookalikes(names)
     words = "; ".join(described(group) for group in alike[:SHOWN])
     count = sum(len(group) for group in alike)
     return Fact(
         count,
-        f"{count} of {len(panel.raters)} raters have a name that prints as another"
+        f"{count} of {len(names)} raters have a name that prints as another"
         f"{f': {words}' if alike else ''}",
     )
 
