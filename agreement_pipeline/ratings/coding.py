@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
-from agreement_pipeline.ratings.scale import MISSING, category_text
+from agreement_pipeline.ratings.scale import MISSING
+from agreement_pipeline.ratings.spelling import category_text
 
 SAMPLE, SPARSE = 1000, 4
 IntCodes = np.ndarray[Any, np.dtype[Any]]
