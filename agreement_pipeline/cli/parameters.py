@@ -155,6 +155,17 @@ def _limit(text: str) -> tuple[str, int]:
     return name, int(most)
 
 
+def _where(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
+    return name, value
+
+
+def _requires(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(text.split(","))
+
+
 SHARE = ReadBy("share", _share)
 NAMES = ReadBy("names", _names)
 SHARES = ReadBy("shares", _shares)
@@ -167,3 +178,5 @@ SOURCE = ReadBy("file", lambda text: text if "://" in text else Path(text), "fil
 IMAGE = ReadBy("file", _image, "file")
 FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
+WHERE = ReadBy("field=value", _where)
+REQUIRES = ReadBy("a,b", _requires)

@@ -59,12 +59,12 @@ def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], floa
 
 
 def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> tuple[int, int]:
-    """The most used set, and the set in use that is farthest from it.
+    """The most used set, and the set that is farthest from it.
 
     Two nearly equal sets would not show how far raters may differ.
     """
-    first = int(counts.meeting.argmax())
-    return first, farthest(counts.meeting, _distances(counts, distance)[first], first)
+    first, declared = int(counts.meeting.argmax()), counts.scale.declared
+    return first, farthest(counts.meeting, _distances(counts, distance)[first], first, declared)
 
 
 @register(

@@ -10,7 +10,7 @@ from agreement_pipeline.ratings.consensus import (
     unresolved,
 )
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
-from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -74,6 +74,7 @@ __all__ = [
     "meaning",
     "numbers_in",
     "parquet_bytes",
+    "printed",
     "ratings_of",
     "refuse_all_tiny",
     "resolved",

@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.text import listed
 
+MOST_OCCURRENCES = 2**31 - 1
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
 CONTENT = ("text", "gold", "cluster")
@@ -203,13 +204,14 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
     numbers = pd.Series(numbers_in(table["occurrence"]), index=table.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers % 1 == 0))]
+    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_OCCURRENCES) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
-            "expected a whole number from 1. Number a rater's meetings with an item 1, 2, …."
+            f"expected a whole number from 1 to {MOST_OCCURRENCES}. "
+            "Number a rater's meetings with an item 1, 2, …."
         )
-    return numbers.astype("int32" if numbers.max() < 2**31 else "int64")
+    return numbers.astype("int32")
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import category_text, coded
-from agreement_pipeline.readers.cells import SUFFIXES, Cells, file_cells, frame_cells
+from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -18,8 +19,11 @@ from agreement_pipeline.readers.columns import (
     chosen_columns,
     rater_columns,
 )
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
 from agreement_pipeline.text import listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
@@ -27,7 +31,11 @@ FRAME = "DataFrame"
 
 
 def table_rows(
-    source: Source, columns: Columns = COLUMNS, layout: Layout = "long", limits: Limits = LIMITS
+    source: Source,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
 ) -> Rows:
     """The ratings in a table under their canonical names, one row a rating.
 
@@ -38,13 +46,15 @@ def table_rows(
     Parameters
     ----------
     source
-        A .csv, .tsv, .jsonl, .ndjson or .parquet file, or a DataFrame.
+        A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame.
     columns
         What its columns are called.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     limits
         How large the table may be.
+    rules
+        Which rows count, and which items are one.
 
     Raises
     ------
@@ -58,16 +68,19 @@ def table_rows(
     name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
-    cells = table.read([*chosen.values(), *raters])
+    beside = _beside(header, columns, rules, name)
+    cells = table.read(list(dict.fromkeys([*chosen.values(), *raters, *beside.values()])))
     labels = raters or [chosen["label"]]
     cells = cells.assign(**{each: _lists_as_text(cells[each]) for each in labels})
-    _refuse_no_single_value(cells, (*chosen.values(), *raters), name, labels)
+    _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
-    frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
+    taken = {**chosen, **beside}
+    frame = cells[list(taken.values())].set_axis(list(taken), axis=1)
     if "round" in frame:
         frame["round"] = coded(frame["round"]).categorical()
-    return Rows(_by_rater(frame, cells[raters]) if raters else frame, chosen, name)
+    frame = _by_rater(frame, cells[raters]) if raters else frame
+    return _ruled(Rows(frame, chosen, name), columns, rules)
 
 
 def table_rounds(
@@ -94,6 +107,32 @@ def table_rounds(
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
+
+
+def _beside(header: list[str], columns: Columns, rules: Rules, source: str) -> dict[str, str]:
+    """The columns that rules and models read, under names of their own."""
+    names = (*rules.fields, *columns.models.values())
+    absent = [name for name in names if name not in header]
+    if absent:
+        raise RatingsError(
+            f"{source}: found no columns {listed(absent)} among {listed(header, 12)}; expected "
+            "every column that a rule or a model names. Correct the names."
+        )
+    return {FIELD + name: name for name in names}
+
+
+def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
+    """The rows that count, with the models' labels beside those of the raters."""
+    if rules.plain and not columns.models:
+        return rows
+    frame, left_out = kept(rows.frame, rules, rows.source)
+    models = {name: FIELD + column for name, column in columns.models.items()}
+    return replace(
+        rows,
+        frame=with_models(linked(frame, rules, rows.source), models),
+        classifiers=tuple(sorted(models)),
+        left_out=left_out,
+    )
 
 
 def _cells(source: Source, limits: Limits) -> Cells:
@@ -209,4 +248,9 @@ def _no_single_value(value: object) -> bool:
     )
 
 
-TABLE = register(Reader("table", SUFFIXES, table_rows, table_rounds))
+def _is_table(export: Export) -> bool:
+    """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
+    return not export.path.is_dir() and export.kind in ("text", "json", "parquet", "excel")
+
+
+TABLE = register(Reader(NAME, "a table", _is_table, table_rows, table_rounds))
