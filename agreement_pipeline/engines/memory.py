@@ -63,13 +63,13 @@ class Memory(Engine[Ratings]):
             values, scale=ratings.scale, raters=first.raters, clusters=first.clusters
         ).in_order()
 
-    def replicated_labels(self, ratings: Ratings) -> ReplicatedLabels:
-        """Count the labels of the panel for items they met again. Earlier rounds count.
+    def replicated_labels(self, ratings: Ratings, raters: Names | None = None) -> ReplicatedLabels:
+        """Count the labels of some raters for items they met again. Earlier rounds count.
 
-        Items met again keep a row each. Of the others only first labels count: equal rows are made
-        one.
+        They are those of the panel if none are named. Items met again keep a row each. Of the
+        others only first labels count: equal rows are made one.
         """
-        every = _every(ratings)
+        every = _every(ratings, raters)
         cells = _Cells.met_again(every)
         counts = np.zeros((len(cells.item), len(ratings.scale.names)))
         np.add.at(counts, (cells.cell, every.codes[cells.rows]), 1)
@@ -80,11 +80,13 @@ class Memory(Engine[Ratings]):
         first = _rows(labels, np.concatenate([met, np.flatnonzero(once)]))
         return ReplicatedLabels(counts, place, cells.rater, first).in_order()
 
-    def replicated_numbers(self, ratings: Ratings) -> ReplicatedNumbers:
-        """Gather the numbers of the panel for items they met again. Earlier rounds count."""
+    def replicated_numbers(
+        self, ratings: Ratings, raters: Names | None = None
+    ) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again. Earlier rounds count."""
         if not ratings.scale.continuous:
-            return self.replicated_labels(ratings).in_numbers()
-        every = _every(ratings)
+            return self.replicated_labels(ratings, raters).in_numbers()
+        every = _every(ratings, raters)
         cells = _Cells.met_again(every)
         most = int(cells.meeting.max(initial=-1)) + 1
         values = np.full((len(cells.item), most, ratings.scale.dimensions), np.nan)
@@ -97,7 +99,7 @@ class Memory(Engine[Ratings]):
             np.ones(len(met)),
             scale=ratings.scale,
             raters=every.raters,
-            round_raters=self.panel(ratings),
+            round_raters=raters or self.panel(ratings),
             clusters=_clusters(ratings, every.items[met]),
         ).in_order()
 
@@ -203,10 +205,10 @@ def _first(ratings: Ratings, raters: Names, items: pd.Index | None = None) -> _S
     return _some(replace(own, table=own.current), raters, items)
 
 
-def _every(ratings: Ratings) -> _Some:
-    """All ratings by the panel of what is not gold. Replicates and earlier rounds count."""
+def _every(ratings: Ratings, raters: Names | None) -> _Some:
+    """All ratings by some raters of what is not gold. Replicates and earlier rounds count."""
     own = ratings.without_gold
-    return _some(own, own.raters, None)
+    return _some(own, raters or own.raters, None)
 
 
 def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:

@@ -64,17 +64,29 @@ class Engine(Protocol[R_contra]):
         made = self.numbers if ratings.scale.continuous else self.labels
         return made(ratings, classifiers)
 
-    def replicated_labels(self, ratings: R_contra) -> ReplicatedLabels:
-        """Count the labels of the panel for items they met again. Earlier rounds count."""
+    def replicated_labels(
+        self, ratings: R_contra, raters: tuple[str, ...] | None = None
+    ) -> ReplicatedLabels:
+        """Count the labels of some raters for items they met again. Earlier rounds count.
 
-    def replicated_numbers(self, ratings: R_contra) -> ReplicatedNumbers:
-        """Gather the numbers of the panel for items they met again. Earlier rounds count."""
+        They are those of the panel if none are named.
+        """
 
-    def replicates(self, ratings: R_contra) -> ReplicatedLabels | ReplicatedNumbers:
+    def replicated_numbers(
+        self, ratings: R_contra, raters: tuple[str, ...] | None = None
+    ) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again. Earlier rounds count.
+
+        They are those of the panel if none are named.
+        """
+
+    def replicates(
+        self, ratings: R_contra, raters: tuple[str, ...] | None = None
+    ) -> ReplicatedLabels | ReplicatedNumbers:
         """Gather ratings met again: labels or numbers if the scale has no categories."""
         if ratings.scale.continuous:
-            return self.replicated_numbers(ratings)
-        return self.replicated_labels(ratings)
+            return self.replicated_numbers(ratings, raters)
+        return self.replicated_labels(ratings, raters)
 
     def by_item(self, ratings: R_contra) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
         """The items that the panel rated and what it said of each. One row an item.

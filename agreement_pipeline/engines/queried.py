@@ -83,13 +83,15 @@ class Queried(Engine[QueriedRatings]):
             return self.labels(ratings, classifiers).in_numbers()
         return numbers_of_items(ratings, (*self.panel(ratings), *classifiers))[1].in_order()
 
-    def replicated_labels(self, ratings: QueriedRatings) -> ReplicatedLabels:
-        """Count the labels of the panel for items they met again.
+    def replicated_labels(
+        self, ratings: QueriedRatings, raters: Names | None = None
+    ) -> ReplicatedLabels:
+        """Count the labels of some raters for items they met again.
 
-        Items met again keep a row each. Of the others only first labels count: equal rows are made
-        one.
+        They are those of the panel if none are named. Items met again keep a row each. Of the
+        others only first labels count: equal rows are made one.
         """
-        queries, raters = queries_of(ratings), self.panel(ratings)
+        queries, raters = queries_of(ratings), raters or self.panel(ratings)
         labels = labels_of(ratings, raters)
         if not queries.again:
             empty = np.empty(0, dtype=np.int64)
@@ -106,11 +108,13 @@ class Queried(Engine[QueriedRatings]):
         place, rater = np.divmod(cells, len(raters))
         return ReplicatedLabels(counts, place, rater, first).in_order()
 
-    def replicated_numbers(self, ratings: QueriedRatings) -> ReplicatedNumbers:
-        """Gather the numbers of the panel for items they met again."""
+    def replicated_numbers(
+        self, ratings: QueriedRatings, raters: Names | None = None
+    ) -> ReplicatedNumbers:
+        """Gather the numbers of some raters for items they met again."""
         if not ratings.scale.continuous:
-            return self.replicated_labels(ratings).in_numbers()
-        return numbers_met_again(ratings, self.panel(ratings)).in_order()
+            return self.replicated_labels(ratings, raters).in_numbers()
+        return numbers_met_again(ratings, raters or self.panel(ratings)).in_order()
 
     def by_item(self, ratings: QueriedRatings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """The items that the panel rated and what it said of each. One row an item."""

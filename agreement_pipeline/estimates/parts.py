@@ -16,6 +16,8 @@ from agreement_pipeline.statistics import (
     CountsWithoutEach,
     LabelsByRater,
     NumbersByRater,
+    ReplicatedLabels,
+    ReplicatedNumbers,
     Statistic,
 )
 
@@ -140,7 +142,14 @@ def _of_groups(ratings: Rated, asked: Asked) -> Parts:
 
 
 def _of_replicates(ratings: Rated, asked: Asked) -> Parts:
-    replicates = engine_for(ratings).replicates(ratings)
+    engine = engine_for(ratings)
+    if asked.whole or "rater" in asked.kinds:
+        yield from _of_panel_again(engine.replicates(ratings), asked)
+    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+        yield Scope("classifier", classifier), partial(engine.replicates, ratings, (classifier,))
+
+
+def _of_panel_again(replicates: ReplicatedLabels | ReplicatedNumbers, asked: Asked) -> Parts:
     if asked.whole:
         yield ROUND, partial(_itself, replicates)
     for rater in asked.again(replicates.raters):
@@ -174,7 +183,7 @@ _PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
     "patterns": (frozenset({"round", "category", "pair"}), _of_patterns),
     "panel": (frozenset({"classifier", "rater"}), _of_panel),
     "groups": (frozenset({"round", "category"}), _of_groups),
-    "replicates": (frozenset({"round", "category", "rater"}), _of_replicates),
+    "replicates": (frozenset({"round", "category", "rater", "classifier"}), _of_replicates),
     "values": (frozenset({"round", "category", "without"}), _of_values),
     "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
 }

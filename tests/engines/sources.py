@@ -97,6 +97,12 @@ MADE = {
         _clustered(met_again(PLAIN, LABELS)), "csv", {"classifiers": ["r3"]}
     ),
     "classifiers": Made(ratings_of(raters=6), reading={"classifiers": ["r1", "r4"]}),
+    "replicates of a classifier": Made(
+        _clustered(met_again(PLAIN, LABELS)), reading={"classifiers": ["r0", "r3"]}
+    ),
+    "numbers of a classifier met again": Made(
+        _measured(met_again(PLAIN, LABELS)), "csv", {"level": "interval", "classifiers": ["r2"]}
+    ),
     "gold": Made(
         PLAIN.assign(known=np.where(PLAIN["item"] < "i010", "Yes ", "no")),
         reading={"columns": Columns(gold="known")},

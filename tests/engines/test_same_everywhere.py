@@ -88,6 +88,12 @@ def test_classifiers_stand_beside_the_panel_alike(in_memory, queried):
     assert plain(found) == plain(other)
 
 
+def test_what_classifiers_say_again_is_counted_alike(in_memory, queried):
+    for classifier in in_memory.classifiers:
+        found = engine_for(queried).replicates(queried, (classifier,))
+        assert plain(found) == plain(engine_for(in_memory).replicates(in_memory, (classifier,)))
+
+
 def test_estimates_are_equal_to_the_last_bit(in_memory, queried):
     few = len(in_memory.raters) <= 50
     names = [name for name in applicable(in_memory) if few or MEASURES[name].needs == "counts"]

@@ -248,3 +248,51 @@ def test_a_round_of_two_raters_and_its_pair_show_one_interval():
 def test_a_measure_under_another_name_is_pointed_out(name):
     with pytest.raises(PolicyError, match="Did you mean 'bennett_s'"):
         registered(name)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ratio"])
+def test_a_classifier_agrees_with_itself_as_a_panel_of_it_alone_would(level):
+    rng = np.random.default_rng(6)
+    rows = [
+        (item, rater, time, 1 + (item % 3 if rng.random() < 0.8 else int(rng.integers(3))))
+        for item in range(60)
+        for rater, times in (("ana", 1), ("ben", 2), ("judge", 3), ("once", 1))
+        for time in range(1, times + 1)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "occurrence", "label"])
+    models = ["judge", "once"]
+    ratings = read(table, level=level, classifiers=models)
+    names = [each for each in MEASURES if MEASURES[each].needs == "replicates"]
+    once = Inference(n_resamples=400)
+    found = survey(ratings, names, once, scopes=["round", "classifier"])
+    judged = [each for each in found if each.scope.name == "judge"]
+    alone = survey(
+        read(table[table["rater"] == "judge"], level=level, usable=False),
+        names,
+        once,
+        scopes=["round"],
+    )
+    assert len(judged) == len(alone) > 5
+    for one, other in zip(judged, alone, strict=True):
+        assert (one.value, one.interval, one.undefined) == (
+            other.value,
+            other.interval,
+            other.undefined,
+        )
+    assert all(each.undefined for each in found if each.scope.name == "once")
+    panel = survey(
+        read(table[~table["rater"].isin(models)], level=level), names, once, scopes=["round"]
+    )
+    of_round = [each for each in found if each.scope.kind == "round"]
+    assert [(each.value, each.interval) for each in of_round] == [
+        (each.value, each.interval) for each in panel
+    ]
+
+
+def test_a_rule_may_ask_that_a_model_agrees_with_itself(ratings):
+    rule = {"measure": "self_agreement", "scope": "classifier", "reliable": 0.99}
+    policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [rule]})
+    verdicts = assess(ratings, policy, Contract.default()).decision.verdicts
+    assert {str(each.scope) for each in verdicts} == {f"classifier {each}" for each in CLASSIFIERS}
+    assert {each.kind for each in verdicts} == {"not_evaluated"}
+    assert all("no rater met an item twice" in each.reason for each in verdicts)
