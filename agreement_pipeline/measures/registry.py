@@ -9,12 +9,14 @@ from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.measures._agreement import most_used_and_farthest
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
+Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
@@ -164,8 +166,8 @@ class Measure:
     weighting
         How much two different categories agree, for a measure with weights.
     split
-        From category counts to the two categories that unseen items are split between. None where
-        the level of the scale decides.
+        From a statistic of labels to the two categories that unseen items are split between. None
+        where the level of the scale decides.
     alias_of
         The name of the same measure, if this record is an alias.
     """
@@ -190,7 +192,7 @@ class Measure:
     expensive: bool = False
     by_pair: bool = False
     weighting: Weighting | None = None
-    split: Callable[..., tuple[int, int]] | None = None
+    split: Split | None = None
     alias_of: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
     rests_on: RestsOn = USED
@@ -243,7 +245,7 @@ class Fields(TypedDict, total=False):
     crossed: bool
     expensive: bool
     by_pair: bool
-    split: Callable[..., tuple[int, int]]
+    split: Split
     raters_left_out: Callable[[Any], tuple[str, ...]]
     rests_on: RestsOn
 
@@ -299,8 +301,15 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
         weighting=weighting,
-        split=record.split and partial(record.split, weighting=weighting),
+        split=_split_by(weighting, record.split),
     )
+
+
+def _split_by(weighting: Weighting, split: Split | None) -> Split | None:
+    """How unseen items of a weighted form are split. Its weights say which categories are far."""
+    usual = None if weighting is IDENTITY else most_used_and_farthest
+    chosen = split or usual
+    return chosen and partial(chosen, weighting=weighting)
 
 
 def _add(record: Measure) -> None:

@@ -23,7 +23,6 @@ from agreement_pipeline.ratings.rows import (
     ratings_of,
 )
 from agreement_pipeline.ratings.scale import (
-    LARGEST,
     LEVELS,
     MISSING,
     UNIVARIATE,
@@ -32,7 +31,12 @@ from agreement_pipeline.ratings.scale import (
     Codes,
     Level,
     Scale,
+)
+from agreement_pipeline.ratings.spelling import (
+    LARGEST,
     category_text,
+    meaning,
+    refuse_all_tiny,
 )
 
 __all__ = [
@@ -67,10 +71,12 @@ __all__ = [
     "described",
     "kinds_in",
     "lookalikes",
+    "meaning",
     "numbers_in",
     "parquet_bytes",
     "printed",
     "ratings_of",
+    "refuse_all_tiny",
     "resolved",
     "unresolved",
     "used",

@@ -8,7 +8,8 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, row_keys
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.scale import LARGEST, Scale, numbers_of
+from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.text import listed
 
 MOST_OCCURRENCES = 2**31 - 1
@@ -154,7 +155,7 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     if scale.numeric:
         return _numbers(labels, scale, where)
     found = coded(labels)
-    places = found.each(pd.Index(scale.names).get_indexer(found.texts), -1)
+    places = found.each(scale.places(found.texts), -1)
     bad = places < 0
     if bad.any():
         off = sorted(set(found.texts[found.codes[bad]]))
