@@ -15,7 +15,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
-from agreement_pipeline.ratings import MISSING, Category, Ratings
+from agreement_pipeline.ratings import MISSING, Ratings
 from agreement_pipeline.text import DIGITS, in_words
 
 FEW, MOST = 0.25, 0.5
@@ -57,13 +57,11 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
         what = (
             f"{len(items)} items that carry {in_words(share, '.0%')} of the expected disagreement"
         )
-        rest = replace(ratings, also_gold=ratings.also_gold | items)
+        rest = _on_used(replace(ratings, also_gold=ratings.also_gold | items).without_gold)
         yield what, rest, (*policy.admit, "inconclusive", "tentative", "not_evaluated")
-    used = _used(ratings)
-    n_unused = len(ratings.scale.categories or ()) - len(used)
-    if n_unused > 0 and len(used) > 1:
-        scale = replace(ratings.scale, categories=tuple(used))
-        rest = replace(ratings, scale=scale)
+    rest = _on_used(ratings)
+    if rest is not ratings:
+        n_unused = len(ratings.scale.categories or ()) - len(rest.scale.categories or ())
         yield f"{n_unused} categories that nobody uses", rest, policy.admit
 
 
@@ -88,11 +86,15 @@ def _far_items(ratings: Ratings) -> tuple[frozenset[str], float]:
     return frozenset(item.categories[far]), float(carried[far].sum() / carried.sum())
 
 
-def _used(ratings: Ratings) -> list[Category]:
-    """The declared categories that are used, in order."""
+def _on_used(ratings: Ratings) -> Ratings:
+    """The ratings on the declared categories that are used, if these are fewer and can differ."""
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
-        return list(scale.categories or ())
+        return ratings
     codes = ratings.codes
     counts = np.bincount(codes[codes != MISSING], minlength=len(scale.categories))
-    return [each for each, count in zip(scale.categories, counts, strict=True) if count]
+    pairs = zip(scale.categories, counts, strict=True)
+    used = tuple(category for category, count in pairs if count)
+    if not 1 < len(used) < len(scale.categories):
+        return ratings
+    return replace(ratings, scale=replace(scale, categories=used))
