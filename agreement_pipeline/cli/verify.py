@@ -70,7 +70,9 @@ def verify(release: str, require: Sequence[str], store: str | None) -> int:
 def _required(demands: Sequence[str]) -> Policy | None:
     """The policy of demands such as `alpha>=0.8`."""
     rules = tuple(_demand(text) for text in demands)
-    return Policy("required of the trainer", 1, rules) if rules else None
+    harmless = "The trainer asks for more than the release's own policy."
+    policy = "required of the trainer"
+    return Policy(policy, 1, rules, passed_by_guessing=harmless) if rules else None
 
 
 def _demand(text: str) -> Rule:
