@@ -138,7 +138,7 @@ class Inbox:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         said = self.settings
         if said.columns.round:
-            return digest, tuple(read_rounds(path, said.columns, said.limits))
+            return digest, read_rounds(path, said.columns, said.limits, said.reader)
         return digest, (path.stem,)
 
     def _twice(self, rounds: Iterable[str]) -> dict[str, str]:

@@ -160,6 +160,7 @@ class Project:
             classifiers=partial(classifiers_among, named=said.classifiers, project=self.name),
             round_name=delivery.round if said.columns.round else None,
             limits=said.limits,
+            rules=said.rules,
         )
         if said.replicates == "across":
             return with_earlier_rounds(ratings, delivery.round, self.store)

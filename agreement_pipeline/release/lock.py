@@ -79,7 +79,8 @@ def release_dataset(
     """Release the training data of several rounds together. Each round is judged again.
 
     If an item is in several rounds, its row comes from the first of these, in the order
-    given. If an item is gold in one round, it is gold in all of them. A gold item counts for
+    given. If another round has another label for it, it is in conflict and is unresolved. If an
+    item is gold in one round, it is gold in all of them. A gold item counts for
     no measure and is not released. The release is called `<project>.dataset`.
 
     Raises
