@@ -29,6 +29,7 @@ PURPOSES = {
     "judge": "Print the decision on a table under a policy.",
     "plan": "Print how many items a policy needs to decide.",
     "history": "Print the log of a store.",
+    "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
 }
 COMPLETION = """\b
