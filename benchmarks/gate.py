@@ -8,7 +8,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 from mixtures import Mixture, guessed
 
