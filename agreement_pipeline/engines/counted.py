@@ -1,6 +1,7 @@
 """The engine of ratings that were counted before: their statistics were kept, and they add."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
@@ -27,10 +28,11 @@ from agreement_pipeline.statistics import (
 
 STATISTICS = ("everybody", "replicates", "sure")
 NAMES = ("rated_by", "classifiers", "gold", "digests")
-SAID = "said"
+SAID, AGAIN = "said", "again."
 
 Names = tuple[str, ...]
 T = TypeVar("T")
+Replicates = ReplicatedLabels | ReplicatedNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,8 @@ class CountedRatings:
         First ratings by rater: of the panel and of the classifiers.
     replicates
         What the panel said of items that it met again.
+    of_classifiers
+        What each classifier said of items that it met again.
     sure
         First labels of the panel with their confidence. None on a scale without categories.
     rated_by
@@ -61,7 +65,8 @@ class CountedRatings:
     engine: ClassVar[str] = "counted"
 
     everybody: LabelsByRater | NumbersByRater
-    replicates: ReplicatedLabels | ReplicatedNumbers
+    replicates: Replicates
+    of_classifiers: Mapping[str, Replicates]
     sure: LabelsByRater | None
     rated_by: Names
     classifiers: Names
@@ -75,6 +80,7 @@ class CountedRatings:
         return cls(
             engine.by_rater(ratings, engine.classifiers(ratings)),
             engine.replicates(ratings),
+            {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers},
             None if ratings.scale.continuous else engine.confident_labels(ratings),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
@@ -89,6 +95,7 @@ class CountedRatings:
             self,
             everybody=_sum(self.everybody, other.everybody),
             replicates=_sum(self.replicates, other.replicates),
+            of_classifiers=_joined(self.of_classifiers, other.of_classifiers),
             sure=None if self.sure is None else _sum(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
@@ -102,13 +109,20 @@ class CountedRatings:
         kept = arrays_of(data)
         tables = {name: statistic_of(kept[name].tobytes()) for name in STATISTICS if name in kept}
         said = json.loads(kept[SAID].tobytes())
+        of_classifiers = {
+            name: statistic_of(kept[f"{AGAIN}{place}"].tobytes())
+            for place, name in enumerate(said["classifiers"])
+        }
         fields: Any = {"sure": None, **tables, **{name: tuple(said[name]) for name in NAMES}}
-        return cls(**{**fields, "gold": frozenset(said["gold"])})
+        gold = frozenset(said["gold"])
+        return cls(**{**fields, "gold": gold, "of_classifiers": of_classifiers})
 
     def to_bytes(self) -> bytes:
         """The statistics as an archive. Equal statistics have equal bytes."""
         said = {name: sorted(getattr(self, name)) for name in NAMES}
         tables = {name: getattr(self, name) for name in STATISTICS}
+        for place, name in enumerate(self.classifiers):
+            tables[f"{AGAIN}{place}"] = self.of_classifiers[name]
         kept = {name: as_array(statistic_bytes(each)) for name, each in tables.items() if each}
         return archive_of({SAID: as_array(json.dumps(said).encode()), **kept})
 
@@ -170,15 +184,19 @@ class OfCounted(Engine[CountedRatings]):
             return self.labels(ratings, classifiers).in_numbers()
         return _as(NumbersByRater, self._columns(ratings, classifiers))
 
-    def replicated_labels(self, ratings: CountedRatings) -> ReplicatedLabels:
-        """The labels of the panel for items they met again."""
-        return _as(ReplicatedLabels, ratings.replicates).in_order()
+    def replicated_labels(
+        self, ratings: CountedRatings, raters: Names | None = None
+    ) -> ReplicatedLabels:
+        """The labels of the panel, or of one classifier, for items they met again."""
+        return _as(ReplicatedLabels, _again(ratings, raters)).in_order()
 
-    def replicated_numbers(self, ratings: CountedRatings) -> ReplicatedNumbers:
-        """The numbers of the panel for items they met again."""
+    def replicated_numbers(
+        self, ratings: CountedRatings, raters: Names | None = None
+    ) -> ReplicatedNumbers:
+        """The numbers of the panel, or of one classifier, for items they met again."""
         if not ratings.scale.continuous:
-            return self.replicated_labels(ratings).in_numbers()
-        return _as(ReplicatedNumbers, ratings.replicates).in_order()
+            return self.replicated_labels(ratings, raters).in_numbers()
+        return _as(ReplicatedNumbers, _again(ratings, raters)).in_order()
 
     def by_item(self, ratings: CountedRatings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """Items were not kept."""
@@ -212,6 +230,22 @@ def summed(parts: list[CountedRatings]) -> CountedRatings:
 
 def _sum(one: Any, other: Any) -> Any:
     return one + other
+
+
+def _joined(
+    one: Mapping[str, Replicates], other: Mapping[str, Replicates]
+) -> dict[str, Replicates]:
+    """What each classifier of either said. The sum of both, where it stands in both."""
+    both = {name: _sum(one[name], other[name]) for name in one if name in other}
+    return {**one, **other, **both}
+
+
+def _again(ratings: CountedRatings, raters: Names | None) -> Replicates:
+    """The replicates of the panel, or of one classifier."""
+    if raters is None:
+        return ratings.replicates
+    (classifier,) = raters
+    return ratings.of_classifiers[classifier]
 
 
 def _as(kind: type[T], statistic: object) -> T:
