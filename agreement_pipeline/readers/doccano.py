@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, records_of
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
 
@@ -25,7 +25,7 @@ def submissions(export: Export) -> Iterator[Submission]:
                 "whose they are; expected a file for each rater. Export from a project that does "
                 "not share annotations."
             )
-        for place, row in records_of(path, export.place(path)):
+        for place, row in export.records_in(path):
             yield Submission(
                 row["id"],
                 path.stem,

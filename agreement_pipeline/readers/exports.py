@@ -4,7 +4,6 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -30,11 +29,20 @@ class Record(NamedTuple):
     value: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Export:
-    """A file or a folder. Its format is found by its content, not by its name."""
+    """A file or a folder. Its format is found by its content, not by its name.
+
+    Attributes
+    ----------
+    path
+        Where it lies.
+    at
+        The place of the record that was read last, for errors.
+    """
 
     path: Path
+    at: str = ""
 
     @property
     def name(self) -> str:
@@ -67,7 +75,13 @@ class Export:
     def records(self) -> Iterator[Record]:
         """All records of all files."""
         for path in self.files:
-            yield from records_of(path, self.place(path))
+            yield from self.records_in(path)
+
+    def records_in(self, path: Path) -> Iterator[Record]:
+        """All records of a file."""
+        for record in records_of(path, self.place(path)):
+            self.at = record.place
+            yield record
 
     def place(self, path: Path) -> str:
         """The name of a file in the export, for errors."""
@@ -88,12 +102,12 @@ def kind_of(path: Path) -> FileKind:
 def first_record(path: Path) -> Mapping[str, Any]:
     """The first record of a file, or nothing if none can be read."""
     try:
-        return next((each.value for each in islice(records_of(path, path.name), 1)), {})
-    except RatingsError:
+        return next(records_of(path, path.name, "replace")).value
+    except (RatingsError, StopIteration):
         return {}
 
 
-def records_of(path: Path, place: str) -> Iterator[Record]:
+def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
     """The records of a file.
 
     Raises
@@ -109,13 +123,14 @@ def records_of(path: Path, place: str) -> Iterator[Record]:
         for number, value in enumerate(_columnar(path, kind), 1):
             yield Record(f"{place}: record {number}", value)
     elif kind == "text":
-        yield from _delimited(path, place)
+        yield from _delimited(path, place, errors)
 
 
-def separator_in(path: Path, usual: str = ",") -> str:
+def separator_in(path: Path, usual: str | None = None) -> str:
     """The separator of a file of delimited text: the usual one, if it parts the header.
 
-    Else it is the mark that parts the first rows into equally many cells.
+    Else it is the mark that parts the first rows into equally many cells, if there is one. If no
+    mark is usual, it is the one that parts the header into most cells.
     """
     with path.open("rb") as file:
         start = file.read(START).decode("utf-8-sig", errors="replace")
@@ -123,14 +138,16 @@ def separator_in(path: Path, usual: str = ",") -> str:
     return _separator(lines, usual)
 
 
-def _separator(lines: Sequence[str], usual: str) -> str:
+def _separator(lines: Sequence[str], usual: str | None) -> str:
     """The separator of some lines.
 
     >>> _separator(["item;rater", "i1;ana"], ","), _separator(["item;rater", "ana"], ",")
     (';', ',')
     """
-    if not lines or _widths(lines[:1], usual) != {1}:
-        return usual
+    if not lines or (usual and _widths(lines[:1], usual) != {1}):
+        return usual or ","
+    if usual is None:
+        return max(SEPARATORS, key=lambda mark: max(_widths(lines[:1], mark), default=0))
     widths = {mark: _widths(lines, mark) for mark in SEPARATORS}
     one = [mark for mark, found in widths.items() if len(found) == 1 and found != {1}]
     return max(one, key=lambda mark: max(widths[mark]), default=usual)
@@ -140,9 +157,10 @@ def _widths(lines: Sequence[str], mark: str) -> set[int]:
     return {len(cells) for cells in csv.reader(lines, delimiter=mark) if cells}
 
 
-def _delimited(path: Path, place: str) -> Iterator[Record]:
+def _delimited(path: Path, place: str, errors: str) -> Iterator[Record]:
+    number = 1
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
             rows = csv.reader(file, delimiter=separator_in(path), strict=True)
             header = next(rows, [])
             for number, cells in enumerate(rows, 2):
@@ -154,8 +172,8 @@ def _delimited(path: Path, place: str) -> Iterator[Record]:
         raise
     except csv.Error as error:
         raise RatingsError(
-            f"{path.name}: found text that is not readable as delimited text ({error}); expected "
-            "quotes that close. Export the file again."
+            f"{place}: row {number + 1}: found text that is not readable as delimited text "
+            f"({error}); expected quotes that close. Export the file again."
         ) from None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.exports import Export, first_record, records_of
+from agreement_pipeline.readers.exports import Export, first_record
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
@@ -29,21 +29,21 @@ def submissions(export: Export) -> Iterator[Submission]:
             "Copy the folder annotations/worker-response of the job too."
         )
     for path in responses:
-        yield from _responses(path, export.place(path), fields)
+        yield from _responses(path, export, fields)
     for path in requests if not responses else ():
-        yield from _requests(path, export.place(path), fields)
+        yield from _requests(path, export, fields)
 
 
 def _items(export: Export) -> dict[str, Data]:
     """What the output manifest says of each item, by the number of its row."""
     manifests = [path for path in export.files if path.name == MANIFEST]
-    rows = (each for path in manifests for each in records_of(path, export.place(path)))
+    rows = (each for path in manifests for each in export.records_in(path))
     return {str(number): row for number, (_, row) in enumerate(rows)}
 
 
-def _responses(path: Path, place: str, fields: Mapping[str, Data]) -> Iterator[Submission]:
-    item = path.parent.name
-    for _, record in records_of(path, place):
+def _responses(path: Path, export: Export, fields: Mapping[str, Data]) -> Iterator[Submission]:
+    item, place = path.parent.name, export.place(path)
+    for _, record in export.records_in(path):
         for number, answer in enumerate(record["answers"], 1):
             yield Submission(
                 item,
@@ -57,8 +57,8 @@ def _responses(path: Path, place: str, fields: Mapping[str, Data]) -> Iterator[S
             )
 
 
-def _requests(path: Path, place: str, fields: Mapping[str, Data]) -> Iterator[Submission]:
-    for where, record in records_of(path, place):
+def _requests(path: Path, export: Export, fields: Mapping[str, Data]) -> Iterator[Submission]:
+    for where, record in export.records_in(path):
         item = str(record["datasetObjectId"])
         known = {"text": (record.get("dataObject") or {}).get("content"), **fields.get(item, {})}
         for number, answer in enumerate(record["annotations"], 1):

@@ -62,11 +62,28 @@ class Tool:
                 self.recognises,
                 self.rows,
                 self.rounds,
-                self.submissions,
+                self.checked,
                 self.shows,
                 self.needs,
             )
         )
+
+    def checked(self, export: Export) -> Iterator[Submission]:
+        """All submissions. A record that is not as the tool writes it is refused.
+
+        Raises
+        ------
+        RatingsError
+            One is not.
+        """
+        try:
+            yield from self.submissions(export)
+        except RatingsError:
+            raise
+        except KeyError as error:
+            raise _unlike(self.title, export, f"no {error.args[0]!r}") from error
+        except (TypeError, AttributeError, ValueError, IndexError) as error:
+            raise _unlike(self.title, export, f"a value of another kind ({error})") from error
 
     def rows(
         self,
@@ -108,7 +125,7 @@ class Tool:
     def _gathered(
         self, path: Path, question: str | None, wanted: Iterable[str], limits: Limits
     ) -> Gathered:
-        submissions = self.submissions(Export(path))
+        submissions = self.checked(Export(path))
         names = dict.fromkeys(wanted)
         found = gather(submissions, question, names, path.name, limits, self.omits_none)
         refuse_repeated(found.frame, path.name)
@@ -189,6 +206,13 @@ def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:
 
 def _fields_of_models(columns: Columns) -> dict[str, str]:
     return {name: FIELD + of for name, of in columns.models.items()}
+
+
+def _unlike(title: str, export: Export, found: str) -> RatingsError:
+    return RatingsError(
+        f"{export.at or export.name}: found {found}; expected a record as {title} writes it. "
+        "Export again, and rename no field."
+    )
 
 
 def _refuse_wide(layout: Layout, source: Source) -> None:
