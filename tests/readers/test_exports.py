@@ -1,6 +1,7 @@
 """Every tool's export of one project gives the project's own labels, without own code."""
 
 from dataclasses import replace
+from shutil import make_archive
 
 import pytest
 
@@ -130,3 +131,11 @@ def test_an_export_is_found_by_its_content_whatever_its_name(case, tmp_path):
     copy = tmp_path / "x"
     copy.symlink_to(case.file)
     assert reader_of(copy) is reader_of(case.file)
+
+
+@pytest.mark.parametrize("name", ["doccano", "ground_truth", "cvat"])
+def test_a_folder_may_come_as_one_zip_file(name, tmp_path):
+    case = CASES[name]
+    packed = make_archive(str(tmp_path / "round"), "zip", case.file)
+    found = read(packed, case.columns, scale=SENTIMENT, rules=case.rules)
+    assert alpha(found) == EXPECTED["alpha_nominal_all_records"]
