@@ -66,6 +66,8 @@ class Reader:
         What the format can show, of `CAPABILITIES`.
     needs
         What the format cannot show, and must be said by the project, else its numbers are wrong.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Reader:
     submissions: Callable[[Export], Iterator[Submission]] | None = None
     shows: frozenset[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
+    omits_none: bool = False
 
     @property
     def lacks(self) -> tuple[str, ...]:

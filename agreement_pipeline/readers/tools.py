@@ -71,7 +71,7 @@ class _Ticks:
     def text(self, value: Any, row: int, submission: Submission) -> str | None:
         """The label of a row as text. None if there is none yet."""
         if value is None or value == "":
-            if submission.status == "submitted":
+            if submission.status == "submitted" and submission.kind != "model":
                 self.absent.append(row)
             return None
         if isinstance(value, (tuple, frozenset)):
