@@ -9,7 +9,6 @@ from agreement_pipeline.cli.options import OUTPUT, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.cli.parameters import FILE, FOLDER
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.projects import first_files, plain_name
 
 EXAMPLES = ("agreement-pipeline init export.json",)
 
@@ -36,6 +35,8 @@ def init(export: Path, root: Path, name: str | None) -> int:
 
     Lines that begin with `# Please check` or `# FILL IN` say what is not sure.
     """
+    from agreement_pipeline.projects import first_files, plain_name
+
     called = plain_name(name or export.stem)
     files = first_files(export, called, _inbox(export.resolve(), root.resolve(), called))
     places = {root / "configs" / path: text for path, text in files.items()}

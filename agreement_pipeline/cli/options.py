@@ -15,6 +15,7 @@ from agreement_pipeline.cli.parameters import (
     FILE,
     LIMIT,
     LIMITED,
+    NAMES,
     PLACE,
     REPETITIONS,
     REQUIRES,
@@ -158,9 +159,10 @@ TABLE = (
     option(
         "--categories",
         group=SCALE,
+        type=NAMES,
         metavar="A,B,…",
         show_default="those that occur",
-        help="The categories in order, separated by commas.",
+        help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
 )
 ENGINE = (
@@ -274,7 +276,7 @@ def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "columns": Columns(**{name: reading[name] for name in names}),
         "layout": reading["layout"],
-        "scale": Scale(tuple(categories.split(",")), level) if categories else None,
+        "scale": None if categories is None else Scale(categories, level),
         "level": level,
         "classifiers": reading["classifier"],
         "round_name": reading["of_round"],

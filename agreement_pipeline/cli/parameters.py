@@ -1,5 +1,6 @@
 """What the command line reads from text: numbers, names, files."""
 
+import csv
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -103,6 +104,18 @@ def _shares(text: str) -> tuple[float, ...]:
     return tuple(_number(share) for share in text.split(","))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """Names between commas, as a row of CSV: a name in quotes may hold a comma."""
+    try:
+        (names,) = csv.reader([text], strict=True)
+    except csv.Error as error:
+        raise ValueError(
+            f"found {text!r} ({error}); expected names between commas, with quotes around a name "
+            "that holds a comma."
+        ) from None
+    return tuple(names)
+
+
 def _repetitions(text: str) -> int:
     number = _number(text)
     if not (FEWEST_REPETITIONS <= number <= MOST_REPETITIONS and number.is_integer()):
@@ -154,6 +167,7 @@ def _requires(text: str) -> tuple[str, ...]:
 
 
 SHARE = ReadBy("share", _share)
+NAMES = ReadBy("names", _names)
 SHARES = ReadBy("shares", _shares)
 REPETITIONS = ReadBy("n", _repetitions)
 SEVERAL = ReadBy("n", _several)

@@ -14,7 +14,7 @@ from agreement_pipeline.text import listed
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
-FEW, MOST = 10, 30
+FEW, MOST, NONE = 10, 30, "|"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _of_tool(path: Path, reader: Reader) -> Seen:
         for name in names
         if not (name in known and _is_of_the_item(table, name))
         for found in [_question(name, answers(path, name))]
-        if any(found.labels) and len(found.labels) <= MOST
+        if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
     models = tuple(sorted(table["rater"][table["kind"] == "model"].unique()))
     replicates = _replicates(table, fields)
@@ -155,7 +155,7 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
 
 def _question(name: str, table: pd.DataFrame) -> Question:
     labels = sorted({str(each) for each in table["label"].dropna()})
-    sets = any("|" in label or not label for label in labels)
+    sets = any("|" in label for label in labels)
     try:
         numbers = sorted({float(label) for label in labels})
     except ValueError:

@@ -1,5 +1,7 @@
 """What a project file may say."""
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -19,6 +21,21 @@ PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
 
+
+NOT_OF_READING = {
+    "project",
+    "inbox",
+    "policy",
+    "description",
+    "contract",
+    "store",
+    "schedule",
+    "overdue_after_days",
+    "settle_seconds",
+    "owners",
+    "root",
+}
+"""The settings that do not change what is read of a file. All others do, also later ones."""
 
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
@@ -135,6 +152,12 @@ class ProjectSettings(BaseModel):
                 "Correct the name, or leave the reader out."
             )
         return value
+
+    @property
+    def reading_digest(self) -> str:
+        """SHA-256 of the settings that files are read under. Settings left alone do not count."""
+        said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     @field_validator("project")
     @classmethod

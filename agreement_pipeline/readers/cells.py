@@ -206,6 +206,8 @@ def _cell(value: object, where: str) -> object:
     if isinstance(value, str):
         _refuse_half_characters(value, where)
         return value or None
+    if isinstance(value, list):
+        return [_cell(member, where) for member in value]
     return category_text(value) if isinstance(value, bool) else value
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded
+from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import unpacked
 from agreement_pipeline.readers.files import refuse_unfinished
@@ -108,6 +108,8 @@ def checked_rows(
         source=rows.source,
         columns=rows.columns,
     )
+    if ratings.scale.numeric:
+        refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
     return ratings

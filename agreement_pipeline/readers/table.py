@@ -1,7 +1,7 @@
 """Long and wide tables in delimited text, JSON Lines, Parquet or a DataFrame."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import coded
+from agreement_pipeline.ratings import category_text, coded
 from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -40,7 +40,8 @@ def table_rows(
     """The ratings in a table under their canonical names, one row a rating.
 
     Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
-    missing. Columns that nothing names are left out.
+    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
+    Columns that nothing names are left out.
 
     Parameters
     ----------
@@ -69,7 +70,9 @@ def table_rows(
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
     beside = _beside(header, columns, rules, name)
     cells = table.read(list(dict.fromkeys([*chosen.values(), *raters, *beside.values()])))
-    _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name)
+    labels = raters or [chosen["label"]]
+    cells = cells.assign(**{each: _lists_as_text(cells[each]) for each in labels})
+    _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
     taken = {**chosen, **beside}
@@ -204,7 +207,25 @@ def _length(value: object) -> int:
     return len(value) if isinstance(value, str) else 0
 
 
-def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: str) -> None:
+def _lists_as_text(labels: pd.Series) -> pd.Series:
+    """Lists as text with `|` between their members. A list with an odd member stays a list."""
+    if labels.dtype != object:
+        return labels
+    is_list = labels.map(lambda label: isinstance(label, (list, np.ndarray)))
+    return labels.mask(is_list, labels[is_list].map(_list_as_text)) if is_list.any() else labels
+
+
+def _list_as_text(label: "list[object] | np.ndarray") -> object:
+    members = list(label)
+    if any(_no_single_value(each) or each is None for each in members):
+        return members
+    texts = list(map(category_text, members))
+    return members if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
+
+
+def _refuse_no_single_value(
+    cells: pd.DataFrame, names: Iterable[str], source: str, labels: Collection[str]
+) -> None:
     for name in names:
         bad = (
             cells[name][cells[name].map(_no_single_value)]
@@ -213,17 +234,12 @@ def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: s
         )
         if len(bad):
             found = bad.iloc[0]
+            lists = name in labels and isinstance(found, list)
+            expected = "one label, a list of labels" if lists else "one value"
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
-                f"expected one value, or null. {_next_step(found)}"
+                f"expected {expected}, or null. Correct the row."
             )
-
-
-def _next_step(found: object) -> str:
-    values = list(found) if isinstance(found, (list, np.ndarray)) else []
-    if len(values) != 1 or _no_single_value(values[0]):
-        return "Correct the row."
-    return f"Write one label for each rating: the value itself, as {str(values[0])!r}."
 
 
 def _no_single_value(value: object) -> bool:

@@ -26,6 +26,8 @@ from agreement_pipeline.text import listed
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 TICKED = 2
+NONE = "|"
+"""The label of a rater who ticked nothing: the empty set."""
 CANONICAL = (
     "item",
     "rater",
@@ -132,7 +134,7 @@ def gather(
     frame = pd.DataFrame({name: _column(values) for name, values in columns.items()})
     if ticks.sets:
         empty = [*ticks.none, *(ticks.absent if omits_none else ())]
-        frame.loc[empty, "label"] = ""
+        frame.loc[empty, "label"] = NONE
     return Gathered(frame, tuple(questions), tuple(fields))
 
 

@@ -111,20 +111,29 @@ from tests.readers.texts import GOOD
         ),
         (
             "round.jsonl",
-            '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
-            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. "
-            "Correct the row.",
+            '{"item": "i", "rater": "a", "label": ["x", "y|z"]}\n',
+            "round.jsonl: row 1, column 'label': found ['x', 'y|z']; expected one label, a list of "
+            "labels, or null. Correct the row.",
         ),
         (
             "round.jsonl",
-            '{"item": "i", "rater": "a", "label": ["positive"]}\n',
-            "column 'label': found ['positive']; expected one value, or null. Write one label for "
-            "each rating: the value itself, as 'positive'.",
+            '{"item": "i", "rater": "a", "label": ["x", ""]}\n',
+            "found ['x', None]; expected one label, a list of labels, or null. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": [["x"]]}\n',
+            "found [['x']]; expected one label, a list of labels, or null. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": ["x \\ud83d"]}\n',
+            r"round.jsonl: row 1: found half a character (\ud83d); expected whole characters",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
-            "found [{'id': 'x'}]; expected one value, or null. Correct the row.",
+            "found [{'id': 'x'}]; expected one label, a list of labels, or null. Correct the row.",
         ),
         (
             "round.jsonl",

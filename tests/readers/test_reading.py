@@ -60,7 +60,7 @@ def test_a_wide_frame_and_the_columns_of_a_frame_are_named_like_those_of_a_file(
             "DataFrame: found columns ['label'] twice; expected each once. Rename or remove one.",
         ),
         (FRAME.assign(label=["yes", "no", "eh", None]), "DataFrame: row 3, column 'label': found"),
-        (FRAME.assign(label=[["yes"], "no", "no", None]), "column 'label': found ['yes']; expect"),
+        (FRAME.assign(label=[[["yes"]], "no", "no", None]), "column 'label': found [['yes']]; ex"),
         (FRAME.drop(columns="rater"), "DataFrame: found no columns ['rater'] among ['item', 'la"),
     ],
 )
