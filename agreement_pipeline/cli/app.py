@@ -25,6 +25,7 @@ SETTINGS = {
 }
 PURPOSES = {
     "demo": "Run the projects and print their rounds.",
+    "init": "Write a project file and a policy for an export.",
     "measure": "Print the agreement in a table, with intervals.",
     "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
     "judge": "Print the decision on a table under a policy.",

@@ -6,7 +6,14 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, chosen_columns
+from agreement_pipeline.readers.columns import (
+    COLUMNS,
+    Columns,
+    Layout,
+    chosen_columns,
+    probable_columns,
+)
+from agreement_pipeline.readers.exports import Export, unpacked
 from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.reading import (
@@ -43,6 +50,7 @@ __all__ = [
     "UNFINISHED",
     "Classifiers",
     "Columns",
+    "Export",
     "Layout",
     "Limits",
     "Reader",
@@ -55,10 +63,12 @@ __all__ = [
     "chosen_columns",
     "is_of_a_tool",
     "of_round",
+    "probable_columns",
     "read",
     "read_rounds",
     "reader_of",
     "refuse_lonely",
     "register",
     "rows_of",
+    "unpacked",
 ]

@@ -31,6 +31,7 @@ KNOWN_AS = {
         "specimen",
         "subject",
         "case",
+        "post",
         "id",
     ),
     "rater": (
@@ -188,6 +189,21 @@ def rater_columns(
         "columns in a wide table, since other columns can hold dates or settled labels. "
         f"{_candidates(free)}"
     )
+
+
+def probable_columns(header: list[str]) -> dict[str, str]:
+    """The columns of a long table that are probably the item, the rater and so on.
+
+    >>> probable_columns(["post_id", "annotator", "category", "doc"])
+    {'item': 'doc', 'rater': 'annotator', 'label': 'category'}
+    """
+    found: dict[str, str] = {}
+    for name in ("item", "rater", "label", "round", "occurrence"):
+        free = [each for each in header if each not in found.values()]
+        near = name if name in free else _near(name, name, free)
+        if near and (name in REQUIRED["long"] or near == name):
+            found[name] = near
+    return found
 
 
 def _candidates(free: list[str]) -> str:

@@ -10,6 +10,8 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.exports import unpacked
+from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
@@ -123,7 +125,9 @@ def read_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
-    return reader_of(path, reader).rounds(path, columns, limits)
+    refuse_unfinished(path)
+    with unpacked(path, limits) as place:
+        return reader_of(place, reader).rounds(place, columns, limits)
 
 
 def refuse_unusable(ratings: Ratings, source: str) -> None:
@@ -182,8 +186,10 @@ def rows_of(
     """The ratings of a source under canonical names, not yet checked."""
     if isinstance(source, pd.DataFrame):
         return TABLE.rows(source, columns, layout, limits, rules)
-    reader = reader_of(Path(source), rules.reader)
-    rows = reader.rows(Path(source), columns, layout, limits, rules)
+    refuse_unfinished(Path(source))
+    with unpacked(Path(source), limits) as path:
+        reader = reader_of(path, rules.reader)
+        rows = reader.rows(path, columns, layout, limits, rules)
     refuse_incapable(reader, rules.requires, rows)
     return rows
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from zipfile import is_zipfile
 
 import pandas as pd
 
@@ -65,6 +66,8 @@ class Reader:
         What the format can show, of `CAPABILITIES`.
     needs
         What the format cannot show, and must be said by the project, else its numbers are wrong.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Reader:
     submissions: Callable[[Export], Iterator[Submission]] | None = None
     shows: frozenset[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
+    omits_none: bool = False
 
     @property
     def lacks(self) -> tuple[str, ...]:
@@ -133,6 +137,8 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 
 def is_of_a_tool(path: Path) -> bool:
     """True for the export of a tool, whose rows are not ratings yet."""
+    if path.is_file() and is_zipfile(path):
+        return True
     export = Export(path)
     return any(each.submissions and each.recognises(export) for each in READERS.values())
 

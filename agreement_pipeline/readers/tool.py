@@ -36,10 +36,8 @@ class Tool:
 
     Parameters
     ----------
-    name, title, recognises, submissions, shows, needs
+    name, title, recognises, submissions, shows, needs, omits_none
         As in `Reader`.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
     question
         The name of a question, from the name of its column.
     """
@@ -65,6 +63,7 @@ class Tool:
                 self.checked,
                 self.shows,
                 self.needs,
+                self.omits_none,
             )
         )
 
@@ -148,8 +147,8 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             "Read it with read()."
         )
     submissions = reader.submissions(Export(path))
-    found = gather(submissions, question, tuple(fields), path.name, LIMITS, omits_none=False).frame
-    return found.rename(columns=lambda name: name.removeprefix(FIELD))
+    found = gather(submissions, question, tuple(fields), path.name, LIMITS, reader.omits_none)
+    return found.frame.rename(columns=lambda name: name.removeprefix(FIELD))
 
 
 def _rated(

@@ -26,6 +26,8 @@ from agreement_pipeline.text import listed
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 TICKED = 2
+NONE = "|"
+"""The label of a rater who ticked nothing: the empty set."""
 CANONICAL = (
     "item",
     "rater",
@@ -71,7 +73,7 @@ class _Ticks:
     def text(self, value: Any, row: int, submission: Submission) -> str | None:
         """The label of a row as text. None if there is none yet."""
         if value is None or value == "":
-            if submission.status == "submitted":
+            if submission.status == "submitted" and submission.kind != "model":
                 self.absent.append(row)
             return None
         if isinstance(value, (tuple, frozenset)):
@@ -132,7 +134,7 @@ def gather(
     frame = pd.DataFrame({name: _column(values) for name, values in columns.items()})
     if ticks.sets:
         empty = [*ticks.none, *(ticks.absent if omits_none else ())]
-        frame.loc[empty, "label"] = ""
+        frame.loc[empty, "label"] = NONE
     return Gathered(frame, tuple(questions), tuple(fields))
 
 

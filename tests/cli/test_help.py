@@ -9,7 +9,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
 from agreement_pipeline.cli.grouped import Option
 
-IN_ORDER = ["demo", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
+IN_ORDER = ["demo", "init", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
@@ -102,6 +102,7 @@ DEFAULTS = {
     "--rounds": "2000",
 }
 OF_COMMANDS = {
+    ("init", "--name"): "(of the export)",
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",

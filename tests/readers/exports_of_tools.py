@@ -161,5 +161,5 @@ def expected_labels(case, question):
 
 def _label(written, question):
     if question == "topics":
-        return "|".join(sorted(json.loads(written)))
+        return "|".join(sorted(json.loads(written))) or "|"
     return str(float(written)) if question == "severity" else written

@@ -1,13 +1,19 @@
 """Every tool's export of one project gives the project's own labels, without own code."""
 
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from shutil import make_archive
 
 import pytest
 
+from agreement_pipeline.cli import main
+from agreement_pipeline.engines import read as open_ratings
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from agreement_pipeline.readers import CAPABILITIES, READERS, read, reader_of, rows_of
 from tests.readers.exports_of_tools import (
     CASES,
     EXPECTED,
@@ -130,3 +136,36 @@ def test_an_export_is_found_by_its_content_whatever_its_name(case, tmp_path):
     copy = tmp_path / "x"
     copy.symlink_to(case.file)
     assert reader_of(copy) is reader_of(case.file)
+
+
+@pytest.mark.parametrize("name", ["doccano", "ground_truth", "cvat"])
+def test_a_folder_may_come_as_one_zip_file(name, tmp_path):
+    case = CASES[name]
+    packed = make_archive(str(tmp_path / "round"), "zip", case.file)
+    found = read(packed, case.columns, scale=SENTIMENT, rules=case.rules)
+    assert alpha(found) == EXPECTED["alpha_nominal_all_records"]
+
+
+def test_the_guide_lists_every_reader_and_what_it_lacks():
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "tools.md").read_text()
+    for reader in (each for each in READERS.values() if each.submissions):
+        (row,) = (line for line in page.splitlines() if f"| `{reader.name}` |" in line)
+        said = row.split("|")[3].strip()
+        shown = [name for name in CAPABILITIES if name in reader.shows]
+        few = f"all but {' and '.join(shown)}"
+        assert said in (", ".join(reader.lacks), few)
+
+
+def test_no_engine_but_the_memory_counts_an_export_of_a_tool():
+    case = CASES["prodigy"]
+    assert open_ratings(case.file, case.columns, rules=case.rules).engine == "memory"
+    with pytest.raises(RatingsError, match="found the export of a tool for the engine duckdb"):
+        open_ratings(case.file, case.columns, rules=case.rules, engine="duckdb")
+
+
+def test_the_command_line_reads_an_export_from_its_standard_input(monkeypatch, capsys):
+    case = CASES["label_studio"]
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(case.file.read_bytes())))
+    words = "measure - --item doc_id --label sentiment --all-rounds --scope round"
+    assert main([*words.split(), "--measure", "krippendorff_alpha", "--n-resamples", "1000"]) == 0
+    assert "0.3478" in capsys.readouterr().out

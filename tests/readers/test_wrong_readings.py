@@ -177,7 +177,7 @@ def test_missing_and_skipped_and_none_of_them_are_three_things():
     rows = rows_of(case.file, replace(case.columns, label="topics"), rules=case.rules)
     frame = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
     ticked = frame.set_index(["item", "rater"])["label"]
-    assert ticked["doc-003", "11"] == ""
+    assert ticked["doc-003", "11"] == "|"
     assert ("doc-006", "13") not in ticked.index
     assert ("doc-008", "13") not in ticked.index
     found = answers(case.file, "topics", ["doc_id"])

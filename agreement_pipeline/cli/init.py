@@ -1,0 +1,63 @@
+"""The command `init`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import OUTPUT, option
+from agreement_pipeline.cli.output import say
+from agreement_pipeline.cli.parameters import FILE, FOLDER
+from agreement_pipeline.errors import ProjectError
+
+EXAMPLES = ("agreement-pipeline init export.json",)
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("export", type=FILE, help="A tool's export, or a table.")
+@option(
+    "--root",
+    group=OUTPUT,
+    type=FOLDER,
+    metavar="FOLDER",
+    default=Path(),
+    help="The folder that holds configs/, or will hold it.",
+)
+@option(
+    "--name",
+    group=OUTPUT,
+    metavar="NAME",
+    show_default="of the export",
+    help="The project's name.",
+)
+def init(export: Path, root: Path, name: str | None) -> int:
+    """Write a project file and a policy for an export, one project for each question.
+
+    Lines that begin with `# Please check` or `# FILL IN` say what is not sure.
+    """
+    from agreement_pipeline.projects import first_files, plain_name
+
+    called = plain_name(name or export.stem)
+    files = first_files(export, called, _inbox(export.resolve(), root.resolve(), called))
+    places = {root / "configs" / path: text for path, text in files.items()}
+    there = [str(path) for path in places if path.exists()]
+    if there:
+        raise ProjectError(
+            f"{there[0]}: found a file; expected none, since init overwrites nothing. "
+            "Give another --name, or remove the file."
+        )
+    for path, text in places.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        doubts = [line for line in text.splitlines() if line.startswith(("# Please", "# FILL"))]
+        say("\n  ".join([f"wrote {path}", *(line.removeprefix("# ") for line in doubts)]))
+    if export.is_dir():
+        say(f"Pack each round into one file: python -m zipfile -c data/{called}/ROUND.zip {export}")
+    return 0
+
+
+def _inbox(export: Path, root: Path, name: str) -> str:
+    """Where rounds arrive: the export, if it is a file. Each file in a folder is a round."""
+    if export.is_dir():
+        return f"data/{name}"
+    return str(export.relative_to(root) if export.is_relative_to(root) else export)

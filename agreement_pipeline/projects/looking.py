@@ -1,0 +1,166 @@
+"""What an export probably holds: its questions, its items, its rounds, its repetitions."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import Export, Reader, answers, probable_columns, reader_of
+from agreement_pipeline.text import listed
+
+ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
+ROUND = re.compile(r"round|batch|wave|iteration")
+REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
+FEW, MOST, NONE = 10, 30, "|"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of an export, and the labels that were given.
+
+    Attributes
+    ----------
+    name
+        The question.
+    labels
+        The different labels, in order.
+    level
+        What level they probably have.
+    sets
+        True if a label is a set of labels.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    level: str
+    sets: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of an export, and what was guessed."""
+
+    reader: Reader
+    questions: tuple[Question, ...]
+    columns: dict[str, str]
+    replicates: dict[str, str] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
+
+
+def look(path: Path) -> Seen:
+    """Look at an export or a table.
+
+    Raises
+    ------
+    RatingsError
+        Nothing can be read of it.
+    """
+    reader = reader_of(path)
+    return _of_table(path, reader) if reader.submissions is None else _of_tool(path, reader)
+
+
+def _of_tool(path: Path, reader: Reader) -> Seen:
+    assert reader.submissions is not None
+    names: dict[str, None] = {}
+    known: dict[str, None] = {}
+    for each in reader.submissions(Export(path)):
+        names.update(dict.fromkeys(each.values))
+        known.update(dict.fromkeys(each.fields))
+    first = next(iter(names), None)
+    if first is None:
+        raise RatingsError(
+            f"{path.name}: found no question with single answers; expected one. Spans and shapes "
+            "are not read: export a question with choices, a rating or a number."
+        )
+    table = answers(path, first, known)
+    fields = [name for name in known if name in table and name not in ("item", "rater")]
+    columns, unsure = _columns_of(table, fields)
+    questions = tuple(
+        found
+        for name in names
+        if not (name in known and _is_of_the_item(table, name))
+        for found in [_question(name, answers(path, name))]
+        if {*found.labels} - {NONE} and len(found.labels) <= MOST
+    )
+    models = tuple(sorted(table["rater"][table["kind"] == "model"].unique()))
+    replicates = _replicates(table, fields)
+    return Seen(reader, questions, columns, replicates, models, unsure)
+
+
+def _of_table(path: Path, reader: Reader) -> Seen:
+    header = [str(name) for name in Export(path).first]
+    columns = probable_columns(header)
+    absent = [name for name in ("item", "rater", "label") if name not in columns]
+    if absent:
+        raise RatingsError(
+            f"{path.name}: found no column for {listed(absent)} among {listed(header, 20)}; "
+            "expected item, rater and label. Rename the columns, or write the project yourself: "
+            "see docs/guide/project.md."
+        )
+    unsure = tuple(
+        f"{name} is probably column {column!r}"
+        for name, column in columns.items()
+        if name != column
+    )
+    labels = pd.Series([row.value.get(columns["label"]) for row in Export(path).records()])
+    question = _question(columns["label"], pd.DataFrame({"label": labels, "kind": "human"}))
+    named = next((name for name in header if REPLICATE.fullmatch(name)), None)
+    replicates = {"replicate_of": named} if named else {}
+    return Seen(reader, (question,), columns, replicates, (), unsure)
+
+
+def _columns_of(
+    table: pd.DataFrame, fields: Iterable[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    columns, unsure = {}, []
+    items = [name for name in fields if ITEM.fullmatch(name.lower()) and _names(table, name)]
+    if items:
+        columns["item"] = items[0]
+        unsure.append(f"the items are probably named by {items[0]!r}, not by the tool's own number")
+    rounds = [name for name in fields if ROUND.fullmatch(name.lower())]
+    filled = [name for name in rounds if table[name].notna().all()]
+    if filled:
+        columns["round"] = filled[0]
+        unsure.append(f"each value of {filled[0]!r} is probably a round")
+    return columns, tuple(unsure)
+
+
+def _names(table: pd.DataFrame, name: str) -> bool:
+    """True if a field names the items one by one."""
+    pairs = table[["item", name]].drop_duplicates()
+    return bool(
+        pairs[name].notna().all()
+        and not pairs["item"].duplicated().any()
+        and not pairs[name].duplicated().any()
+    )
+
+
+def _is_of_the_item(table: pd.DataFrame, name: str) -> bool:
+    """True if all submissions for an item say the same: a field, and no question."""
+    return bool(table.groupby("item")[name].nunique().max() <= 1)
+
+
+def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
+    named = [name for name in fields if REPLICATE.fullmatch(name.lower())]
+    if named:
+        return {"replicate_of": named[0]}
+    texts = [name for name in fields if name == "text" and table[name].notna().all()]
+    shared = [name for name in texts if table.groupby(name)["item"].nunique().max() > 1]
+    return {"replicates_share": shared[0]} if shared else {}
+
+
+def _question(name: str, table: pd.DataFrame) -> Question:
+    labels = sorted({str(each) for each in table["label"].dropna()})
+    sets = any("|" in label for label in labels)
+    try:
+        numbers = sorted({float(label) for label in labels})
+    except ValueError:
+        return Question(name, tuple(labels), "nominal", sets)
+    ordered = tuple(sorted(labels, key=float))
+    whole = all(each.is_integer() for each in numbers)
+    level = "ordinal" if whole and len(numbers) <= FEW else "interval"
+    return Question(name, ordered, level, False)

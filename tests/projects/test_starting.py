@@ -1,0 +1,85 @@
+"""The first files of a project are one that runs, or say what to fill in."""
+
+from shutil import copy, make_archive
+
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import assess
+from agreement_pipeline.projects import Project, first_files, load_projects
+from tests.readers.exports_of_tools import CASES
+
+RUNS = [name for name in CASES if not name.startswith("label_studio_") or "enterprise" in name]
+
+
+def started(name, root):
+    """The projects that the first files of an export make."""
+    source = CASES[name].file
+    inbox = root / "inbox"
+    inbox.mkdir()
+    if source.is_dir():
+        make_archive(str(inbox / "round-1"), "zip", source)
+    else:
+        copy(source, inbox)
+    files = first_files(next(inbox.iterdir()), "reviews", "inbox")
+    for path, text in files.items():
+        place = root / "configs" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return [Project(each).checked() for each in load_projects(root / "configs" / "projects")]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_an_export_gives_projects_that_run_unedited(name, tmp_path):
+    projects = started(name, tmp_path)
+    asked = {"ground_truth": 1, "prodigy": 1, "doccano": 1}.get(name, len(CASES[name].questions))
+    assert len(projects) >= min(asked, 1)
+    for project in projects:
+        for round_name in project.deliveries():
+            delivery, ratings = project.delivered(round_name)
+            project.keep(delivery, ratings)
+            assert assess(ratings, project.policy, project.contract).decision.reasons
+
+
+@pytest.mark.parametrize("name", ["label_studio", "label_studio_enterprise", "argilla", "mturk"])
+def test_a_project_of_init_gives_the_rounds_own_alpha(name, tmp_path):
+    (project,) = (each for each in started(name, tmp_path) if each.name.endswith("sentiment"))
+    _, ratings = project.delivered("2026-09")
+    few = Inference(n_resamples=1000)
+    (found,) = measure_ratings(ratings, ["krippendorff_alpha"], few, scopes=("round",))
+    assert round(found.value, 4) == 0.5
+
+
+def test_a_round_with_repetitions_is_preceded_by_the_round_before(tmp_path):
+    (project,) = (
+        each for each in started("label_studio", tmp_path) if each.name.endswith("sentiment")
+    )
+    project.keep(*project.delivered("2026-09"))
+    _, ratings = project.delivered("2026-10")
+    people = ratings.table[ratings.table["rater"].isin(ratings.raters)]
+    assert people["earlier"].sum() == 5
+    assert set(people["item"]) == {"doc-002", "doc-004"}
+
+
+def test_one_question_is_one_project(tmp_path):
+    names = [each.name for each in started("label_studio", tmp_path)]
+    assert names == [f"reviews_{each}" for each in ("quality", "sentiment", "severity", "topics")]
+
+
+def test_what_an_export_cannot_show_is_said_and_asked_for(tmp_path):
+    (project, *_) = started("label_studio_csv", tmp_path)
+    text = (tmp_path / "configs" / "projects" / f"{project.name}.yaml").read_text()
+    assert "# FILL IN `requires`: Label Studio CSV or JSON_MIN cannot show gold." in text
+    with pytest.raises(RatingsError, match=r"cannot show \['gold'\]"):
+        project.delivered("2026-09")
+
+
+def test_a_table_gives_a_project_too(tmp_path):
+    path = tmp_path / "inbox.csv"
+    path.write_text("post_id,annotator,category\n1,ana,yes\n1,ben,no\n")
+    files = first_files(path, "posts", "inbox")
+    assert 'columns: {item: "post_id", rater: "annotator", label: "category"}' in "".join(
+        files.values()
+    )
