@@ -25,7 +25,8 @@ Codes = np.ndarray[Any, Any]
 def pairs_of_identical_raters(panel: Panel) -> Fact:
     """How many pairs never differ, though both differ from everybody else."""
     pairs, expected = _compared(panel)
-    return _told(panel, pairs, expected, pairs.differed == 0, "never differ")
+    never = (pairs.differed == 0) & (expected >= TENTH * pairs.met)
+    return _told(panel, pairs, expected, never, "never differ")
 
 
 @fact

@@ -22,7 +22,7 @@ def share_of_gold(panel: Panel) -> Fact:
 
 @fact
 def dispute_on_gold(panel: Panel) -> Fact:
-    """By how much the share of disputed items is higher among gold items than among the rest.
+    """By how much more raters differ on gold items than on the rest, as a share.
 
     It is 0 if chance alone gives such a difference in one of a thousand rounds.
     """
@@ -34,25 +34,33 @@ def dispute_on_gold(panel: Panel) -> Fact:
     if not n_gold or not n_rest:
         return Fact(None, "not both gold and other items have two raters, so nothing was checked")
     on_gold, on_rest = float(disputed[gold].mean()), float(disputed[~gold].mean())
-    mean = float(disputed.mean())
-    error = math.sqrt(mean * (1 - mean) * (1 / n_gold + 1 / n_rest))
+    error = math.sqrt(float(disputed.var()) * (1 / n_gold + 1 / n_rest))
     beyond = on_gold - on_rest
     words = (
-        f"{on_gold:.1%} of {n_gold} gold items are disputed, and {on_rest:.1%} of {n_rest} others"
+        f"raters differ on {on_gold:.1%} of {n_gold} gold items, and on {on_rest:.1%} of "
+        f"{n_rest} others"
     )
     return Fact(beyond if beyond > SURE * error else 0.0, words)
 
 
 def _disputed(panel: Panel) -> tuple[Codes, Codes]:
-    """For each item that two raters met: if they differ, and the item's code.
+    """For each item that two raters met: how much they differ, and the item's code.
 
-    On a scale of numbers an item is disputed if its labels spread more than those of most items.
+    It is the share of pairs of raters who differ. On a scale of numbers it is 1 if the variance is
+    higher than that of most items, and 0 if not. Neither grows with the number of raters.
     """
-    item = panel.item[panel.first]
-    begins = np.flatnonzero(np.append(True, item[1:] != item[:-1]))
-    label = panel.labels(panel.first)
-    spread = np.maximum.reduceat(label, begins) - np.minimum.reduceat(label, begins)
-    met = np.diff(np.append(begins, len(item))) > 1
-    spread, items = spread[met].astype(float), item[begins][met]
-    usual = np.median(spread) if panel.ratings.scale.numeric and len(spread) else 0.0
-    return spread > usual, items
+    item, label = panel.item[panel.first], panel.labels(panel.first)
+    each = np.bincount(item, minlength=len(panel.items)).astype(float)
+    met = np.flatnonzero(each > 1)
+    n = each[met]
+    scale = panel.ratings.scale
+    if scale.numeric and scale.dimensions == 1:
+        apart = label - (np.bincount(item, label, len(each)) / np.maximum(each, 1))[item]
+        variance = np.bincount(item, apart**2, len(each))[met] / (n - 1)
+        return (variance > np.median(variance)).astype(float), met
+    order = np.lexsort((label, item))
+    item, label = item[order], label[order]
+    begins = np.flatnonzero(np.append(True, (np.diff(item) != 0) | (np.diff(label) != 0)))
+    alike = np.diff(np.append(begins, len(item))).astype(float)
+    same = np.bincount(item[begins], alike * (alike - 1), len(each))[met]
+    return 1 - same / (n * (n - 1)), met
