@@ -37,6 +37,7 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
     ProjectError
         The folder has no project, or one is not what it must be.
     """
+    _refuse_unread(folder)
     files = sorted(folder.glob("*.yaml"))
     if not files:
         there = sorted(path.name for path in folder.glob("*"))
@@ -45,6 +46,22 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
             "Write one, see docs/guide/project.md."
         )
     return tuple(load_project(path) for path in files)
+
+
+def _refuse_unread(folder: Path) -> None:
+    """Refuse files that look like a project, a policy or a waiver, and that nothing reads."""
+    places = [folder, *(folder.parent / each for each in ("policies", "waivers"))]
+    unread = sorted(str(path) for place in places for path in place.rglob("*.yml"))
+    unread += sorted(
+        str(path)
+        for path in (folder.parent / "waivers").rglob("*.yaml")
+        if path.parent.name != "waivers"
+    )
+    if unread:
+        raise ProjectError(
+            f"{folder.parent}: found {listed(unread)}, which nothing reads; "
+            "expected names that end in .yaml, and no folders in waivers. Move or rename them."
+        )
 
 
 def _misnamed(settings: ProjectSettings, path: Path) -> Iterator[tuple[str, str]]:

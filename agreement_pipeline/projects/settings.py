@@ -18,6 +18,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
+UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
 
@@ -186,6 +187,11 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 f"found {value[:50]!r}; expected a path or a URL of signs that print, 200 at most "
                 "between slashes and 2000 at most in all. Correct the path."
+            )
+        if value is not None and UNMEANT.match(value):
+            raise ValueError(
+                f"found {value[:50]!r}; expected a path without ~, or a URL with two slashes, as "
+                "s3://bucket/folder. Write the place in full."
             )
         return value
 

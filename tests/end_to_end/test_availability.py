@@ -32,7 +32,8 @@ def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path):
             at_rest(line.root / f"inbox/{name}.csv")
         assert asked_for(tick(line)) == ["w1", "w2"]
         assert set(line.project.refused()) == {"bad", "none"}
-        assert line.run("w1").success
+        assert line.run("w1", "annotations").success
+        assert line.run("w1", "training_data").success
         assert current_release(line.project.store, "w1")
         found = assets.agreement_history(line.project)
         files = found.metadata["files_refused"].records
@@ -47,8 +48,8 @@ def test_a_round_in_two_files_holds_up_only_itself(line):
         at_rest(line.deliver(name, ratings_frame(0.99)))
     (line.root / "inbox/w1.tsv").write_text(ratings_frame(0.99).to_csv(index=False, sep="\t"))
     assert asked_for(tick(line)) == ["w2"]
-    assert line.run("w2").success
-    assert not line.run("w1").success
+    assert line.run("w2", "annotations").success
+    assert not line.run("w1", "annotations").success
     assert current_release(line.project.store, "w1") is None
 
 
@@ -94,7 +95,8 @@ def test_a_round_whose_run_failed_is_tried_again_later_and_not_at_once(line, mon
         first, cursor = found, found.cursor
         waits.append(wait)
     assert waits == [60, 120, 240, 480]
-    assert line.run("w1").success
+    line.run("w1", "annotations")
+    line.run("w1", "acceptability")
     now += 10_000
     assert isinstance(tick(line, cursor), dg.SkipReason)
 

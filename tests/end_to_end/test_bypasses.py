@@ -149,8 +149,9 @@ def range_backfill(line):
 
 @bypass("fan-in over a round that the log is made to call admitted", HELD)
 def fan_in(line):
-    digest = line.project.store.present("bad").ratings_digest
-    record(line.project.store, "decided", "bad", decision="admitted", ratings_digest=digest)
+    version = line.project.store.present("bad")
+    digests = {name: getattr(version, name) for name in ("ratings_digest", "settings_digest")}
+    record(line.project.store, "decided", "bad", decision="admitted", **digests)
     return job_of(line, "reviews_release").execute_in_process(
         instance=line.instance, raise_on_error=False
     )
@@ -295,7 +296,7 @@ def replayed_decision(line):
         **{
             name: value
             for name, value in old.items()
-            if name not in ("number", "time", "event", "round", "previous")
+            if name not in ("number", "time", "event", "round", "previous", "project")
         },
     )
     return line.run("good", "training_data")

@@ -1,0 +1,31 @@
+"""Places that mean something else than they seem to, and files that nothing reads."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.projects import ProjectSettings, load_projects
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("place", ["~/store", "~", "s3:/bucket/folder", "gs:/bucket"])
+@pytest.mark.parametrize("key", ["inbox", "store", "root"])
+def test_a_place_that_would_be_a_folder_of_an_odd_name_is_refused(key, place):
+    said = {"project": "p", "inbox": "inbox", "policy": "standard", "scale": {"categories": [1, 2]}}
+    with pytest.raises(ValueError, match="expected a path without ~, or a URL with two slashes"):
+        ProjectSettings(**{**said, key: place})
+
+
+@pytest.mark.parametrize(
+    "name", ["projects/b.yml", "policies/p.yml", "waivers/w.yml", "waivers/more/w.yaml"]
+)
+def test_a_file_that_nothing_reads_is_refused_by_name(tmp_path, name):
+    configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    assert load_projects(configs / "projects")
+    (configs / name).parent.mkdir(parents=True, exist_ok=True)
+    (configs / name).write_text("project: b")
+    with pytest.raises(ProjectError, match=f"{name}'\\], which nothing reads"):
+        load_projects(configs / "projects")
