@@ -184,23 +184,17 @@ TOPICS = (
             peer("statsmodels", "with analytic interval", "statsmodels_cohen"),
         ),
     ),
-    Topic(
-        "ordinal",
-        "Ordinal α of grades from 1 to 5",
-        sizes(1e4, 1e6, labels="grades"),
-        (
-            measure("with its interval", *ALPHA, "--level", "ordinal"),
-            peer("krippendorff", "alone", "krippendorff_ordinal"),
-        ),
-    ),
-    Topic(
-        "interval",
-        "Interval α of grades from 1 to 5",
-        sizes(1e4, 1e6, labels="grades"),
-        (
-            measure("with its interval", *ALPHA, "--level", "interval"),
-            peer("krippendorff", "alone", "krippendorff_interval"),
-        ),
+    *(
+        Topic(
+            level,
+            f"{level.capitalize()} α of grades from 1 to 5",
+            sizes(1e4, 1e6, labels="grades"),
+            (
+                measure("with its interval", *ALPHA, "--level", level),
+                peer("krippendorff", "alone", f"krippendorff_{level}"),
+            ),
+        )
+        for level in ("ordinal", "interval")
     ),
     Topic(
         "numbers",

@@ -129,18 +129,7 @@ def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
 
 
 def _in_memory(source: Any, asked: Asked, rules: Rules) -> Ratings:
-    return read_in_memory(
-        source,
-        asked.columns,
-        layout=asked.layout,
-        scale=asked.scale,
-        level=asked.level,
-        classifiers=asked.classifiers,
-        usable=asked.usable,
-        round_name=asked.round_name,
-        limits=asked.limits,
-        rules=rules,
-    )
+    return read_in_memory(source, **vars(asked), rules=rules)
 
 
 __all__ = ["CHOICES", "EngineName", "engine_of", "read"]

@@ -1,6 +1,7 @@
 """The assets of a project, in the order of the data's way.
 
-Each asset reads the round from the store again. No asset trusts the event log.
+Each asset takes the round from the store, which checks its bytes each time. A process that read
+ratings before does not make them again. No asset trusts the event log.
 """
 
 from datetime import timedelta

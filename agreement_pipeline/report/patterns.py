@@ -14,7 +14,8 @@ def patterns(ratings: Ratings) -> Section:
     of raters in each category.
     """
     engine = engine_for(ratings)
-    by_rater, by_category = engine.labels(ratings), engine.counts(ratings)
+    by_rater = engine.labels(ratings)
+    by_category = by_rater.counts().merged()
     names = list(by_category.scale.names)
     rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
         items=by_category.weights.astype(int)
