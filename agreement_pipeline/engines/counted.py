@@ -1,6 +1,7 @@
 """The engine of ratings that were counted before: their statistics were kept, and they add."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
@@ -46,6 +47,8 @@ class CountedRatings:
         First ratings by rater: of the panel and of the classifiers.
     replicates
         What the panel said of items that it met again.
+    models
+        What each classifier said of items that it met again.
     sure
         First labels of the panel with their confidence. None on a scale without categories.
     rated_by
@@ -62,6 +65,7 @@ class CountedRatings:
 
     everybody: LabelsByRater | NumbersByRater
     replicates: ReplicatedLabels | ReplicatedNumbers
+    models: Mapping[str, ReplicatedLabels | ReplicatedNumbers]
     sure: LabelsByRater | None
     rated_by: Names
     classifiers: Names
@@ -75,6 +79,7 @@ class CountedRatings:
         return cls(
             engine.by_rater(ratings, engine.classifiers(ratings)),
             engine.replicates(ratings),
+            {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers},
             None if ratings.scale.continuous else engine.confident_labels(ratings),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
@@ -89,6 +94,7 @@ class CountedRatings:
             self,
             everybody=_sum(self.everybody, other.everybody),
             replicates=_sum(self.replicates, other.replicates),
+            models=_sum_of_each(self.models, other.models),
             sure=None if self.sure is None else _sum(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
@@ -102,13 +108,23 @@ class CountedRatings:
         kept = arrays_of(data)
         tables = {name: statistic_of(kept[name].tobytes()) for name in STATISTICS if name in kept}
         said = json.loads(kept[SAID].tobytes())
-        fields: Any = {"sure": None, **tables, **{name: tuple(said[name]) for name in NAMES}}
+        models = {
+            name: statistic_of(kept[_key(at)].tobytes())
+            for at, name in enumerate(said["classifiers"])
+        }
+        fields: Any = {
+            "sure": None,
+            "models": models,
+            **tables,
+            **{name: tuple(said[name]) for name in NAMES},
+        }
         return cls(**{**fields, "gold": frozenset(said["gold"])})
 
     def to_bytes(self) -> bytes:
         """The statistics as an archive. Equal statistics have equal bytes."""
         said = {name: sorted(getattr(self, name)) for name in NAMES}
         tables = {name: getattr(self, name) for name in STATISTICS}
+        tables |= {_key(at): self.models[name] for at, name in enumerate(said["classifiers"])}
         kept = {name: as_array(statistic_bytes(each)) for name, each in tables.items() if each}
         return archive_of({SAID: as_array(json.dumps(said).encode()), **kept})
 
@@ -170,15 +186,19 @@ class OfCounted(Engine[CountedRatings]):
             return self.labels(ratings, classifiers).in_numbers()
         return _as(NumbersByRater, self._columns(ratings, classifiers))
 
-    def replicated_labels(self, ratings: CountedRatings) -> ReplicatedLabels:
-        """The labels of the panel for items they met again."""
-        return _as(ReplicatedLabels, ratings.replicates).in_order()
+    def replicated_labels(
+        self, ratings: CountedRatings, raters: Names | None = None
+    ) -> ReplicatedLabels:
+        """The labels of the panel, or of one classifier, for items they met again."""
+        return _as(ReplicatedLabels, _again(ratings, raters)).in_order()
 
-    def replicated_numbers(self, ratings: CountedRatings) -> ReplicatedNumbers:
-        """The numbers of the panel for items they met again."""
+    def replicated_numbers(
+        self, ratings: CountedRatings, raters: Names | None = None
+    ) -> ReplicatedNumbers:
+        """The numbers of the panel, or of one classifier, for items they met again."""
         if not ratings.scale.continuous:
-            return self.replicated_labels(ratings).in_numbers()
-        return _as(ReplicatedNumbers, ratings.replicates).in_order()
+            return self.replicated_labels(ratings, raters).in_numbers()
+        return _as(ReplicatedNumbers, _again(ratings, raters)).in_order()
 
     def by_item(self, ratings: CountedRatings) -> tuple[Names, CategoryCounts | NumbersByRater]:
         """Items were not kept."""
@@ -212,6 +232,24 @@ def summed(parts: list[CountedRatings]) -> CountedRatings:
 
 def _sum(one: Any, other: Any) -> Any:
     return one + other
+
+
+def _sum_of_each(one: Mapping[str, T], other: Mapping[str, T]) -> dict[str, T]:
+    """The sum for each name, of both or of the one that has it."""
+    both = {name: _sum(one[name], other[name]) for name in one if name in other}
+    return {**one, **other, **both}
+
+
+def _key(place: int) -> str:
+    """The name of what a classifier said again in an archive."""
+    return f"model {place}"
+
+
+def _again(ratings: CountedRatings, raters: Names | None) -> ReplicatedLabels | ReplicatedNumbers:
+    if raters is None:
+        return ratings.replicates
+    (classifier,) = raters
+    return ratings.models[classifier]
 
 
 def _as(kind: type[T], statistic: object) -> T:
