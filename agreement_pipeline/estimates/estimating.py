@@ -29,6 +29,8 @@ from agreement_pipeline.statistics import Clusters, Statistic
 from agreement_pipeline.text import listed
 
 DEFAULT = Inference()
+ALSO_CALLED = {"pabak": "bennett_s", "randolph_kappa": "bennett_s"}
+"""Names of measures in other packages, and their names here."""
 UNUSED = "no pair of ratings holds the category"
 
 
@@ -139,7 +141,8 @@ def registered(name: str) -> Measure:
     if not isinstance(name, str) or name not in MEASURES:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(name), MEASURES, n=1)
+        elsewhere = ALSO_CALLED.get(str(name))
+        near = [elsewhere] if elsewhere else get_close_matches(str(name), MEASURES, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
         raise PolicyError(
             f"measure: found {name!r}; "

@@ -43,6 +43,7 @@ from agreement_pipeline.statistics import CategoryCounts
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2008), doi:10.1348/000711006X126600",
+    passed_by_guessing=True,
 )
 def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     r"""Agreement beyond chance, where chance is a rater who guesses only on hard items.
@@ -93,6 +94,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
+    passed_by_guessing=True,
 )
 def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     r"""AC1 with credit for near misses.

@@ -142,6 +142,9 @@ class Measure:
     continuous
         True if the measure is also defined where a scale has no list of categories. It is then
         computed from `NumbersByRater`. A measure that needs values is always so defined.
+    passed_by_guessing
+        True if raters who never look at an item can reach a cut-off, if nearly all of their labels
+        are one category.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed
@@ -182,6 +185,7 @@ class Measure:
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
+    passed_by_guessing: bool = False
     cannot_hold: str = ""
     continuous: bool = False
     crossed: bool = False
@@ -235,6 +239,7 @@ class Fields(TypedDict, total=False):
     per_category: bool
     chance_corrected: bool
     exchangeable: bool
+    passed_by_guessing: bool
     cannot_hold: str
     continuous: bool
     crossed: bool

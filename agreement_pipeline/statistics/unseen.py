@@ -181,12 +181,19 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)
     apart = numbers - each @ numbers
-    spread = np.sqrt(each @ apart**2)
+    spread = _root_of_mean_square(apart, each)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
     nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
     low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
     return low, high
+
+
+def _root_of_mean_square(numbers: Array, each: Array) -> Array:
+    """The root of the mean square. It is taken near 1, where squares are not lost; shape (D,)."""
+    exponent = np.frexp(np.abs(numbers).max(0, initial=0.0))[1]
+    near_one = np.ldexp(numbers, -exponent)
+    return np.asarray(np.ldexp(np.sqrt(each @ near_one**2), exponent))
 
 
 def number_splits(size: int, places: int, low: Array, high: Array) -> Array:

@@ -79,6 +79,8 @@ def test_every_option_has_a_heading_and_stands_under_it(capsys, name, param):
 
 DEFAULTS = {
     "--layout": "long",
+    "--reader": "(found by the content)",
+    "--requires": "(what the reader needs)",
     "--item": "item",
     "--rater": "rater",
     "--label": "label",
