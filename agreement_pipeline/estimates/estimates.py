@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
+from agreement_pipeline.intervals import (
+    ConfidenceDistribution,
+    Interval,
+    Looks,
+    Percentiles,
+    Population,
+)
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
 
@@ -21,7 +27,8 @@ class Estimate(Tabular):
         The registered name of the measure, and what the estimate is about.
     value, interval
         None if undefined. The interval contains the true value with the probability
-        `confidence_level`. An always valid interval does so at all numbers of items together. A
+        `confidence_level`. An interval for several looks does so
+        at all of them together. A
         limit is infinite if too many resamples are undefined and the measure has no bound on that
         side.
     confidence_level, method
@@ -48,6 +55,9 @@ class Estimate(Tabular):
     always_valid_at
         The number of items at which always valid limits are tightest; None for a round that is
         judged once.
+    looks, judged_on
+        The plan of the looks, and the number of items (or clusters) of the round at this one. None
+        for a round without a plan.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     distribution
@@ -73,6 +83,8 @@ class Estimate(Tabular):
     raters_left_out: tuple[str, ...] = ()
     n_clusters: int | None = None
     always_valid_at: int | None = None
+    looks: Looks | None = None
+    judged_on: int | None = None
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
