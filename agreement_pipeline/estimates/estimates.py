@@ -134,12 +134,12 @@ class Estimate(Tabular):
             else self.distribution.why_without((1 - self.confidence_level) / 2)
         )
 
-    def miss_probability(self, cutoff: float) -> float | None:
-        """The probability q that the true value is under `cutoff`; None if there is no value.
+    def p_value(self, cutoff: float) -> float | None:
+        """The p-value of the hypothesis that the true value is under `cutoff`; None if undefined.
 
-        q is the tail at which the lower limit is exactly the cut-off. It never falls as the cut-off
-        rises. The lower limit at a confidence level of 1 - α reaches the cut-off if q is at most
-        α/2.
+        It is the tail at which the lower limit is exactly the cut-off. It never falls as the
+        cut-off rises. The lower limit at a confidence level of 1 - α reaches the cut-off if p is at
+        most α/2. It is not the probability that the true value is under the cut-off.
         """
         return None if self.distribution is None else self.distribution.under(cutoff)
 

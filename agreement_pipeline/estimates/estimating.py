@@ -64,7 +64,7 @@ def estimate_each(
     Expensive measures use fewer resamples, and the estimate's `method` says how many.
 
     - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
-      error, and `miss_probability` has steps of 1/400.
+      error, and `p_value` has steps of 1/400.
     - A statistic of more than 20,000 rows, for example of real-valued ratings, gets 200,000,000
       weights in all. Its number of resamples follows from that, and is at least 1,000.
 

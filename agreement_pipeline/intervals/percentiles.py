@@ -25,7 +25,7 @@ class Percentiles:
     """The percentiles of resampled values, shape (B,). The interval always holds the value.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
-    the upper limit. A cut-off above the value has a q of one half at least, since no lower limit
+    the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
     reaches it.
     """
 

@@ -118,8 +118,8 @@ class Judging(NamedTuple):
             or found.interval.low < self.cutoff
         ):
             return False
-        q = max(found.distribution.under(self.cutoff), found.distribution.finest)
-        return self.n_together == 1 or q <= self.inference.tail / self.n_together
+        p = max(found.distribution.under(self.cutoff), found.distribution.finest)
+        return self.n_together == 1 or p <= self.inference.tail / self.n_together
 
 
 def plan_measure(

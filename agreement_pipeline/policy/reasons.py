@@ -63,10 +63,10 @@ def judged(
         "unreliable": f"the upper limit is under {tentative:g}",
         "inconclusive": f"could be under {tentative:g} and could be above",
     }[kind]
-    q = estimate.miss_probability(reliable)
+    p = estimate.p_value(reliable)
     parts = [
         f"{_found(estimate, value, limits)}: {said}",
-        "" if q is None else f" (q = {in_words(q, PROBABILITY)})",
+        "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
     ]
     return "".join(parts)

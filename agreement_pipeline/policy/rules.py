@@ -250,8 +250,8 @@ class Verdict(Tabular):
             "value": found.value if found else None,
             "low": found.low if found else None,
             "high": found.high if found else None,
-            "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
-            "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
+            "p_reliable": found.p_value(self.rule.reliable) if found else None,
+            "p_tentative": found.p_value(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
         }
 

@@ -113,8 +113,7 @@ def test_no_round_is_known_better_for_being_looked_at_many_times(n, level):
     )
     assert always.interval.low <= once.interval.low
     assert all(
-        always.miss_probability(cutoff) >= once.miss_probability(cutoff)
-        for cutoff in (-0.5, 0.0, 0.5, 0.8, 0.95)
+        always.p_value(cutoff) >= once.p_value(cutoff) for cutoff in (-0.5, 0.0, 0.5, 0.8, 0.95)
     )
 
 
@@ -182,7 +181,7 @@ def test_an_expensive_measure_has_the_bounds():
     found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))
     assert len(found.distribution.one.once.draws) == 400
     assert tuple(found.interval) == found.distribution.one.bounds
-    assert found.miss_probability(0.8) > 0.025
+    assert found.p_value(0.8) > 0.025
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():

@@ -366,7 +366,7 @@ def test_a_plan_of_looks_says_by_which_look_enough_rounds_decide(tmp_path, capsy
 
 
 def test_a_plan_for_one_look_says_what_a_second_would_cost(policy, capsys):
-    assert main(["plan", "--policy", str(policy), "--expected", "0.97", "--rounds", "50"]) == 0
+    assert main(["plan", "--policy", str(policy), "--expected", "0.97", "--rounds", "100"]) == 0
     assert capsys.readouterr().err == (
         "Each plan is for a round that is judged once. A second look at the same round after more "
         "items raises the risk of a wrong admission from 2.5% to as much as 6.2%. Name the sizes "

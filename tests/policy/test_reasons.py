@@ -90,7 +90,7 @@ def test_every_code_is_listed_and_every_listed_code_exists():
         (found(0.85, 0.95, lowest="rare"), "krippendorff_alpha (lowest: rare) 0.900"),
         (
             found(0.85, 0.95, draws=np.array([0.7, 0.9, 0.9, 0.9])),
-            "the lower limit reaches 0.8 (q = 0.25)",
+            "the lower limit reaches 0.8 (p = 0.25)",
         ),
     ],
 )
