@@ -66,11 +66,9 @@ def _in_words(decision: Decision, ratings: Ratings) -> str:
 
 
 def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
-    """Failed checks that hold nothing, and raters or labels that look alike."""
+    """Failed checks that hold nothing, and labels that look alike."""
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield finding.description
-    for group in lookalikes(ratings.table["rater"].unique()):
-        yield f"raters_that_look_alike: {described(group)}"
     for group in lookalikes(map(str, ratings.scale.categories or ())):
         yield f"labels_that_look_alike: {described(group)}"

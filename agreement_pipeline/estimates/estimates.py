@@ -58,6 +58,9 @@ class Estimate(Tabular):
     looks, judged_on
         The plan of the looks, and the number of items (or clusters) of the round at this one. None
         for a round without a plan.
+    chosen
+        The p-value of the hypothesis that the number of an item's ratings is by chance, if the
+        measure is misled where it is not and the p-value is small. Else None.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     distribution
@@ -85,6 +88,7 @@ class Estimate(Tabular):
     always_valid_at: int | None = None
     looks: Looks | None = None
     judged_on: int | None = None
+    chosen: float | None = None
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 

@@ -21,6 +21,7 @@ from agreement_pipeline.intervals.draws import (
     row_weights,
 )
 from agreement_pipeline.intervals.evidence import (
+    NOTHING,
     affordable,
     gathered,
     points_of,
@@ -45,6 +46,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "NORMAL",
+    "NOTHING",
     "PRIOR_MASS",
     "TOO_FEW_DRAWS",
     "BoundsOnly",

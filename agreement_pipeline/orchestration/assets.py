@@ -120,7 +120,12 @@ def acceptability(project: Project, round_name: str) -> Result:
     """
     policy = project.policy
     decision, withdrawn = judge_round(
-        project.store, round_name, policy, project.contract, waivers=project.waivers
+        project.store,
+        round_name,
+        policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
     )
     results = checks.policy_results(key_of(project, "acceptability"), policy, decision)
     return dg.MaterializeResult(
@@ -140,6 +145,7 @@ def training_data(project: Project, round_name: str) -> Result:
             project.contract,
             project=project.name,
             waivers=project.waivers,
+            settings_digest=project.settings.reading_digest,
         )
     )
 
@@ -163,6 +169,7 @@ def release(project: Project) -> Result:
             project.contract,
             project=project.name,
             waivers=project.waivers,
+            settings_digest=project.settings.reading_digest,
         )
     )
 

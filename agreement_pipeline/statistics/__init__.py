@@ -1,8 +1,16 @@
 """The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
 from agreement_pipeline.statistics.apart import Apart, raters_apart
+from agreement_pipeline.statistics.chosen import chosen_ratings
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.kept import (
+    archive_of,
+    arrays_of,
+    as_array,
+    statistic_bytes,
+    statistic_of,
+)
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.leaving_out import CountsWithoutEach
 from agreement_pipeline.statistics.numbers import NumbersByRater
@@ -23,6 +31,10 @@ __all__ = [
     "ReplicatedLabels",
     "ReplicatedNumbers",
     "Statistic",
+    "archive_of",
+    "arrays_of",
+    "as_array",
+    "chosen_ratings",
     "distinct_in",
     "effective_raters",
     "farthest",
@@ -30,4 +42,6 @@ __all__ = [
     "order_of_raters",
     "raters_apart",
     "seed_of",
+    "statistic_bytes",
+    "statistic_of",
 ]

@@ -8,10 +8,9 @@ import pytest
 
 from agreement_pipeline import Scale
 from agreement_pipeline.cli import main
-from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, Looks
-from agreement_pipeline.policy import Policy, Rule, assumed, plan, plan_measure
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import plan_measure
 from agreement_pipeline.report import plan_rows
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.guessed_items import ALPHA
@@ -236,7 +235,9 @@ def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, caps
     Raters agree on no in 2 x 12 of 30 ratings and on yes in 2 x 22 of 50. Nobody gives maybe.
     """
     counts = CategoryCounts(
-        [[0, 2, 0], [2, 0, 0], [1, 1, 0]], [22, 12, 6], scale=Scale(("no", "yes", "maybe"))
+        [[0, 2, 0], [2, 0, 0], [1, 1, 0]],
+        [22, 12, 6],
+        scale=Scale(("no", "yes", "maybe"), declared=False),
     )
     settings = {"probability": 0.8, "n_rounds": 100}
     found = plan_measure("specific_agreement", counts, reliable=0.7, **settings)
@@ -337,44 +338,3 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
     (told,) = json.loads(capsys.readouterr().out)
     assert told["labels_an_item"] == 2.9
     assert told["n_ratings"] == -(-told["n_items"] * 29 // 10)
-
-
-def test_a_plan_of_looks_says_by_which_look_enough_rounds_decide(tmp_path, capsys):
-    """By the last look, no more rounds decide than on one judgement of a round of that size."""
-    path = tmp_path / "looks.yaml"
-    path.write_text(
-        "policy: p\nversion: 1\nlooks: {at: [100, 200, 400], spending: pocock}\n"
-        "rules:\n  - {measure: krippendorff_alpha}\n"
-    )
-    command = ["plan", "--policy", str(path), "--rounds", "200", "--format", "json"]
-    assert main([*command, "--expected", "0.92"]) == 0
-    found, said = capsys.readouterr()
-    (found,) = json.loads(found)
-    assert [n for n, _ in found["curve"]] == [100, 200, 400]
-    shares = [share for _, share in found["curve"]]
-    assert shares == sorted(shares)
-    assert 0 < shares[0] < 0.9 <= found["decided"]
-    assert found["n_items"] in (200, 400)
-    assert said == ""
-    population = assumed(ALPHA, 0.92, (0.5, 0.5), 3)
-    judged = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=200)
-    assert found["n_items"] > judged.n_items
-    assert main([*command, "--expected", "0.82"]) == 0
-    (none,) = json.loads(capsys.readouterr().out)
-    assert none["n_items"] is None
-    assert re.fullmatch(r"by the last look, at 400, [0-9.]+% decide", none["impossible"])
-
-
-def test_a_plan_for_one_look_says_what_a_second_would_cost(policy, capsys):
-    assert main(["plan", "--policy", str(policy), "--expected", "0.97", "--rounds", "100"]) == 0
-    assert capsys.readouterr().err == (
-        "Each plan is for a round that is judged once. A second look at the same round after more "
-        "items raises the risk of a wrong admission from 2.5% to as much as 6.2%. Name the sizes "
-        "as looks in the policy, set always_valid_at, or judge a fresh round.\n"
-    )
-
-
-def test_a_plan_of_looks_for_replicates_is_refused():
-    looks = Policy("p", 1, (Rule("self_agreement_unbiased"),), looks=Looks((100, 200), "pocock"))
-    with pytest.raises(PolicyError, match="found looks at 100 and 200"):
-        plan(looks, expected=0.9, n_rounds=10)
