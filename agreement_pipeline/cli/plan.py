@@ -36,6 +36,7 @@ from agreement_pipeline.policy import (
     PROBABILITY,
     Plan,
     load_policy,
+    unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
 from agreement_pipeline.report import plan_figure, plan_rows
@@ -114,8 +115,9 @@ def plan(
     An earlier round shows what the next round will be like. Without one, it is assumed.
     """
     _refuse_both(ctx, file)
+    judged_by = load_policy(policy)
     found = plan_items(
-        load_policy(policy),
+        judged_by,
         read_table(file, options) if file else None,
         **{name: options[name] for name in ("expected", "prevalence", "labels_an_item")},
         probability=probability,
@@ -123,6 +125,8 @@ def plan(
         where=str(file),
     )
     say_found(found, plan_rows, output)
+    if cost := unplanned_look(judged_by):
+        say_aside(cost)
     if plot:
         _draw(plot, found)
     return 0

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agreement_pipeline.estimates.scope import Scope
-from agreement_pipeline.intervals import ConfidenceDistribution, Interval, Percentiles, Population
+from agreement_pipeline.intervals import (
+    ConfidenceDistribution,
+    Interval,
+    Looks,
+    Percentiles,
+    Population,
+)
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
 
@@ -21,7 +27,8 @@ class Estimate(Tabular):
         The registered name of the measure, and what the estimate is about.
     value, interval
         None if undefined. The interval contains the true value with the probability
-        `confidence_level`. An always valid interval does so at all numbers of items together. A
+        `confidence_level`. An interval for several looks does so
+        at all of them together. A
         limit is infinite if too many resamples are undefined and the measure has no bound on that
         side.
     confidence_level, method
@@ -48,6 +55,12 @@ class Estimate(Tabular):
     always_valid_at
         The number of items at which always valid limits are tightest; None for a round that is
         judged once.
+    looks, judged_on
+        The plan of the looks, and the number of items (or clusters) of the round at this one. None
+        for a round without a plan.
+    chosen
+        The p-value of the hypothesis that the number of an item's ratings is by chance, if the
+        measure is misled where it is not and the p-value is small. Else None.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     distribution
@@ -73,6 +86,9 @@ class Estimate(Tabular):
     raters_left_out: tuple[str, ...] = ()
     n_clusters: int | None = None
     always_valid_at: int | None = None
+    looks: Looks | None = None
+    judged_on: int | None = None
+    chosen: float | None = None
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
@@ -122,12 +138,12 @@ class Estimate(Tabular):
             else self.distribution.why_without((1 - self.confidence_level) / 2)
         )
 
-    def miss_probability(self, cutoff: float) -> float | None:
-        """The probability q that the true value is under `cutoff`; None if there is no value.
+    def p_value(self, cutoff: float) -> float | None:
+        """The p-value of the hypothesis that the true value is under `cutoff`; None if undefined.
 
-        q is the tail at which the lower limit is exactly the cut-off. It never falls as the cut-off
-        rises. The lower limit at a confidence level of 1 - α reaches the cut-off if q is at most
-        α/2.
+        It is the tail at which the lower limit is exactly the cut-off. It never falls as the
+        cut-off rises. The lower limit at a confidence level of 1 - α reaches the cut-off if p is at
+        most α/2. It is not the probability that the true value is under the cut-off.
         """
         return None if self.distribution is None else self.distribution.under(cutoff)
 

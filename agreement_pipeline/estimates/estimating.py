@@ -12,23 +12,22 @@ from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.intervals import (
     NOTHING,
-    TOO_FEW_DRAWS,
-    AlwaysValid,
-    BoundsOnly,
     ConfidenceDistribution,
     Evidence,
     Inference,
-    WiderOf,
     gathered,
-    mixture,
     points_of,
+    what_is_known,
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import Clusters, Statistic
+from agreement_pipeline.statistics import Clusters, Statistic, chosen_ratings
 from agreement_pipeline.text import listed
 
 DEFAULT = Inference()
+CHOSEN = 0.001
+"""The level at which ratings are taken to depend on what was said."""
+
 ALSO_CALLED = {"pabak": "bennett_s", "randolph_kappa": "bennett_s"}
 """Names of measures in other packages, and their names here."""
 UNUSED = "no pair of ratings holds the category"
@@ -72,7 +71,7 @@ def estimate_each(
     Expensive measures use fewer resamples, and the estimate's `method` says how many.
 
     - An expensive measure uses 400. Its limits are uncertain by about a seventh of a standard
-      error, and `miss_probability` has steps of 1/400.
+      error, and `p_value` has steps of 1/400.
     - A statistic of more than 20,000 rows, for example of real-valued ratings, gets 200,000,000
       weights in all. Its number of resamples follows from that, and is at least 1,000.
 
@@ -193,36 +192,33 @@ class _Maker:
             else (),
             n_clusters=rests_on.clusters(self.statistic),
             always_valid_at=self.inference.always_valid_at,
+            looks=self.inference.looks,
+            judged_on=None if self.inference.looks is None else self._judged_on,
+            chosen=self._chosen,
             population=self.inference.interval_method.population,
             distribution=known,
         )
 
+    @property
+    def _chosen(self) -> float | None:
+        """The p-value of ratings by chance, if it is small and misleads the measure."""
+        reads_round = self.record.needs in ("counts", "patterns")
+        if self.record.withstands_chosen or not reads_round or self.statistic.holds != "labels":
+            return None
+        p = chosen_ratings(self.statistic.unnamed())
+        return p if p <= CHOSEN else None
+
     def _known(self, evidence: Evidence) -> ConfidenceDistribution:
-        """The confidence distribution of the true value, judged once or at any time."""
-        if self.inference.always_valid_at is None:
-            coarse = self.inference.too_few(len(evidence.draws))
-            return (
-                BoundsOnly(self.record.bounds, TOO_FEW_DRAWS)
-                if coarse
-                else self.inference.interval_method.distribution(evidence, self.record.bounds)
-            )
-        once, of_many = (
-            knows(evidence, self.record.bounds)
-            for knows in (
-                self.inference.interval_method.distribution,
-                self.inference.interval_method.distribution_of_many
-                or self.inference.interval_method.distribution,
-            )
-        )
-        return WiderOf(
-            AlwaysValid(
-                of_many,
-                evidence.n
-                * mixture(self.inference.always_valid_at, 1 - self.inference.confidence_level),
-                self.record.bounds,
-            ),
-            once,
-        )
+        """The confidence distribution of the true value."""
+        return what_is_known(evidence, self.inference, self.record.bounds, self._judged_on)
+
+    @property
+    def _judged_on(self) -> int:
+        """The number of items, or of clusters, of the round that is judged."""
+        clusters, n = self.statistic.clusters, self.inference.judged_on
+        if n is not None:
+            return n
+        return self.record.rests_on.among(self.statistic) if clusters is None else clusters.n
 
     def _method(
         self, point: Coefficient, known: ConfidenceDistribution | None, n_draws: int
@@ -231,15 +227,15 @@ class _Maker:
         fewer = f"{n_draws} " if 0 < n_draws < self.inference.n_resamples else ""
         units = "clusters" if self.statistic.clusters else "items"
         whole = ["whole clusters"] if self.statistic.clusters else []
-        always = (
-            []
-            if self.inference.always_valid_at is None
-            else [f"always valid, tightest at {self.inference.always_valid_at} {units}"]
-        )
+        several = []
+        if self.inference.always_valid_at is not None:
+            several = [f"always valid, tightest at {self.inference.always_valid_at} {units}"]
+        elif self.inference.looks is not None:
+            several = [f"for looks at {self.inference.looks} {units}"]
         said = [
             f"{fewer}{self.inference.interval_method.description}",
             *whole,
-            *always,
+            *several,
             self.inference.interval_method.population,
         ]
         if known is not None and (why := known.why_without(self.inference.tail)):

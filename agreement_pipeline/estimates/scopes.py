@@ -6,6 +6,7 @@ The assets, the command line, the lock and `verify` all use this module.
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
@@ -134,6 +135,7 @@ def measure_ratings(
         if record.defined_on(ratings.scale)
     ]
     at_large = inference.interval_method.population == "raters at large"
+    inference = _at_look(inference, ratings)
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
         for scope, made in parts_of(ratings, needs, Asked(scopes, shown, named=at_large)):
@@ -147,6 +149,15 @@ def measure_ratings(
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
+
+
+def _at_look(inference: Inference, ratings: Rated) -> Inference:
+    """The inference with the size of the whole round, which says at which look of a plan it is."""
+    if inference.looks is None:
+        return inference
+    panel = engine_for(ratings).by_rater(ratings)
+    n = panel.n_items if panel.clusters is None else panel.clusters.n
+    return replace(inference, judged_on=n)
 
 
 def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
@@ -178,7 +189,7 @@ def survey(
     details = [kind for kind in asked if kind in parts_only and kind not in judged]
     others = [kind for kind in asked if kind not in details]
     whole = measure_ratings(ratings, measures, inference, scopes=others, shown=shown)
-    once = replace(inference, always_valid_at=None)
+    once = replace(inference, always_valid_at=None, looks=None)
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
     once = replace(once, n_resamples=fewer)
     parts = measure_ratings(ratings, measures, once, scopes=details, shown=shown)

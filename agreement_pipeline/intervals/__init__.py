@@ -1,7 +1,7 @@
 """Resamples, confidence distributions, and interval methods."""
 
 from agreement_pipeline.intervals.always_valid import (
-    AlwaysValid,
+    always_valid,
     critical_value,
     mixture,
 )
@@ -28,7 +28,10 @@ from agreement_pipeline.intervals.evidence import (
     split_for,
     why_without,
 )
+from agreement_pipeline.intervals.further_out import FurtherOut
 from agreement_pipeline.intervals.inference import Inference
+from agreement_pipeline.intervals.known import what_is_known
+from agreement_pipeline.intervals.looks import Looks, second_look
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
     METHODS,
@@ -46,18 +49,20 @@ __all__ = [
     "NOTHING",
     "PRIOR_MASS",
     "TOO_FEW_DRAWS",
-    "AlwaysValid",
     "BoundsOnly",
     "ConfidenceDistribution",
     "Evidence",
     "ExpandedPercentiles",
+    "FurtherOut",
     "Inference",
     "Interval",
     "IntervalMethod",
+    "Looks",
     "Percentiles",
     "Population",
     "WiderOf",
     "affordable",
+    "always_valid",
     "critical_value",
     "drawn_masses",
     "expanded",
@@ -68,6 +73,8 @@ __all__ = [
     "points_of",
     "resampled",
     "row_weights",
+    "second_look",
     "split_for",
+    "what_is_known",
     "why_without",
 ]

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 
 from agreement_pipeline.intervals.distributions import (
     NORMAL,
-    TOO_FEW_ITEMS,
     Bounds,
     ConfidenceDistribution,
     fewest_draws,
 )
-from agreement_pipeline.intervals.draws import Interval
+from agreement_pipeline.intervals.further_out import FurtherOut
 
 STEPS = 60
 RANGE = (1 / 4, 10)
@@ -77,13 +76,24 @@ def draws_needed(confidence_level: float) -> int:
     return fewest_draws(NORMAL.cdf(-furthest))
 
 
-@dataclass(frozen=True, eq=False)
-class AlwaysValid:
-    r"""The limits of another distribution, moved further out, so that they hold at any time.
+@dataclass(frozen=True)
+class _Mixture:
+    r"""The boundary at one number of items. `information` is :math:`n\rho^2`."""
 
-    With few resamples or few items, the other distribution is too coarse for limits so far out.
-    Then the limits are the bounds. q is half of the smallest level at which the always valid
-    interval leaves the cut-off out. So q is read like any other q.
+    information: float
+
+    def beyond(self, tail: float) -> float:
+        """The other distribution's tail beyond the critical value."""
+        return NORMAL.cdf(-critical_value(self.information, 2 * tail))
+
+    def overall(self, tail: float) -> float:
+        """The tail whose always valid limits are the other limits at `tail`; at most one half."""
+        power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
+        return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)
+
+
+def always_valid(once: ConfidenceDistribution, information: float, bounds: Bounds) -> FurtherOut:
+    r"""The limits of another distribution, moved further out, so that they hold at any time.
 
     Parameters
     ----------
@@ -94,57 +104,4 @@ class AlwaysValid:
     bounds
         Of the measure.
     """
-
-    once: ConfidenceDistribution
-    information: float
-    bounds: Bounds
-
-    @property
-    def finest(self) -> float:
-        """The smallest q that the other distribution can tell."""
-        return self._always(self.once.finest)
-
-    def limits(self, tail: float) -> Interval:
-        """The other distribution's limits at the tail beyond the critical value."""
-        return (
-            Interval(*self.bounds)
-            if self.why_without(tail)
-            else self.once.limits(self._beyond(tail))
-        )
-
-    def why_without(self, tail: float) -> str | None:
-        """The reason if the other distribution is too coarse for limits so far out."""
-        return (
-            TOO_FEW_ITEMS
-            if self._beyond(tail) < self.once.finest
-            else self.once.why_without(self._beyond(tail))
-        )
-
-    def under(self, cutoff: float) -> float:
-        """The tail at which the lower limit touches the cut-off."""
-        return (
-            0.0
-            if cutoff <= self.bounds[0]
-            else self._always(max(self.once.under(cutoff), self.once.finest))
-        )
-
-    def over(self, cutoff: float) -> float:
-        """The tail at which the upper limit touches the cut-off."""
-        return (
-            0.0
-            if cutoff > self.bounds[1]
-            else self._always(max(self.once.over(cutoff), self.once.finest))
-        )
-
-    def _beyond(self, tail: float) -> float:
-        """The other distribution's tail beyond the critical value."""
-        return NORMAL.cdf(-critical_value(self.information, 2 * tail))
-
-    def _always(self, tail: float) -> float:
-        """The tail whose always valid limits are the other limits at `tail`; at most one half."""
-        if tail > 0.5:
-            return 1 - self._always(1 - tail)
-        if tail <= 0:
-            return 0.0
-        power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
-        return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)
+    return FurtherOut(once, _Mixture(information), bounds)

@@ -1,8 +1,9 @@
 """Confidence distributions: what an interval method says about a true value.
 
 The quantiles of a confidence distribution are the limits of an interval. Its share under a cut-off
-is q. Limits and q agree, since both come from one object: the lower limit at a tail reaches a
-cut-off exactly if q is at most that tail.
+is the p-value p of the hypothesis that the true value is under the cut-off. Limits and p agree,
+since both come from one object: the lower limit at a tail reaches a cut-off exactly if p is at most
+that tail.
 
 A *tail* is the share beyond one limit: (1 - confidence level) / 2. An undefined value always
 widens the interval, on both sides.
@@ -59,13 +60,13 @@ class ConfidenceDistribution(Protocol):
         """Why the limits at `tail` are only the measure's bounds; None if they are not."""
 
     def under(self, cutoff: float) -> float:
-        """The probability q that the true value is under `cutoff`.
+        """The p-value of the hypothesis that the true value is under `cutoff`.
 
         This is the tail at which the lower limit touches the cut-off.
         """
 
     def over(self, cutoff: float) -> float:
-        """The probability that the true value is at `cutoff` or above.
+        """The p-value of the hypothesis that the true value is at `cutoff` or above.
 
         This is the tail at which the upper limit touches the cut-off.
         """
@@ -135,7 +136,7 @@ class Exact:
 
     Items unlike all others may exist that the sample does not show. At a tail, they are as frequent
     as the sample allows, and the limits are the smallest and greatest value with such items.
-    `unlike` gives these values, one for each kind of unlike item. q is found by halving.
+    `unlike` gives these values, one for each kind of unlike item. p is found by halving.
     """
 
     value: float
@@ -211,7 +212,7 @@ class BoundsOnly:
 
 @dataclass(frozen=True)
 class WiderOf:
-    """What two distributions both say: the wider limits, and the larger q."""
+    """What two distributions both say: the wider limits, and the larger p."""
 
     one: ConfidenceDistribution
     other: ConfidenceDistribution
@@ -231,9 +232,9 @@ class WiderOf:
         return self.one.why_without(tail) or self.other.why_without(tail)
 
     def under(self, cutoff: float) -> float:
-        """The larger q.
+        """The larger p.
 
-        The second q is computed only if the second lower limit misses the cut-off at the first q.
+        The second p is computed only if the second lower limit misses the cut-off at the first p.
         """
         tail = self.one.under(cutoff)
         if tail >= 1 or self.other.limits(max(tail, self.finest)).low >= cutoff:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.always_valid import critical_value, draws_needed, mixture
 from agreement_pipeline.intervals.distributions import NORMAL, fewest_draws
+from agreement_pipeline.intervals.looks import Looks
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD,
     IntervalMethod,
@@ -27,13 +28,20 @@ class Inference:
     always_valid_at
         None for a round that is judged once. A number asks for limits that hold however often a
         round is judged while it fills. They are tightest at this number of items, or clusters.
+    looks
+        None, or a plan. It asks for limits that hold at all its looks together. At any other size,
+        the limits are the bounds.
+    judged_on
+        The number of items, or of clusters, of the whole round, if a part of it is estimated. None:
+        that of the statistic.
     seed
         Of the resamples.
 
     Raises
     ------
     PolicyError
-        One of the settings is impossible, or always valid limits are asked for raters at large.
+        One of the settings is impossible. Or limits for several looks are asked for raters at
+        large, or of both kinds.
 
     Examples
     --------
@@ -45,12 +53,16 @@ class Inference:
     n_resamples: int = 10_000
     method: str = DEFAULT_METHOD
     always_valid_at: int | None = None
+    looks: Looks | None = None
+    judged_on: int | None = None
     seed: int | tuple[int, ...] = 0
 
     def __post_init__(self) -> None:
         self._refuse_impossible()
         if self.always_valid_at is not None:
             self._refuse_never_valid(self.always_valid_at)
+        if self.looks is not None:
+            self._refuse_unlooked(self.looks)
 
     def _refuse_impossible(self) -> None:
         if not 0 < self.confidence_level < 1:
@@ -77,6 +89,18 @@ class Inference:
                 "since a round gains items and not raters. Choose another method."
             )
 
+    def _refuse_unlooked(self, looks: Looks) -> None:
+        if self.always_valid_at is not None:
+            raise PolicyError(
+                f"looks: found looks at {list(looks.at)} and always_valid_at "
+                f"{self.always_valid_at}; expected one of them. Leave one out."
+            )
+        if self.interval_method.population == "raters at large":
+            raise PolicyError(
+                f"looks: found method {self.method}; expected one for these raters, "
+                "since a round gains items and not raters. Choose another method."
+            )
+
     @property
     def interval_method(self) -> IntervalMethod:
         """The method of that name."""
@@ -87,6 +111,13 @@ class Inference:
         """The probability with which one limit may be wrong."""
         return (1 - self.confidence_level) / 2
 
+    @property
+    def several_looks(self) -> str | None:
+        """The setting by which a round may be judged more than once; None if it is judged once."""
+        if self.looks is not None:
+            return "looks"
+        return None if self.always_valid_at is None else "always_valid_at"
+
     def needed_resamples(self, n_together: int = 1) -> int:
         """The fewest resamples of which ten lie beyond each limit.
 
@@ -94,6 +125,8 @@ class Inference:
         """
         alpha = 1 - self.confidence_level
         once = fewest_draws(self.tail / n_together)
+        if self.looks is not None:
+            return max(once, fewest_draws(min(self.looks.tails(self.tail / n_together))))
         if self.always_valid_at is None:
             return once
         tightest = critical_value(mixture(1, alpha), alpha / n_together)
@@ -110,12 +143,13 @@ class Inference:
         needed = self.needed_resamples(n_together)
         if self.n_resamples < needed:
             verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
-            always = "" if self.always_valid_at is None else ", always_valid_at"
+            several = f", {self.several_looks}" if self.several_looks else ""
+            sooner = ", look later first, or spend as pocock" if self.looks else ""
             raise PolicyError(
                 f"n_resamples: found {self.n_resamples} with "
-                f"confidence_level {self.confidence_level:g}{verdicts}{always}; "
+                f"confidence_level {self.confidence_level:g}{verdicts}{several}; "
                 f"expected {needed} or more, so that ten resamples lie beyond each limit. "
-                "Raise n_resamples."
+                f"Raise n_resamples{sooner}."
             )
 
     def too_few(self, n_draws: int) -> bool:
@@ -128,11 +162,11 @@ class Inference:
         Raises
         ------
         PolicyError
-            The method is not the default one, or limits are always valid.
+            The method is not the default one, or limits are for several looks.
         """
-        if self.method != DEFAULT_METHOD or self.always_valid_at is not None:
-            always = "" if self.always_valid_at is None else ", always_valid_at"
+        if self.method != DEFAULT_METHOD or self.several_looks:
+            several = f", {self.several_looks}" if self.several_looks else ""
             raise PolicyError(
-                f"{where}: found method {self.method}{always}; "
+                f"{where}: found method {self.method}{several}; "
                 f"expected {DEFAULT_METHOD}, judged once. Leave the others out."
             )

@@ -1,6 +1,6 @@
 """The interval methods, registered by name: from resampled values to a confidence distribution.
 
-One rule holds for all methods: a missing value always widens the interval and raises q.
+One rule holds for all methods: a missing value always widens the interval and raises p.
 
 - For the lower limit, an undefined resample counts as the measure's smallest value. For the upper
   limit, it counts as the greatest.

@@ -29,7 +29,7 @@ class Percentiles:
     value too low an upper limit. The limits are the wider ones, and q is the larger one.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
-    the upper limit. A cut-off above the value has a q of one half at least, since no lower limit
+    the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
     reaches it.
     """
 

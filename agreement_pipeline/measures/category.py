@@ -133,6 +133,7 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     "Krippendorff's α by category",
     question="inter-rater",
     needs="counts",
+    withstands_chosen=True,
     bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},

@@ -45,6 +45,7 @@ from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
     "Krippendorff's α",
     question="inter-rater",
     needs="counts",
+    withstands_chosen=True,
     bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels=set(LEVELS),

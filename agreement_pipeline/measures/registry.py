@@ -147,6 +147,9 @@ class Measure:
         are one category.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
+    withstands_chosen
+        True if the value hardly moves where raters were added to items because of what others
+        said there.
     crossed
         True if only items rated by every rater are used.
     expensive
@@ -188,6 +191,7 @@ class Measure:
     passed_by_guessing: bool = False
     cannot_hold: str = ""
     continuous: bool = False
+    withstands_chosen: bool = False
     crossed: bool = False
     expensive: bool = False
     by_pair: bool = False
@@ -242,6 +246,7 @@ class Fields(TypedDict, total=False):
     passed_by_guessing: bool
     cannot_hold: str
     continuous: bool
+    withstands_chosen: bool
     crossed: bool
     expensive: bool
     by_pair: bool

@@ -152,12 +152,12 @@ def history_result(asset: dg.AssetKey, rounds: pd.DataFrame) -> dg.AssetCheckRes
 
 
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """What the UI plots of a rule with one verdict: its value, limits and q."""
+    """What the UI plots of a rule with one verdict: its value, limits and p."""
     if len(verdicts) != 1:
         return {}
     said = verdicts[0].to_mapping()
     return {
         name: number(said[name])
-        for name in ("value", "low", "high", "q_reliable", "q_tentative")
+        for name in ("value", "low", "high", "p_reliable", "p_tentative")
         if said[name] is not None
     }

@@ -15,6 +15,7 @@ from agreement_pipeline.policy.planning import (
     PREVALENCE,
     PROBABILITY,
     plan,
+    unplanned_look,
 )
 from agreement_pipeline.policy.policy import Policy, load_policy
 from agreement_pipeline.policy.populations import assumed
@@ -49,4 +50,5 @@ __all__ = [
     "load_waiver",
     "plan",
     "plan_measure",
+    "unplanned_look",
 ]

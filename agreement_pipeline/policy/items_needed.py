@@ -25,6 +25,7 @@ from agreement_pipeline.policy.populations import (
     mean_labels,
     true_value,
 )
+from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import Clusters, Statistic
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import in_words
@@ -99,7 +100,7 @@ class Plan(Tabular):
         }
 
 
-class _Judging(NamedTuple):
+class Judging(NamedTuple):
     """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
 
     measure: str
@@ -107,6 +108,18 @@ class _Judging(NamedTuple):
     min_items: int
     inference: Inference
     n_together: int
+
+    def decides(self, found: Estimate) -> bool:
+        """True if the lower limit reaches the cut-off, also at the first of Holm's levels."""
+        if (
+            found.interval is None
+            or found.distribution is None
+            or found.n_used < self.min_items
+            or found.interval.low < self.cutoff
+        ):
+            return False
+        p = max(found.distribution.under(self.cutoff), found.distribution.finest)
+        return self.n_together == 1 or p <= self.inference.tail / self.n_together
 
 
 def plan_measure(
@@ -157,26 +170,10 @@ def plan_measure(
         The probability is impossible, or there are too few resamples for limits at the level. Or
         the measure is not registered, or has no value in the population.
     """
-    if not 0 < probability < 1:
-        raise PolicyError(
-            f"probability: found {probability!r}; expected more than 0 and less than 1. "
-            "0.9 is usual."
-        )
-    inference.refuse_too_few(n_together)
-    expected = true_value(measure, population)
-    if isnan(expected):
-        raise PolicyError(
-            f"{measure}: found no value in the population; expected one to plan from. "
-            "Plan from another population."
-        )
-    asked = (measure, expected, reliable, probability, mean_labels(population))
-    if not expected > reliable:
-        why = (
-            f"the agreement expected, {in_words(expected)}, is no more than {reliable:g}: "
-            "more items would only make that surer"
-        )
-        return Plan(*asked, None, None, (), why)
-    judging = _Judging(measure, reliable, min_items, inference, n_together)
+    judging = Judging(measure, reliable, min_items, inference, n_together)
+    asked = asked_of(judging, population, probability)
+    if asked.impossible:
+        return asked
 
     def decided(n_items: int, share: float = 1.0) -> float:
         rounds = max(1, round(n_rounds * share))
@@ -185,48 +182,70 @@ def plan_measure(
     return _planned(asked, decided, max(min_items, FEWEST_ITEMS))
 
 
-def _planned(
-    asked: tuple[str, float, float, float, float], decided: Callable[..., float], start: int
-) -> Plan:
+def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
+    """The plan before anything is simulated; it says so if no number of items is enough.
+
+    Raises
+    ------
+    PolicyError
+        The probability is impossible, there are too few resamples, or the measure has no value.
+    """
+    if not 0 < probability < 1:
+        raise PolicyError(
+            f"probability: found {probability!r}; expected more than 0 and less than 1. "
+            "0.9 is usual."
+        )
+    judging.inference.refuse_too_few(judging.n_together)
+    expected = true_value(judging.measure, population)
+    if isnan(expected):
+        raise PolicyError(
+            f"{judging.measure}: found no value in the population; expected one to plan from. "
+            "Plan from another population."
+        )
+    why = (
+        f"the agreement expected, {in_words(expected)}, is no more than {judging.cutoff:g}: "
+        "more items would only make that surer"
+    )
+    return Plan(
+        judging.measure,
+        expected,
+        judging.cutoff,
+        probability,
+        mean_labels(population),
+        None,
+        None,
+        (),
+        None if expected > judging.cutoff else why,
+    )
+
+
+def _planned(asked: Plan, decided: Callable[..., float], start: int) -> Plan:
     """The plan that a search finds; without a number of items if none is enough."""
-    probability = asked[3]
+    probability = asked.probability
     tried = dict(_searched(decided, probability, start))
     curve = tuple(sorted(tried.items()))
     enough = [n for n, share in tried.items() if share >= probability]
     if not enough:
-        return Plan(*asked, None, None, curve, f"{MOST_ITEMS} items would not do")
+        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
     needed = max(start, _smoothed(tried, min(enough), probability))
-    return Plan(*asked, needed, decided(needed, CONFIRMING), curve)
+    return replace(asked, n_items=needed, decided=decided(needed, CONFIRMING), curve=curve)
 
 
 def _decided(
-    judging: _Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
 ) -> float:
     """The share of simulated rounds that decide."""
     judged = _estimates(judging, population, n_items, n_rounds, seed)
-    return float(np.mean([_reaches(found, judging) for found in judged]))
+    return float(np.mean([judging.decides(found) for found in judged]))
 
 
 def _estimates(
-    judging: _Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
+    judging: Judging, population: Statistic, n_items: int, n_rounds: int, seed: int
 ) -> Iterator[Estimate]:
     """The estimates of simulated rounds."""
     rng = np.random.default_rng([seed, n_items])
     for number, drawn in enumerate(simulated_rounds(population, n_items, n_rounds, rng)):
         yield estimate(judging.measure, drawn, replace(judging.inference, seed=number))
-
-
-def _reaches(found: Estimate, judging: _Judging) -> bool:
-    """True if the lower limit reaches the cut-off, also at the first level of Holm's procedure."""
-    if (
-        found.interval is None
-        or found.distribution is None
-        or found.n_used < judging.min_items
-        or found.interval.low < judging.cutoff
-    ):
-        return False
-    q = max(found.distribution.under(judging.cutoff), found.distribution.finest)
-    return judging.n_together == 1 or q <= judging.inference.tail / judging.n_together
 
 
 def simulated_rounds(
@@ -239,11 +258,16 @@ def simulated_rounds(
     masses, weights, clusters = drawn_masses(population), population.weights, population.clusters
     n = n_items if clusters is None else max(1, round(n_items * masses.sum() / weights.sum()))
     for times in rng.multinomial(n, masses / masses.sum(), size=n_rounds).astype(float):
-        if clusters is None:
-            yield population.reweighted(times)
-        else:
-            drawn = population.in_clusters(Clusters(clusters.places, times))
-            yield drawn.reweighted(times[clusters.places] * clusters.sizes(weights))
+        yield drawn_round(population, times)
+
+
+def drawn_round(population: Statistic, times: Array) -> Statistic:
+    """The round in which each row, or each cluster, of the population was drawn so many times."""
+    clusters = population.clusters
+    if clusters is None:
+        return population.reweighted(times)
+    drawn = population.in_clusters(Clusters(clusters.places, times))
+    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
 
 
 def _searched(

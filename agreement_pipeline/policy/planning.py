@@ -5,14 +5,23 @@ from dataclasses import replace
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy.items_needed import N_RESAMPLES, N_ROUNDS, Plan, plan_measure
+from agreement_pipeline.policy.items_needed import (
+    N_RESAMPLES,
+    N_ROUNDS,
+    Judging,
+    Plan,
+    plan_measure,
+)
+from agreement_pipeline.policy.looks_planned import plan_looks
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
     population_of,
 )
+from agreement_pipeline.policy.reasons import risks
 from agreement_pipeline.policy.rules import AnyRule, Rule
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.statistics import Statistic
 from agreement_pipeline.tables import Table
 from agreement_pipeline.text import listed
 
@@ -71,18 +80,48 @@ def plan(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
             "expected one for a plan. Plan for another policy."
         )
+    inference = _inference_for(policy)
+    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
     return Table(
-        plan_measure(
+        _of_rule(rule, population, inference, n_together, probability, n_rounds)
+        for rule, population in asked
+    )
+
+
+def unplanned_look(policy: Policy) -> str | None:
+    """What a second look costs under a policy for rounds that are judged once; else None."""
+    if policy.inference.several_looks:
+        return None
+    return (
+        "Each plan is for a round that is judged once. A second look at the same round after more "
+        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
+        "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
+    )
+
+
+def _of_rule(
+    rule: Rule,
+    population: Statistic,
+    inference: Inference,
+    n_together: int,
+    probability: float,
+    n_rounds: int,
+) -> Plan:
+    """The plan of one rule, at the looks of the policy if it names them."""
+    if inference.looks is None:
+        return plan_measure(
             rule.measure,
             population,
-            _inference_for(policy),
+            inference,
             reliable=rule.reliable,
             probability=probability,
             min_items=rule.min_items,
             n_rounds=n_rounds,
-            n_together=len(_holding(policy)) if policy.familywise == "holm" else 1,
+            n_together=n_together,
         )
-        for rule, population in asked
+    judging = Judging(rule.measure, rule.reliable, rule.min_items, inference, n_together)
+    return plan_looks(
+        judging, population, inference.looks, probability=probability, n_rounds=n_rounds
     )
 
 
@@ -111,6 +150,6 @@ def _refuse_unplannable(policy: Policy) -> None:
 def _inference_for(policy: Policy) -> Inference:
     """The policy's inference, with fewer resamples unless its limits lie far out."""
     inference = policy.inference
-    if policy.familywise == "none" and policy.always_valid_at is None:
+    if policy.familywise == "none" and policy.inference.several_looks is None:
         return replace(inference, n_resamples=max(N_RESAMPLES, inference.needed_resamples()))
     return inference

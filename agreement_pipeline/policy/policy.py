@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, registered
-from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -90,6 +90,9 @@ class Policy:
         None: a round is judged once. A number: a round may be judged at any time while it fills,
         and the limits are valid at every look. They are tightest at this number of items, or of
         clusters if items come in clusters.
+    looks
+        None, or the sizes at which a growing round is judged, named beforehand. Then the limits are
+        valid at these looks together. At any other size the round is held.
     description
         The reasons for the cut-offs: they follow from the cost of an error.
     items_in_conflict
@@ -116,6 +119,7 @@ class Policy:
     interval_method: Annotated[str, METHOD] = DEFAULT_METHOD
     familywise: Annotated[Familywise, one_of(get_args(Familywise))] = "none"
     always_valid_at: Annotated[int | None, AT_ANY_TIME] = None
+    looks: Looks | None = None
     description: Annotated[str, TEXT] = ""
     items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
     passed_by_guessing: Annotated[str, TEXT] = ""
@@ -160,6 +164,19 @@ class Policy:
             "raters",
             "Leave always_valid_at out.",
         )
+        yield Need(
+            ("looks",),
+            self.looks is None or not at_large,
+            f"none with {self.interval_method}, since a round gains items while it fills and not "
+            "raters",
+            "Leave looks out.",
+        )
+        yield Need(
+            ("looks",),
+            self.looks is None or self.always_valid_at is None,
+            "none beside always_valid_at, whose limits hold at every look",
+            "Leave one of them out.",
+        )
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
@@ -193,7 +210,11 @@ class Policy:
     def inference(self) -> Inference:
         """How the intervals of the estimates are found."""
         return Inference(
-            self.confidence_level, self.n_resamples, self.interval_method, self.always_valid_at
+            self.confidence_level,
+            self.n_resamples,
+            self.interval_method,
+            self.always_valid_at,
+            self.looks,
         )
 
     @property
@@ -205,6 +226,8 @@ class Policy:
                 "Judged at any time, with always valid limits that are tightest at "
                 f"{self.always_valid_at} items (or clusters)."
             )
+        if self.looks is not None:
+            judged = f"Judged at {self.looks} items (or clusters), and at no other size."
         if self.familywise == "none":
             return f"{judged} Each verdict has its own {level}."
         return f"{judged} All verdicts together have {level} (Holm)."
@@ -219,6 +242,8 @@ class Policy:
         if self.always_valid_at is not None:
             tightest = f"tightest at {self.always_valid_at} items (or clusters)"
             judged = f"at any time, always valid, {tightest}"
+        if self.looks is not None:
+            judged = f"as planned, at {self.looks} items (or clusters)"
         if self.familywise == "none":
             return f"judged {judged}; each verdict holds by itself"
         return f"judged {judged}; the verdicts hold together (Holm)"

@@ -60,7 +60,7 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
 
     Each item is either clear or unclear. All raters of a clear item give its category. Raters of an
     unclear item guess, with the prevalence as probabilities. So an item is hard for all its raters
-    or for none. Of all populations with the same agreement, this kind needs the most items.
+    or for none. Other populations with the same agreement may need fewer items, or more.
 
     Raises
     ------

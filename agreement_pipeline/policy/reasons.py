@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from agreement_pipeline.estimates import Estimate, registered
-from agreement_pipeline.intervals import ExpandedPercentiles, Interval
+from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
 
 HALVINGS = 50
@@ -48,6 +48,15 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
+def chosen(estimate: Estimate) -> str:
+    """The words for ratings that depend on what other raters said."""
+    p = in_words(estimate.chosen or 0.0, PROBABILITY)
+    return (
+        "items with more ratings differ in how much their raters agree "
+        f"(p = {p}), which misleads this measure; krippendorff_alpha withstands it"
+    )
+
+
 def judged(
     estimate: Estimate,
     value: float,
@@ -63,11 +72,12 @@ def judged(
         "unreliable": f"the upper limit is under {tentative:g}",
         "inconclusive": f"could be under {tentative:g} and could be above",
     }[kind]
-    q = estimate.miss_probability(reliable)
+    p = estimate.p_value(reliable)
     parts = [
         f"{_found(estimate, value, limits)}: {said}",
-        "" if q is None else f" (q = {in_words(q, PROBABILITY)})",
+        "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
+        "" if estimate.chosen is None else f"; {chosen(estimate)}",
     ]
     return "".join(parts)
 
@@ -75,7 +85,7 @@ def judged(
 def _found(estimate: Estimate, value: float, limits: Interval) -> str:
     level = f"{100 * estimate.confidence_level:g}% interval {interval(*limits)}"
     return (
-        f"{_subject(estimate)} {in_words(value)}, {level}{_at_any_time(estimate)} "
+        f"{_subject(estimate)} {in_words(value)}, {level}{_for_looks(estimate)} "
         f"on {_items(estimate)}"
     )
 
@@ -87,7 +97,9 @@ def _subject(estimate: Estimate) -> str:
     return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
 
 
-def _at_any_time(estimate: Estimate) -> str:
+def _for_looks(estimate: Estimate) -> str:
+    if estimate.looks is not None:
+        return " (for all looks of the plan)"
     if estimate.always_valid_at is None:
         return ""
     tightest = f", tightest at {estimate.always_valid_at}" if estimate.without_limits else ""
@@ -122,9 +134,32 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
             "; for raters at large more items may never be enough, "
             "and more raters would narrow the interval"
         )
+    if estimate.looks is not None:
+        return _next_look(estimate.looks, estimate.judged_on or 0, what)
+    return _more(estimate, value, limits, reliable, what)
+
+
+def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, what: str) -> str:
     n = estimate.n_used if estimate.n_clusters is None else estimate.n_clusters
     more = max(1, round(n * (_times(estimate, value, limits, reliable) - 1)))
-    return f"; about {_rounded(more)} more {what} would decide, if agreement stays the same"
+    said = f"; about {_rounded(more)} more {what} would decide, if agreement stays the same"
+    if estimate.always_valid_at is not None:
+        return said
+    risk = risks((1 - estimate.confidence_level) / 2)
+    return f"{said}, but an unplanned second look raises the risk of a wrong admission {risk}"
+
+
+def _next_look(looks: Looks, judged_on: int, what: str) -> str:
+    following = looks.following(judged_on)
+    if following is None:
+        return "; this was the last look of the plan, so only a fresh round can decide"
+    return f"; the next look is at {following} {what}"
+
+
+def risks(tail: float) -> str:
+    """The risk of a wrong admission at one look, and at two if the first chooses the second."""
+    once, twice = (f"{100 * risk:.2g}%" for risk in (tail, second_look(tail)))
+    return f"from {once} to as much as {twice}"
 
 
 def _rounded(count: int) -> str:

@@ -192,6 +192,8 @@ class Rule:
             return "too_few_items", reasons.too_few("items", estimate.n_used, self.min_items)
         if estimate.n_raters < self.min_raters:
             return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
+        if self.effect == "hold" and estimate.chosen is not None:
+            return "ratings_chosen", reasons.chosen(estimate)
         if self.every_rater and estimate.raters_left_out:
             return "raters_left_out", reasons.left_out(estimate)
         return None
@@ -250,8 +252,8 @@ class Verdict(Tabular):
             "value": found.value if found else None,
             "low": found.low if found else None,
             "high": found.high if found else None,
-            "q_reliable": found.miss_probability(self.rule.reliable) if found else None,
-            "q_tentative": found.miss_probability(self.rule.tentative) if found else None,
+            "p_reliable": found.p_value(self.rule.reliable) if found else None,
+            "p_tentative": found.p_value(self.rule.tentative) if found else None,
             "n_items": found.n_used if found else None,
         }
 

@@ -24,22 +24,22 @@ from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.text import SIGNIFICANT, in_words
 
 
-def levels_met(q: Sequence[float], tail: float) -> list[tuple[bool, float]]:
-    """Whether Holm's procedure refutes each hypothesis, and the level that its q had to meet.
+def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:
+    """Whether Holm's procedure refutes each hypothesis, and the level that its p had to meet.
 
-    The smallest q of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
+    The smallest p of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
     fails, all larger ones fail too.
 
     >>> levels_met([0.01, 0.5, 0.02], 0.06)
     [(True, 0.02), (False, 0.06), (True, 0.03)]
     """
-    found, left, going = {}, len(q), True
-    for place in sorted(range(len(q)), key=lambda place: q[place]):
+    found, left, going = {}, len(p), True
+    for place in sorted(range(len(p)), key=lambda place: p[place]):
         level = tail / left
-        going = going and q[place] <= level
+        going = going and p[place] <= level
         found[place] = going, level
         left -= going
-    return [found[place] for place in range(len(q))]
+    return [found[place] for place in range(len(p))]
 
 
 def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
@@ -48,16 +48,16 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     Only verdicts of rules that can hold a release are counted and taken back. `tail` is half of one
     minus the confidence level. Of m verdicts:
 
-    - *reliable* verdicts are kept by Holm's procedure on the q of the upper cut-off;
-    - of the d verdicts that are then not reliable, one is kept as *tentative* if the q of the lower
+    - *reliable* verdicts are kept by Holm's procedure on the p of the upper cut-off;
+    - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
       cut-off is at most tail/d;
-    - *unreliable* verdicts are kept by Holm's procedure on the probability that the true value is
-      at the lower cut-off or above.
+    - *unreliable* verdicts are kept by Holm's procedure on the p of the hypothesis that the true
+      value is at the lower cut-off or above.
 
     Each side spends at most `tail`. On the lower side, at most d hypotheses are true. On one scope,
-    the q of the lower cut-off is at most that of the upper one.
+    the p of the lower cut-off is at most that of the upper one.
 
-    The smallest q that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
+    The smallest p that counts is the share of ten resamples. A verdict *not_evaluated* counts as a
     verdict that fails.
     """
     holding = [place for place, verdict in enumerate(verdicts) if verdict.rule.effect == "hold"]
@@ -115,30 +115,30 @@ def _standing(
     )
 
 
-def _taken_back(verdict: Verdict, kind: Kind, q: float, level: float, m: int) -> Verdict:
+def _taken_back(verdict: Verdict, kind: Kind, p: float, level: float, m: int) -> Verdict:
     said = (
         f"taken back to {kind}, since of {m} verdicts that hold together this one had to meet "
-        f"{in_words(level, SIGNIFICANT)}, and at {verdict.kind} its q is {in_words(q, SIGNIFICANT)}"
+        f"{in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is {in_words(p, SIGNIFICANT)}"
     )
     return replace(
         verdict,
         kind=kind,
         code="not_together",
-        reason=f"{verdict.reason}; {said}{_coarse(verdict, q)}",
+        reason=f"{verdict.reason}; {said}{_coarse(verdict, p)}",
     )
 
 
-def _coarse(verdict: Verdict, q: float) -> str:
+def _coarse(verdict: Verdict, p: float) -> str:
     known = verdict.estimate.distribution if verdict.estimate else None
     return (
         ", the least that so many resamples can tell; raise n_resamples"
-        if known and q <= known.finest
+        if known and p <= known.finest
         else ""
     )
 
 
 def _under(verdict: Verdict, cutoff: float) -> float:
-    """The probability q, at least the smallest that counts; 1 if nothing is known."""
+    """The p-value, at least the smallest that counts; 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     return 1.0 if known is None else max(known.under(cutoff), known.finest)
 

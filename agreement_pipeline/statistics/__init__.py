@@ -1,6 +1,7 @@
 """The sufficient statistics: counts, labels and numbers by rater, and replicates."""
 
 from agreement_pipeline.statistics.apart import Apart, raters_apart
+from agreement_pipeline.statistics.chosen import chosen_ratings
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.kept import (
@@ -33,6 +34,7 @@ __all__ = [
     "archive_of",
     "arrays_of",
     "as_array",
+    "chosen_ratings",
     "distinct_in",
     "effective_raters",
     "farthest",

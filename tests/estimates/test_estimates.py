@@ -276,7 +276,7 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
     for name in ("krippendorff_alpha", "specific_agreement"):
         found = estimate(name, lonely)
         assert found.undefined == "no item has two ratings"
-        assert (found.value, found.interval, found.draws, found.miss_probability(0.8)) == (
+        assert (found.value, found.interval, found.draws, found.p_value(0.8)) == (
             None,
             None,
             None,
@@ -288,7 +288,7 @@ def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_or_u
     holed = replace(
         MADE, distribution=Percentiles(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0))
     )
-    assert [holed.miss_probability(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
+    assert [holed.p_value(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     )
     error = math.log((1 - low) / (1 - value)) / stats.t.ppf(0.975, df)
     q = stats.t.sf(math.log(0.2 / (1 - value)) / error, df)
-    assert at_large.decision.verdicts[0].to_mapping()["q_reliable"] == pytest.approx(q)
+    assert at_large.decision.verdicts[0].to_mapping()["p_reliable"] == pytest.approx(q)
 
 
 def test_details_have_ten_draws_beyond_each_limit(ratings):

@@ -16,9 +16,9 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, measure_ratings, survey
 from agreement_pipeline.intervals import (
-    AlwaysValid,
     Inference,
     Percentiles,
+    always_valid,
     critical_value,
     mixture,
 )
@@ -117,8 +117,7 @@ def test_no_round_is_known_better_for_being_looked_at_many_times(n, level):
     )
     assert always.interval.low <= once.interval.low
     assert all(
-        always.miss_probability(cutoff) >= once.miss_probability(cutoff)
-        for cutoff in (-0.5, 0.0, 0.5, 0.8, 0.95)
+        always.p_value(cutoff) >= once.p_value(cutoff) for cutoff in (-0.5, 0.0, 0.5, 0.8, 0.95)
     )
 
 
@@ -128,7 +127,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     informed = [
         estimate(
             "krippendorff_alpha", each, Inference(n_resamples=1000, always_valid_at=500)
-        ).distribution.one.information
+        ).distribution.one.boundary.information
         for each in (singles, alike)
     ]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
@@ -139,7 +138,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
         Inference(n_resamples=1000, always_valid_at=500),
         clusters=[0, 0, 1, 1],
     )
-    assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.one.boundary.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_the_limits_know_nothing_of_how_often_anybody_looked():
@@ -153,10 +152,10 @@ def test_the_limits_know_nothing_of_how_often_anybody_looked():
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
     sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
-    known = AlwaysValid(sure, 500 * mixture(500, ALPHA), (-1.0, 1.0))
+    known = always_valid(sure, 500 * mixture(500, ALPHA), (-1.0, 1.0))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
     assert known.under(0.8) > 0.025
-    enough = AlwaysValid(
+    enough = always_valid(
         Percentiles(np.full(20_000, 0.99), 0.99, (-1.0, 1.0)),
         500 * mixture(500, ALPHA),
         (-1.0, 1.0),
@@ -167,7 +166,7 @@ def test_too_few_draws_give_the_bounds_and_q_says_so():
 def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
     once = Student(0.85, 0.01, 400, (-1.0, 1.0))
     information = 200 * mixture(500, ALPHA)
-    known = AlwaysValid(once, information, (-1.0, 1.0))
+    known = always_valid(once, information, (-1.0, 1.0))
     alpha = optimize.brentq(
         lambda alpha: once.limits(stats.norm.sf(critical_value(information, alpha))).low - 0.8,
         1e-7,
@@ -186,7 +185,7 @@ def test_an_expensive_measure_has_the_bounds():
     found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))
     assert len(found.distribution.one.once.draws) == 400
     assert tuple(found.interval) == found.distribution.one.bounds
-    assert found.miss_probability(0.8) > 0.025
+    assert found.p_value(0.8) > 0.025
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():
@@ -334,7 +333,8 @@ def test_each_rater_has_a_time_of_her_own(ratings):
         scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.distribution.one.information / mixture(300, ALPHA) for each in found
+        str(each.scope): each.distribution.one.boundary.information / mixture(300, ALPHA)
+        for each in found
     }
     assert information == pytest.approx(
         {

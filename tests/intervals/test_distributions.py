@@ -93,7 +93,7 @@ def test_q_never_falls_as_the_cutoff_rises(name, at):
             Inference(n_resamples=500, method=name, always_valid_at=at),
         )
         if found.value is not None:
-            q = [found.miss_probability(cutoff) for cutoff in np.linspace(-1, 1, 41)]
+            q = [found.p_value(cutoff) for cutoff in np.linspace(-1, 1, 41)]
             assert (np.diff(q) >= -1e-12).all()
 
 
@@ -118,13 +118,11 @@ def test_q_of_a_jackknifed_mean_is_students_tail():
         estimate("percent_agreement", seen, Inference(method=name))
         for name in ("jackknife_t", "jackknife_log")
     )
-    assert plain.miss_probability(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
+    assert plain.p_value(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
     apart = 1 - x.mean()
-    assert log.miss_probability(0.8) == pytest.approx(
-        stats.t.sf(math.log(0.2 / apart) * apart / error, 39)
-    )
+    assert log.p_value(0.8) == pytest.approx(stats.t.sf(math.log(0.2 / apart) * apart / error, 39))
     assert [plain.distribution.over(0.8), log.distribution.over(0.8)] == pytest.approx(
-        [1 - plain.miss_probability(0.8), 1 - log.miss_probability(0.8)]
+        [1 - plain.p_value(0.8), 1 - log.p_value(0.8)]
     )
 
 
@@ -145,7 +143,7 @@ def test_q_of_raters_at_large_is_students_tail_by_raters():
     squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
     apart = 1 - by_item.mean()
     found = estimate("percent_agreement", seen, Inference(method="two_way_jackknife_log"))
-    assert found.miss_probability(0.8) == pytest.approx(
+    assert found.p_value(0.8) == pytest.approx(
         stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
     )
 
@@ -158,7 +156,7 @@ def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones
     """
     unanimous = LabelsByRater([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
     for name in ("jackknife_t", "two_way_jackknife_log"):
-        assert estimate("percent_agreement", unanimous, Inference(method=name)).miss_probability(
+        assert estimate("percent_agreement", unanimous, Inference(method=name)).p_value(
             0.8
         ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
 
@@ -167,7 +165,7 @@ def test_where_nothing_is_known_q_is_1():
     two = LabelsByRater([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
     found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
     assert tuple(found.interval) == (-1.0, 1.0)
-    assert [found.miss_probability(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
+    assert [found.p_value(cutoff) for cutoff in (0.667, 0.8, 1.0)] == [1.0, 1.0, 1.0]
     assert (found.distribution, found.without_limits) == (
         BoundsOnly((-1.0, 1.0), "too few raters"),
         "too few raters",

@@ -65,7 +65,7 @@ def test_few_clusters_that_happen_to_be_alike_say_no_more_of_raters_at_large_tha
         )
         found = estimate("krippendorff_alpha", seen, Inference(method=name))
         lows.append(found.interval.low)
-        assert found.miss_probability(0.8) > 0.025
+        assert found.p_value(0.8) > 0.025
     assert lows[1] <= lows[0] < 0.667
 
 
@@ -154,7 +154,7 @@ def test_two_raters_and_a_third_of_few_items_say_nothing_of_raters_at_large(name
     codes[items:, 2] = -1
     found = estimate("krippendorff_alpha", of_codes(codes), Inference(method=name))
     assert (tuple(found.interval) != (-1.0, 1.0)) == known
-    assert (found.miss_probability(0.667) < 1) == known
+    assert (found.p_value(0.667) < 1) == known
 
 
 def test_a_tenth_of_the_ratings_missing_leaves_raters_at_large_their_degrees_of_freedom():

@@ -59,7 +59,7 @@ def test_chance_hardly_moves_a_plan(monkeypatch):
         return rng.random(n_rounds) < NormalDist().cdf(0.11 * np.sqrt(n_items) - 2)
 
     monkeypatch.setattr(items_needed, "_estimates", seen)
-    monkeypatch.setattr(items_needed, "_reaches", lambda decided, judging: decided)
+    monkeypatch.setattr(items_needed.Judging, "decides", lambda judging, decided: decided)
     found = [
         plan_measure(ALPHA, assumed(ALPHA, 0.85, (0.5, 0.5), 3), reliable=0.8, probability=0.9)
         for _ in range(200)

@@ -70,7 +70,8 @@ def test_every_code_is_listed_and_every_listed_code_exists():
         (
             found(0.70, 0.95, value=0.90),
             "the lower limit reaches 0.667 but not 0.8; "
-            "about 187 more items would decide, if agreement stays the same",
+            "about 187 more items would decide, if agreement stays the same, but an unplanned "
+            "second look raises the risk of a wrong admission from 2.5% to as much as 6.2%",
         ),
         (
             replace(found(0.70, 0.95, value=0.90), n_items=1000),
@@ -86,7 +87,7 @@ def test_every_code_is_listed_and_every_listed_code_exists():
         (found(0.85, 0.95, lowest="rare"), "krippendorff_alpha (lowest: rare) 0.900"),
         (
             found(0.85, 0.95, draws=np.array([0.7, 0.9, 0.9, 0.9])),
-            "the lower limit reaches 0.8 (q = 0.25)",
+            "the lower limit reaches 0.8 (p = 0.25)",
         ),
     ],
 )

@@ -65,15 +65,15 @@ def test_one_verdict_alone_stays_what_it_is():
 
 
 def test_what_does_not_stand_beside_the_others_is_taken_back_and_says_which_level_it_had_to_meet():
-    """At 2.25 standard errors above the cut-off, q is 0.0122: under 0.025, and over 0.025/3."""
+    """At 2.25 standard errors above the cut-off, p is 0.0122: under 0.025, and over 0.025/3."""
     near = [found(0.845, name="ana"), found(0.845, name="ben"), found(0.845, name="eva")]
     assert kinds(near, "none") == ["reliable"] * 3
     verdicts = policy().judge(near)
     assert [(each.kind, each.code) for each in verdicts] == [("tentative", "not_together")] * 3
     assert verdicts[0].reason.endswith(
-        "the lower limit reaches 0.8 (q = 0.01); taken back to tentative, since of 3 verdicts "
+        "the lower limit reaches 0.8 (p = 0.01); taken back to tentative, since of 3 verdicts "
         "that hold together this one had to meet 0.0083, "
-        "and at reliable its q is 0.012"
+        "and at reliable its p is 0.012"
     )
     sure = [found(0.95, name="ana"), found(0.95, name="ben"), found(0.845, name="eva")]
     assert kinds(sure) == ["reliable"] * 3  # two are refuted first, and the third meets 0.025
@@ -136,14 +136,14 @@ def test_draws_that_cannot_tell_the_level_reach_nothing():
         policy()
         .judge(sure)[0]
         .reason.endswith(
-            "its q is 0.01, the least that so many resamples can tell; raise n_resamples"
+            "its p is 0.01, the least that so many resamples can tell; raise n_resamples"
         )
     )
     unsure = [
         replace(each, distribution=Percentiles(np.repeat([0.7, 0.99], [20, 980]), 0.99, (0.0, 1.0)))
         for each in sure
     ]
-    assert policy().judge(unsure)[0].reason.endswith("its q is 0.02")
+    assert policy().judge(unsure)[0].reason.endswith("its p is 0.02")
     many = [
         replace(each, distribution=Percentiles(np.full(2000, 0.99), 0.99, (0.0, 1.0)))
         for each in sure
@@ -262,3 +262,11 @@ def test_taking_back_needs_no_scope_of_its_own():
         "inconclusive",
         "not_evaluated",
     ]
+
+
+def test_an_expensive_measure_stands_only_as_the_last_of_verdicts_that_all_stand():
+    """Of 400 resamples, ten are 0.025: the level of the last verdict, and of no other."""
+    expensive = found(0.95, name="ana", known=Percentiles(np.full(400, 0.95), 0.95, (0.0, 1.0)))
+    sure, unsure = found(0.95, 0.01, name="ben"), found(0.81, name="ben")
+    assert kinds([expensive, sure]) == ["reliable", "reliable"]
+    assert kinds([expensive, unsure])[0] == "inconclusive"

@@ -139,7 +139,7 @@ def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
         )
         interval = quantile_interval(draws, 0.025, 0.975, (-1.0, 1.0))
         said = verdict(ALPHA, found(*interval, draws=draws)).to_mapping()
-        of_kind.setdefault(said["verdict"], []).append((said["q_reliable"], said["q_tentative"]))
+        of_kind.setdefault(said["verdict"], []).append((said["p_reliable"], said["p_tentative"]))
     assert set(of_kind) == {"reliable", "tentative", "inconclusive", "unreliable"}
     assert (
         max(q for q, _ in of_kind["reliable"]) <= 0.025 <= min(q for q, _ in of_kind["tentative"])

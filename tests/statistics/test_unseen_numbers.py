@@ -116,7 +116,7 @@ def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_
     )
     assert usual.interval.low > 0.5
     assert tuple(further.interval) == MEASURES["berry_mielke_r"].bounds
-    assert further.miss_probability(0.5) == 1
+    assert further.p_value(0.5) == 1
     assert further.method.endswith("too few draws for limits at 99 %")
     assert estimate("icc_1_1", values, Inference(confidence_level=0.99)).interval.low > 0.5
 

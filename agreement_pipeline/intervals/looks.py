@@ -1,0 +1,269 @@
+r"""Limits for a round that is judged at sizes that were named before.
+
+This is a group sequential test with an error spending function. On K looks at sizes
+:math:`n_1 < … < n_K`, the limits of look k lie :math:`z_k` standard errors from the value. Of the
+tail, look k spends :math:`f(t_k) - f(t_{k-1})`, where :math:`t_k = n_k / n_K`:
+
+- `obrien_fleming`: :math:`f(t) = 2 - 2 \Phi(\Phi^{-1}(1 - tail / 2) / \sqrt{t})`, nearly nothing at
+  first and nearly all of it at the last look;
+- `pocock`: :math:`f(t) = tail \ln(1 + (e - 1) t)`, about the same at every look.
+
+The values at the looks are taken as sums of independent normal steps. The density of those that
+crossed no limit so far is integrated from look to look.
+
+References
+----------
+Lan, K. K. G. & DeMets, D. L. (1983). Discrete sequential boundaries for clinical trials. Biometrika
+70(3), 659-663. https://doi.org/10.1093/biomet/70.3.659
+Armitage, P., McPherson, C. K. & Rowe, B. C. (1969). Repeated significance tests on accumulating
+data. Journal of the Royal Statistical Society A 132(2), 235-244. https://doi.org/10.2307/2343787
+Proschan, M. A. & Hunsberger, S. A. (1995). Designed extension of studies based on conditional
+power. Biometrics 51(4), 1315-1324. https://doi.org/10.2307/2533262
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Annotated, Literal, get_args
+
+import numpy as np
+
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.intervals.distributions import (
+    FINEST_TAIL,
+    HALVINGS,
+    NORMAL,
+    Bounds,
+    BoundsOnly,
+    ConfidenceDistribution,
+)
+from agreement_pipeline.intervals.further_out import FurtherOut
+from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
+from agreement_pipeline.ratings import Array
+
+Spending = Literal["obrien_fleming", "pocock"]
+
+MOST_LOOKS, MOST_ITEMS = 20, 10_000_000
+FURTHEST, NODES_A_STEP = 9.0, 12
+FEWEST_NODES, MOST_NODES = 64, 2_000
+SMALLEST_SPENT = 1e-15
+CLOSE = 1e-9
+
+SIZES = Value(
+    f"from 2 to {MOST_LOOKS} whole numbers of items (or clusters), each larger than the last",
+    lambda sizes: (
+        isinstance(sizes, (list, tuple))
+        and 2 <= len(sizes) <= MOST_LOOKS
+        and all(whole(2, MOST_ITEMS)(size) for size in sizes)
+        and all(one < other for one, other in pairwise(sizes))
+    ),
+    "A round of one look needs no plan.",
+)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The sizes at which a growing round is judged, named before it is judged.
+
+    Parameters
+    ----------
+    at
+        The number of items of the round at each look. Clusters, if items come in clusters.
+    spending
+        How the tail is spent. *obrien_fleming*: early looks admit only what is far above the
+        cut-off, and the last look is nearly as narrow as a single one. *pocock*: all looks are
+        about equally narrow.
+
+    Raises
+    ------
+    PolicyError
+        The sizes do not rise, or the spending is unknown.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    at: Annotated[tuple[int, ...], SIZES]
+    spending: Annotated[Spending, one_of(get_args(Spending))] = "obrien_fleming"
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, PolicyError, self._needs())
+        object.__setattr__(self, "at", tuple(self.at))
+
+    def _needs(self) -> Iterator[Need]:
+        close = [pair for pair in pairwise(self.at) if pair[1] * 100 < pair[0] * 101]
+        yield Need(
+            ("at",),
+            not close,
+            "each size larger than the last by a hundredth or more",
+            "Leave a look out.",
+            found=f"looks at {shown(close[0]) if close else ''}",
+        )
+
+    def __str__(self) -> str:
+        *earlier, last = self.at
+        return f"{', '.join(map(str, earlier))} and {last} ({self.spending})"
+
+    def number(self, n: int) -> int | None:
+        """The place of the look at a round of n items, from 0. None if no look is there."""
+        return self.at.index(n) if n in self.at else None
+
+    def following(self, n: int) -> int | None:
+        """The size at the next look of a round of n items. None after the last."""
+        return next((size for size in self.at if size > n), None)
+
+    def why_none(self, n: int) -> str:
+        """Why a round of n items is not judged, in words."""
+        following = self.following(n)
+        then = f"the next look is at {following}" if following else "the plan has ended"
+        return f"no look is planned at {n}, and {then}"
+
+    def tails(self, tail: float) -> tuple[float, ...]:
+        """The tail of a single look at which each look's limits lie."""
+        return tuple(_lower(-z) for z in boundary(self._spent(tail), self._times))
+
+    @property
+    def _times(self) -> tuple[float, ...]:
+        return tuple(size / self.at[-1] for size in self.at)
+
+    def _spent(self, tail: float) -> tuple[float, ...]:
+        return tuple(SPENT[self.spending](time, tail) for time in self._times)
+
+
+def at_look(
+    once: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
+) -> ConfidenceDistribution:
+    """What is known at the look of a round of n items; only the bounds if no look is there."""
+    number = looks.number(n)
+    if number is None:
+        return BoundsOnly(bounds, looks.why_none(n))
+    return FurtherOut(once, _Look(looks, number), bounds)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The boundary at one look."""
+
+    looks: Looks
+    number: int
+
+    def beyond(self, tail: float) -> float:
+        """The tail of a single look at which this look's limits lie."""
+        return _tail_at(self.looks, self.number, tail)
+
+    def overall(self, tail: float) -> float:
+        """The tail of all looks together at which this look's limits lie at `tail`."""
+        return _overall(self.looks, self.number, tail)
+
+
+@cache
+def _tail_at(looks: Looks, number: int, tail: float) -> float:
+    return looks.tails(tail)[number]
+
+
+@cache
+def _overall(looks: Looks, number: int, tail: float) -> float:
+    """The smallest tail of all looks whose limits at this look lie at `tail` of a single one.
+
+    In standard errors, both distances rise together along nearly a line, so the secant finds it.
+    """
+    least, most = (_tail_at(looks, number, each) for each in (FINEST_TAIL, 0.5))
+    if not least < tail < most:
+        return FINEST_TAIL if tail <= least else 0.5
+    asked, z = NORMAL.inv_cdf(tail), NORMAL.inv_cdf
+    one, other = z(FINEST_TAIL), 0.0
+    at_one, at_other = z(least) - asked, z(most) - asked
+    while abs(at_other) > CLOSE and at_one != at_other:
+        one, other = other, other - at_other * (other - one) / (at_other - at_one)
+        at_one, at_other = at_other, z(_tail_at(looks, number, _lower(other))) - asked
+    return _lower(other)
+
+
+def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
+    """The distance of each look's limit from the value, in standard errors.
+
+    `spent` is the probability to have crossed a limit by each look, `times` the share of items.
+
+    >>> [round(z, 3) for z in boundary((0.0125, 0.025), (0.5, 1.0))]
+    [2.241, 2.125]
+    """
+    found: list[float] = []
+    density = _Density(np.zeros(1), np.ones(1))
+    before, past = 0.0, 0.0
+    for time, crossed in zip(times, spent, strict=True):
+        step = math.sqrt(time - before)
+        limit = density.crossing(max(crossed - past, SMALLEST_SPENT), step)
+        density = density.moved(step, min(limit, FURTHEST * math.sqrt(time)), math.sqrt(time))
+        found.append(limit / math.sqrt(time))
+        before, past = time, crossed
+    return tuple(found)
+
+
+def second_look(tail: float) -> float:
+    r"""The most that a tail can grow to if a round may be judged again after more items.
+
+    It is :math:`tail + \exp(-z^2 / 2) / 4` (Proschan and Hunsberger 1995). The first look says how
+    many more items there are. The risk is greatest with as many as would bring the limit to the
+    cut-off if agreement stayed the same, or with very many if the value lies under the cut-off.
+
+    >>> round(second_look(0.025), 4)
+    0.0616
+    """
+    return tail + math.exp(-(NORMAL.inv_cdf(tail) ** 2) / 2) / 4
+
+
+@dataclass(frozen=True)
+class _Density:
+    """Where the sum may be if it crossed no limit: points, and the probability of each."""
+
+    at: Array
+    mass: Array
+
+    def crossing(self, probability: float, step: float) -> float:
+        """The limit that the next sum crosses with the probability."""
+        low, high = float(self.at.min()) - FURTHEST * step, float(self.at.max()) + FURTHEST * step
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            crossed = float(self.mass @ _lower_of((self.at - middle) / step))
+            low, high = (middle, high) if crossed > probability else (low, middle)
+        return high
+
+    def moved(self, step: float, limit: float, scale: float) -> "_Density":
+        """The density after the next step, for sums under the limit."""
+        least = -FURTHEST * scale
+        n = math.ceil(NODES_A_STEP * (limit - least) / step)
+        points, weights = _nodes(min(max(n, FEWEST_NODES), MOST_NODES))
+        at = least + (limit - least) * (points + 1) / 2
+        normal = np.exp(-(((at[:, None] - self.at) / step) ** 2) / 2) / math.sqrt(2 * math.pi)
+        return _Density(at, weights * (limit - least) / 2 * (normal @ self.mass) / step)
+
+
+@cache
+def _nodes(n: int) -> tuple[Array, Array]:
+    """The points and weights of Gauss and Legendre."""
+    points, weights = np.polynomial.legendre.leggauss(n)
+    return np.asarray(points), np.asarray(weights)
+
+
+def _obrien_fleming(time: float, tail: float) -> float:
+    return 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time))
+
+
+def _pocock(time: float, tail: float) -> float:
+    return tail * math.log1p((math.e - 1) * time)
+
+
+SPENT: dict[Spending, Callable[[float, float], float]] = {
+    "obrien_fleming": _obrien_fleming,
+    "pocock": _pocock,
+}
+
+
+def _lower(z: float) -> float:
+    """The lower tail of the normal distribution, exact far out too."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def _lower_of(z: Array) -> Array:
+    return np.array([_lower(each) for each in z.tolist()])
