@@ -26,7 +26,7 @@ class Percentiles:
 
     `seen` are the values under the same resamples without unseen disagreement. Unseen items pull
     values towards the middle. So a low value gets too high a lower limit from them, and a high
-    value too low an upper limit. The limits are the wider ones, and q is the larger one.
+    value too low an upper limit. The limits are the wider ones, and p is the larger one.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
     the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
