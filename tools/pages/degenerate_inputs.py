@@ -81,12 +81,12 @@ class DegenerateInput:
             )
             for level, names in by_level.items()
         )
-        return {
-            each.measure: each
-            for estimates in found
-            for each in estimates
-            if each.scope.name in ("", CLASSIFIERS[0])
-        }
+        every = [each for estimates in found for each in estimates]
+        of_model, of_round = (
+            {each.measure: each for each in every if each.scope.name == name}
+            for name in (CLASSIFIERS[0], "")
+        )
+        return of_model | of_round
 
     def answer(self, name: str) -> str:
         """The measure's value to four digits, or why it has none.
