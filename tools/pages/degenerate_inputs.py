@@ -10,7 +10,7 @@ from functools import cached_property
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import ROUND, Estimate, measure_ratings
+from agreement_pipeline.estimates import Estimate, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, Measure
 from agreement_pipeline.ratings import LEVELS, Level, Ratings, Scale
@@ -68,7 +68,7 @@ class DegenerateInput:
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
-        """The estimate of every measure: for the round, or else for the classifier."""
+        """The estimate of every measure, for the round or for the classifier."""
         by_level: dict[Level, list[str]] = {}
         for record in MEASURES.values():
             by_level.setdefault(level_of(record), []).append(record.name)
@@ -81,14 +81,12 @@ class DegenerateInput:
             )
             for level, names in by_level.items()
         )
-        described = [
-            each
-            for estimates in found
-            for each in estimates
-            if each.scope.name in ("", CLASSIFIERS[0])
-        ]
-        described.sort(key=lambda each: each.scope == ROUND)
-        return {each.measure: each for each in described}
+        every = [each for estimates in found for each in estimates]
+        of_model, of_round = (
+            {each.measure: each for each in every if each.scope.name == name}
+            for name in (CLASSIFIERS[0], "")
+        )
+        return of_model | of_round
 
     def answer(self, name: str) -> str:
         """The measure's value to four digits, or why it has none.
