@@ -95,7 +95,7 @@ def _instance(root: Path) -> dg.DagsterInstance:
 
 
 def _said(project: Project) -> str:
-    rounds = round_table(project.store, [delivery.round for delivery in project.due()])
+    rounds = round_table(project.store, project.unjudged())
     table = text_table(round_text(rounds), wrapped="reason")
     return f"{project.name}: {project.settings.description}\n\n{table}"
 

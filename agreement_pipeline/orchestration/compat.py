@@ -6,8 +6,9 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
+from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
-__all__ = ["AssetJob", "partitioned_check"]
+__all__ = ["AssetJob", "TranslationFn", "TranslationFnResolver", "partitioned_check"]
 
 
 def partitioned_check(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.orchestration.steps import partitions_of
+from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name
@@ -46,6 +46,8 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         description="Runs a round when its file arrives, and again when its bytes change.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        if not project.inbox.exists():
+            raise ProjectError(project.no_inbox())
         seen = json.loads(context.cursor or "{}")
         try:
             arrivals = look(
@@ -57,7 +59,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         for message in waiting:
             context.log.warning(message)
         if not arrivals.ready:
-            return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
+            return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
         return _runs(project, arrivals.ready, seen)
 
     return new_rounds
@@ -73,22 +75,12 @@ def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) 
             )
             for each in ready
         ]
-    added = partitions_of(project).build_add_request([each.round for each in ready])
+    added = rounds_of(project.name).build_add_request([each.round for each in ready])
     cursor = {**seen, **{each.round: each.digest for each in ready}}
     return dg.SensorResult(
         run_requests=requests,
         dynamic_partitions_requests=[added],
         cursor=json.dumps(cursor, sort_keys=True),
-    )
-
-
-def _nothing_in(project: Project) -> str:
-    """Why there is nothing to run, if no file waits or is refused."""
-    if project.inbox.exists():
-        return f"nothing new in {project.inbox}"
-    return (
-        f"{project.inbox}: found no such folder or file; expected the inbox of {project.name}. "
-        "Correct inbox in the project, or make the folder."
     )
 
 

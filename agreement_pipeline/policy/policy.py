@@ -30,9 +30,7 @@ Familywise = Literal["none", "holm"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
-BUNDLED = {
-    path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))
-}
+BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
 

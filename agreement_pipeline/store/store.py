@@ -231,6 +231,11 @@ class Store:
         found = self._log.about(round_name)
         return tuple(entry for entry in found if entry["round"] == round_name)
 
+    @property
+    def head(self) -> str:
+        """The digest of the last log entry. It changes with everything that happens here."""
+        return self._log.head
+
     def goes_on_from(self, seal: str) -> bool:
         """True if the log has the entry of a seal, with what followed. All of it is checked.
 
