@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -50,9 +49,6 @@ class Program(click.Group):
             return super().invoke(ctx)
         except AgreementError as error:
             return _refused(str(error))
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNJUDGED
         except OSError as error:
             return _refused(
                 f"found {error}; expected files that can be read and written. "
