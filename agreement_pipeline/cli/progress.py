@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
 CLEAR = "\r\x1b[K"
-_done = threading.Event()
+_done, _terminal = threading.Event(), threading.Lock()
 
 
 @contextmanager
@@ -18,33 +18,32 @@ def progress(command: str) -> Iterator[None]:
     Nothing is said if standard error is no terminal.
     """
     _done.clear()
-    if not sys.stderr.isatty():
-        yield
-        return
-    speaker = threading.Thread(target=_speak, args=(command,), daemon=True)
-    speaker.start()
+    if sys.stderr.isatty():
+        threading.Thread(target=_speak, args=(command,), daemon=True).start()
     try:
         yield
     finally:
-        _done.set()
-        speaker.join()
+        end_progress()
 
 
 def end_progress() -> None:
     """Take the line away, since a result follows."""
-    if not _done.is_set():
+    with _terminal:
+        if not _done.is_set() and sys.stderr.isatty():
+            _write(CLEAR)
         _done.set()
-        if sys.stderr.isatty():
-            sys.stderr.write(CLEAR)
-            sys.stderr.flush()
 
 
 def _speak(command: str) -> None:
     start = time.monotonic()
     waiting = PATIENCE_SECONDS
     while not _done.wait(waiting):
-        sys.stderr.write(f"{CLEAR}{command}: at work for {time.monotonic() - start:.0f} s")
-        sys.stderr.flush()
+        with _terminal:
+            if not _done.is_set():
+                _write(f"{CLEAR}{command}: at work for {time.monotonic() - start:.0f} s")
         waiting = EVERY_SECONDS
-    sys.stderr.write(CLEAR)
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
     sys.stderr.flush()
