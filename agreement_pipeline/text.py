@@ -1,6 +1,7 @@
 """Numbers and lists in words. This module decides how many digits a reader sees."""
 
 import math
+import re
 
 DIGITS = 9
 """Machines differ in the digits of a number after these decimals."""
@@ -78,3 +79,14 @@ def listed(values: object, limit: int = 5) -> str:
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:limit])
     return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
+
+
+def natural(name: str) -> tuple[object, ...]:
+    """A key that sorts names as people do: numbers in them by size.
+
+    >>> sorted(["week-10", "week-2", "week-02", "wave"], key=natural)
+    ['wave', 'week-02', 'week-2', 'week-10']
+    """
+    parts = re.split(r"([0-9]+)", name)
+    sizes = [int(part) if place % 2 else part for place, part in enumerate(parts)]
+    return (*sizes, name)

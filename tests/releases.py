@@ -8,7 +8,7 @@ def withdraw(store, round_name, reasons):
     """Withdraw every release that contains the round. True if there was one."""
     with store.locked():
         reconcile(store, [round_name])
-        return withdraw_versions(store, round_name, store.versions(round_name), reasons)
+        return withdraw_versions(store, round_name, store.versions(round_name), reasons, lambda: [])
 
 
 def current_release(store, name):

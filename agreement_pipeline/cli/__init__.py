@@ -1,5 +1,31 @@
 """The command line."""
 
-from agreement_pipeline.cli.app import main
+from collections.abc import Sequence
+
+from agreement_pipeline.cli.crash import crashed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status.
+
+    Parameters
+    ----------
+    arguments
+        The words after the program's name. By default, those of this process.
+
+    Returns
+    -------
+    int
+        0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
+        judged. 70 if the program itself failed. A refused release also has a status of its own,
+        from 10 to 20.
+    """
+    try:
+        from agreement_pipeline.cli.app import run
+
+        return run(arguments)
+    except Exception as error:
+        return crashed(error)
+
 
 __all__ = ["main"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from agreement_pipeline.cli.crash import crashed
 from agreement_pipeline.cli.grouped import longest_name
 from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
@@ -28,6 +29,7 @@ PURPOSES = {
     "judge": "Print the decision on a table under a policy.",
     "plan": "Print how many items a policy needs to decide.",
     "history": "Print the log of a store.",
+    "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
 }
 COMPLETION = """\b
@@ -49,6 +51,8 @@ class Program(click.Group):
             return super().invoke(ctx)
         except AgreementError as error:
             return _refused(str(error))
+        except SystemExit as error:
+            return crashed(error)
         except OSError as error:
             return _refused(
                 f"found {error}; expected files that can be read and written. "
@@ -62,7 +66,8 @@ def program() -> None:
     """May this version of this dataset be trained on?
 
     The exit status is 0 if all is well. It is 1 if a round is held. It is 2 if nothing
-    could be judged. A refused release has a status of its own: see docs/reasons.md.
+    could be judged, and 70 if the program failed. A refused release has a status of its
+    own: see docs/reasons.md.
     """
 
 
@@ -70,20 +75,8 @@ for name, purpose in PURPOSES.items():
     program.add_command(Later(name, purpose))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status.
-
-    Parameters
-    ----------
-    arguments
-        The words after the program's name. By default, those of this process.
-
-    Returns
-    -------
-    int
-        0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
-        judged. A refused release also has a status of its own, from 10 to 20.
-    """
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
     atexit.register(_leave)
     try:
         return int(program.main(arguments, prog_name=NAME, standalone_mode=False))

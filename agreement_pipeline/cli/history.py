@@ -1,6 +1,7 @@
 """The command `history`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from agreement_pipeline.cli.output import as_json, say, terminal_width
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.report import text_table
 from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    from agreement_pipeline.store import Store
 
 STORES = Path(".agreement/store")
 EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/moderation",)
@@ -28,32 +32,28 @@ EXAMPLES = ("agreement-pipeline history 2026-W06 --store .agreement/store/modera
     help="The folder or the URL of a store.",
 )
 @option(
-    "--seal",
+    "--since",
     group=INPUT,
-    metavar="NAME",
+    metavar="SEAL",
     help="The name of a seal that you kept. The log must go on from it.",
 )
 @output_option
-def history(name: str | None, store: str | None, seal: str | None, output: str) -> int:
+def history(name: str | None, store: str | None, since: str | None, output: str) -> int:
     """Print what was ingested, decided, released and withdrawn.
 
-    The log is first checked to be whole.
+    The log is first checked to be whole. With --since, only what followed that seal is printed.
     """
     from agreement_pipeline.report import event_table
     from agreement_pipeline.store import Store
 
     opened = Store(store or _only_store())
-    found = [entry for entry in opened.history() if name in (None, entry["round"])]
-    if not found:
+    entries = opened.history() if since is None else _since(opened, since)
+    found = [entry for entry in entries if name in (None, entry["round"])]
+    if not found and since is None:
         of_round = f" of round {name!r}" if name else ""
         raise StoreError(
             f"{opened.root}: found no entry{of_round} in the log; expected at least one. "
             "Name the folder or the URL of a store with --store."
-        )
-    if seal is not None and not opened.goes_on_from(seal):
-        raise StoreError(
-            f"{opened.root}: found a log that does not go on from seal {seal}; "
-            "expected the entry that was sealed so. Restore the log from a backup."
         )
     say(
         as_json(found)
@@ -61,6 +61,17 @@ def history(name: str | None, store: str | None, seal: str | None, output: str) 
         else text_table(event_table(found), wrapped="why", width=terminal_width())
     )
     return 0
+
+
+def _since(store: "Store", seal: str) -> tuple[dict[str, Any], ...]:
+    """The entries after a seal. A log that does not go on from it is refused."""
+    found = store.since(seal)
+    if found is None:
+        raise StoreError(
+            f"{store.root}: found a log that does not go on from seal {seal}; "
+            "expected the entry that was sealed so. Restore the log from a backup."
+        )
+    return found
 
 
 def _only_store() -> Path:

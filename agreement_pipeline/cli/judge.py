@@ -67,7 +67,7 @@ def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> str:
 
 
 def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
-    """Rules and checks that fail and hold nothing, and raters or labels that look alike."""
+    """Rules and checks that fail and hold nothing, and labels that look alike."""
     unmet = [
         verdict.reason
         for verdict in decision.verdicts
@@ -79,7 +79,5 @@ def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield finding.description
-    for group in lookalikes(ratings.table["rater"].unique()):
-        yield f"raters_that_look_alike: {described(group)}"
     for group in lookalikes(map(str, ratings.scale.categories or ())):
         yield f"labels_that_look_alike: {described(group)}"

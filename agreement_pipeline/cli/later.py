@@ -9,7 +9,7 @@ import click
 class Later(click.Command):
     """A command whose name and purpose are known before its module is loaded.
 
-    The module has the name of the command.
+    The module has the name of the command, with underscores.
     """
 
     def __init__(self, name: str, purpose: str) -> None:
@@ -18,8 +18,8 @@ class Later(click.Command):
     @property
     def loaded(self) -> click.Command:
         """The command itself."""
-        module = import_module(f"agreement_pipeline.cli.{self.name}")
-        command: click.Command = getattr(module, str(self.name))
+        name = str(self.name).replace("-", "_")
+        command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
         return command
 
     def make_context(

@@ -1,8 +1,11 @@
 """Options that several commands share."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import click
@@ -12,9 +15,12 @@ from agreement_pipeline.cli.parameters import (
     FILE,
     LIMIT,
     LIMITED,
+    NAMES,
     PLACE,
     REPETITIONS,
+    REQUIRES,
     SHARE,
+    WHERE,
     MeasureName,
     OneOf,
 )
@@ -22,14 +28,15 @@ from agreement_pipeline.engines import CHOICES, engine_of
 from agreement_pipeline.engines import read as read_for
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import LEVELS, QueriedRatings, Ratings, Scale
-from agreement_pipeline.readers import Columns, Limits, read
+from agreement_pipeline.readers import Columns, Limits, Rules, read
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
-TABLE_HELP = "A CSV, TSV, JSON Lines or Parquet table."
-TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of such files."
+STANDARD_INPUT = "standard input"
+TABLE_HELP = "A table or a tool's export. - is the standard input."
+TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
 
 option = partial(click.option, cls=Option)
 
@@ -55,12 +62,58 @@ TABLE = (
         metavar="NAME=N",
         help=f"Another limit on what is read: {', '.join(LIMITED)}. Repeat for more.",
     ),
+    option(
+        "--reader",
+        group=INPUT,
+        metavar="NAME",
+        show_default="found by the content",
+        help="The format of the export, as docs/guide/tools.md names it.",
+    ),
+    option(
+        "--where",
+        group=INPUT,
+        type=WHERE,
+        multiple=True,
+        metavar="FIELD=VALUE",
+        help="Only rows with this value count. Repeat for more.",
+    ),
+    option(
+        "--exclude-rater",
+        group=INPUT,
+        metavar="RATER",
+        multiple=True,
+        help="A rater whose rows do not count. Repeat for more.",
+    ),
+    option(
+        "--replicate-of",
+        group=INPUT,
+        metavar="FIELD",
+        help="Field that names the item which an item repeats.",
+    ),
+    option(
+        "--requires",
+        group=INPUT,
+        type=REQUIRES,
+        metavar="A,B,…",
+        show_default="what the reader needs",
+        help="What the export must show, or none.",
+    ),
+    option(
+        "--all-rounds",
+        group=INPUT,
+        is_flag=True,
+        help="Read the rounds of the file as one.",
+    ),
     option("--item", group=COLUMNS, metavar="NAME", default="item", help="Column of items."),
     option(
         "--rater", group=COLUMNS, metavar="NAME", default="rater", help="Column of raters (long)."
     ),
     option(
-        "--label", group=COLUMNS, metavar="NAME", default="label", help="Column of labels (long)."
+        "--label",
+        group=COLUMNS,
+        metavar="NAME",
+        default="label",
+        help="Column of labels, or a tool's question.",
     ),
     option(
         "--raters",
@@ -106,9 +159,10 @@ TABLE = (
     option(
         "--categories",
         group=SCALE,
+        type=NAMES,
         metavar="A,B,…",
         show_default="those that occur",
-        help="The categories in order, separated by commas.",
+        help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
 )
 ENGINE = (
@@ -199,13 +253,14 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read into memory as the shared options say."""
-    return read(path, **_settings(reading))
+    return read(_on_disk(path), **_settings(reading))
 
 
 def open_tables(
     sources: Sequence[str | Path], reading: Mapping[str, Any]
 ) -> list[Ratings | QueriedRatings]:
     """The ratings in some tables, for one engine that suits them all."""
+    sources = [_on_disk(each) for each in sources]
     engine = reading["engine"]
     if engine == "auto":
         suited = {engine_of(source, reading["layout"]) for source in sources}
@@ -221,12 +276,38 @@ def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "columns": Columns(**{name: reading[name] for name in names}),
         "layout": reading["layout"],
-        "scale": Scale(tuple(categories.split(",")), level) if categories else None,
+        "scale": None if categories is None else Scale(categories, level),
         "level": level,
         "classifiers": reading["classifier"],
         "round_name": reading["of_round"],
         "limits": Limits(**dict(reading["limit"])),
+        "rules": _rules(reading),
     }
+
+
+def _rules(reading: Mapping[str, Any]) -> Rules:
+    where: dict[str, tuple[str, ...]] = {}
+    for name, value in reading["where"]:
+        where[name] = (*where.get(name, ()), value)
+    return Rules(
+        reader=reading["reader"],
+        where=where,
+        exclude_raters=reading["exclude_rater"],
+        replicate_of=reading["replicate_of"],
+        requires=reading["requires"],
+        all_rounds=reading["all_rounds"],
+    )
+
+
+def _on_disk(source: str | Path) -> str | Path:
+    """The source, or the file that the standard input is kept in while the command runs."""
+    if str(source) != "-":
+        return source
+    folder = click.get_current_context().with_resource(TemporaryDirectory())
+    path = Path(folder) / STANDARD_INPUT
+    with path.open("wb") as file:
+        copyfileobj(sys.stdin.buffer, file)
+    return path
 
 
 def _with(options: tuple[Callable[[F], F], ...], command: F) -> F:

@@ -1,5 +1,6 @@
 """What the command line reads from text: numbers, names, files."""
 
+import csv
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -103,6 +104,18 @@ def _shares(text: str) -> tuple[float, ...]:
     return tuple(_number(share) for share in text.split(","))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """Names between commas, as a row of CSV: a name in quotes may hold a comma."""
+    try:
+        (names,) = csv.reader([text], strict=True)
+    except csv.Error as error:
+        raise ValueError(
+            f"found {text!r} ({error}); expected names between commas, with quotes around a name "
+            "that holds a comma."
+        ) from None
+    return tuple(names)
+
+
 def _repetitions(text: str) -> int:
     number = _number(text)
     if not (FEWEST_REPETITIONS <= number <= MOST_REPETITIONS and number.is_integer()):
@@ -142,7 +155,19 @@ def _limit(text: str) -> tuple[str, int]:
     return name, int(most)
 
 
+def _where(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise ValueError(f"found {text}; expected a field and a value, as status=submitted.")
+    return name, value
+
+
+def _requires(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(text.split(","))
+
+
 SHARE = ReadBy("share", _share)
+NAMES = ReadBy("names", _names)
 SHARES = ReadBy("shares", _shares)
 REPETITIONS = ReadBy("n", _repetitions)
 SEVERAL = ReadBy("n", _several)
@@ -153,3 +178,5 @@ SOURCE = ReadBy("file", lambda text: text if "://" in text else Path(text), "fil
 IMAGE = ReadBy("file", _image, "file")
 FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
+WHERE = ReadBy("field=value", _where)
+REQUIRES = ReadBy("a,b", _requires)

@@ -1,6 +1,6 @@
 """The data contract: is this a round at all?
 
-Great Expectations checks two tables that are derived here from the ratings.
+Great Expectations checks three tables that are derived here from the ratings.
 """
 
 import gc
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation, Spec
+from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.finding import Finding
-from agreement_pipeline.contract.tables import ITEMS, ROWS
+from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
 from agreement_pipeline.contract.validation import validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
@@ -22,6 +23,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 LARGE = 100_000
+OPTIONAL = ("round",)
 Table: TypeAlias = Annotated[
     tuple[Expectation, ...],
     Value("a list of at least one expectation", bool, "Add one.", nested=True),
@@ -50,16 +52,19 @@ class Contract:
         The expectations on the table with a row for each item, at least one. It holds the round's
         own ratings by the panel: `item`, `n_raters`, `n_labels`, `replicated` and, if delivered,
         `cluster`.
+    round
+        The expectations on the table with one row for the round. Its columns are the facts of
+        `contract/facts`. There may be none.
 
     Raises
     ------
     ContractError
-        A table has no expectation, two checks have the same name, or a check waits for a column
-        that its table cannot have.
+        The rows or items have no expectation, two checks have the same name, or a check waits for
+        a column that its table cannot have, or asks for a fact that does not exist.
 
     Examples
     --------
-    >>> {spec.table for spec in Contract.default().specs} == {"rows", "items"}
+    >>> {spec.table for spec in Contract.default().specs} == {"rows", "items", "round"}
     True
     """
 
@@ -67,6 +72,7 @@ class Contract:
 
     rows: Table
     items: Table
+    round: tuple[Expectation, ...] = ()
     where: Place = field(default=Place("contract"), init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -94,11 +100,19 @@ class Contract:
                 f"{' or '.join(delivered)} in table {path[0]}",
                 found=repr(each.meta.when),
             )
+        for number, each in enumerate(self.round):
+            column = each.kwargs.get("column")
+            yield Need(
+                ("round", number, "kwargs", "column"),
+                column in FACTS,
+                f"one of {', '.join(sorted(FACTS))}",
+                found=repr(column),
+            )
 
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
         """The expectations by table, in order."""
-        return {"rows": self.rows, "items": self.items}
+        return {"rows": self.rows, "items": self.items, "round": self.round}
 
     @classmethod
     @cache
@@ -108,7 +122,7 @@ class Contract:
 
     @classmethod
     def load(cls, folder: Path) -> "Contract":
-        """The contract in a folder's rows.yaml and items.yaml.
+        """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
         Each file is a list of expectations in Great Expectations' own form.
 
@@ -118,7 +132,12 @@ class Contract:
             A file cannot be read, or an entry is no expectation. The message names every mistake
             with file and line.
         """
-        read = {table: read_yaml(folder / f"{table}.yaml", ContractError) for table in TABLES}
+        files = {table: folder / f"{table}.yaml" for table in TABLES}
+        read = {
+            table: read_yaml(file, ContractError)
+            for table, file in files.items()
+            if table not in OPTIONAL or file.exists()
+        }
         lines = {
             (table, *path): line
             for table, (_, place) in read.items()
@@ -147,6 +166,7 @@ class Contract:
         return {
             table: [expectation.to_mapping() for expectation in expectations]
             for table, expectations in self.tables.items()
+            if expectations or table not in OPTIONAL
         }
 
     @property
@@ -174,7 +194,11 @@ class Contract:
             Great Expectations does not know an expectation, or not its keyword arguments. The
             message names file and line.
         """
-        personal = [each.kwargs["regex"] for each in (*self.rows, *self.items) if each.meta.redact]
+        personal = [
+            each.kwargs["regex"]
+            for each in (*self.rows, *self.items, *self.round)
+            if each.meta.redact
+        ]
         findings = tuple(
             finding
             for table, expectations in self.tables.items()
@@ -187,4 +211,4 @@ class Contract:
         return findings
 
 
-_TABLES = {each.name: each for each in (ROWS, ITEMS)}
+_TABLES = {each.name: each for each in (ROWS, ITEMS, ROUND)}

@@ -14,10 +14,10 @@ from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
 
-TABLES = ("rows", "items")
+TABLES = ("rows", "items", "round")
 SEVERITIES = {"critical": "error", "warning": "warning", "info": "warning"}
 PARAMETERS = ("vocabulary",)
-DELIVERED = {"rows": ("confidence", "timestamp"), "items": ("cluster",)}
+DELIVERED = {"rows": ("confidence", "timestamp"), "items": ("cluster",), "round": ()}
 REDACTING = "expect_column_values_to_not_match_regex"
 
 _NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -191,6 +191,11 @@ class Expectation:
         """How much a failure weighs: error or warning."""
         return SEVERITIES[self.severity]
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """Every text among the keyword arguments: the columns that are asked for, and more."""
+        return frozenset(_texts(self.kwargs))
+
     def idle(self, ratings: Ratings) -> str | None:
         """Why there is nothing to check in these ratings; None if there is something."""
         when = self.meta.when
@@ -210,6 +215,17 @@ def _has_regex(kwargs: Mapping[str, Any]) -> bool:
 
 def _copy(kwargs: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(kwargs))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _parameters(value: object) -> Iterator[str]:

@@ -11,7 +11,7 @@ class Finding:
     Attributes
     ----------
     check, table
-        The check's name, and its table: rows or items.
+        The check's name, and its table: rows, items or round.
     passed
         True if the check held.
     severity

@@ -1,12 +1,13 @@
-"""The two tables that the contract looks at, derived from the ratings."""
+"""The tables that the contract looks at, derived from the ratings."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.contract.facts import FACTS, Panel
 from agreement_pipeline.ratings import Ratings
 
 Codes = np.ndarray[Any, Any]
@@ -14,14 +15,17 @@ PART = 1 << 20
 
 
 class Derived(NamedTuple):
-    """A table that is derived from ratings: its name, its keys, and how it is made."""
+    """A table that is derived from ratings: its name, its keys, and how it is made.
+
+    It is made for the columns that are asked for, and may have others.
+    """
 
     name: str
     keys: list[str]
-    of: Callable[[Ratings], pd.DataFrame]
+    of: Callable[[Ratings, Collection[str]], pd.DataFrame]
 
 
-def rows_of(ratings: Ratings) -> pd.DataFrame:
+def rows_of(ratings: Ratings, asked: Collection[str] = ()) -> pd.DataFrame:
     """The ratings as delivered, with names and labels in codes.
 
     Confidence that was delivered as text is turned into numbers.
@@ -36,7 +40,7 @@ def rows_of(ratings: Ratings) -> pd.DataFrame:
     return table
 
 
-def items_of(ratings: Ratings) -> pd.DataFrame:
+def items_of(ratings: Ratings, asked: Collection[str] = ()) -> pd.DataFrame:
     """A row for each item of the round's own ratings by the panel."""
     table = _in_codes(ratings.table)
     names = table["item"].cat.categories
@@ -55,6 +59,25 @@ def items_of(ratings: Ratings) -> pd.DataFrame:
     if "cluster" not in ratings.contents:
         return frame
     return frame.assign(cluster=ratings.contents["cluster"].loc[frame["item"]].to_list())
+
+
+def round_of(ratings: Ratings, asked: Collection[str]) -> pd.DataFrame:
+    """One row for the round: the facts that are asked for, and each in words."""
+    panel = panel_of(ratings)
+    found = {name: FACTS[name](panel) for name in FACTS if name in asked}
+    values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
+    words = {in_words(name): each.words for name, each in found.items()}
+    return pd.DataFrame({**values, **words}, index=[0])
+
+
+def panel_of(ratings: Ratings) -> Panel:
+    """The panel's ratings in codes."""
+    return Panel(ratings, _in_order(_in_codes(ratings.table), ratings.classifiers))
+
+
+def in_words(fact: str) -> str:
+    """The column of a fact in words."""
+    return f"{fact} in words"
 
 
 def _in_codes(table: pd.DataFrame) -> pd.DataFrame:
@@ -126,3 +149,4 @@ def _codes(table: pd.DataFrame, name: str) -> Codes:
 
 ROWS = Derived("rows", ["item", "rater"], rows_of)
 ITEMS = Derived("items", ["item"], items_of)
+ROUND = Derived("round", [], round_of)

@@ -14,7 +14,7 @@ from agreement_pipeline.contract.asking import KEPT, Answer, one_line, suite_of
 from agreement_pipeline.contract.coded import answers_by_codes
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.finding import Finding
-from agreement_pipeline.contract.tables import Derived
+from agreement_pipeline.contract.tables import Derived, in_words
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
@@ -53,7 +53,7 @@ def validate(
     suite = suite_of(expectations, where)
     finds = partial(_finding, table=table, personal=personal)
     try:
-        frame = table.of(ratings)
+        frame = table.of(ratings, {name for each in expectations for name in each.columns})
         asked = {check: built for check, built in suite.items() if not idle[check]}
         parameters = {"vocabulary": list(ratings.scale.categories or ())}
         said = answers_by_codes(asked, frame, parameters)
@@ -80,7 +80,7 @@ def _finding(
     if said.raised is not None:
         return _not_run(expectation, table.name, said.raised, personal)
     observed = _observed(said.result, frame, table.keys, personal)
-    found = _found(observed, table.name)
+    found = _fact(expectation, frame, personal) or _found(observed, table.name)
     return _worded(expectation, table.name, said.success, found, observed)
 
 
@@ -117,8 +117,16 @@ def _observed(
         "checked": int(result["element_count"]) - missing,
         "missing": missing,
         "unexpected": int(result["unexpected_count"]),
-        "failing": tuple(_plain(key, personal) for key in rows.itertuples(index=False, name=None)),
+        "failing": tuple(
+            _plain(key, personal) for key in rows.itertuples(index=False, name=None) if key
+        ),
     }
+
+
+def _fact(expectation: Expectation, frame: pd.DataFrame, personal: Sequence[str]) -> str | None:
+    """A fact of the round in words, if the expectation is about one."""
+    named = [in_words(name) for name in expectation.columns if in_words(name) in frame]
+    return "; ".join(str(_plain(frame[name].iloc[0], personal)) for name in named) or None
 
 
 def _found(observed: Mapping[str, Any], noun: str) -> str:

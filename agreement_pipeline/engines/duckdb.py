@@ -9,7 +9,13 @@ from typing import Any
 
 from agreement_pipeline.engines.protocol import ENGINES
 from agreement_pipeline.engines.queried import Queried
-from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
+from agreement_pipeline.engines.session import (
+    ODD_LIST,
+    SEPARATORS,
+    Files,
+    Unreadable,
+    is_list_of_labels,
+)
 from agreement_pipeline.errors import RatingsError
 
 ENGINE = "duckdb"
@@ -94,10 +100,18 @@ class DuckDB:
 
     def _select(self, source: Files, paths: list[str], columns: Mapping[str, str]) -> str:
         if source.form == "json":
-            chosen = ", ".join(f"{_json(column)} AS {name}" for name, column in columns.items())
+            chosen = ", ".join(
+                f"{_json(column, lists=name == 'label')} AS {name}"
+                for name, column in columns.items()
+            )
             return f"SELECT {chosen} FROM ({_lines(paths)})"
         if source.form == "parquet":
-            chosen = ", ".join(f"{_named(column)} AS {name}" for name, column in columns.items())
+            lists = self._holds_lists(paths, columns.get("label"))
+            chosen = ", ".join(
+                f"{_joined(_named(column)) if lists and name == 'label' else _named(column)} "
+                f"AS {name}"
+                for name, column in columns.items()
+            )
             return f"SELECT {chosen} FROM ({_parquet(paths)})"
         separator = SEPARATORS[source.form]
         header = delimited_header(Path(paths[0]), separator)
@@ -105,6 +119,13 @@ class DuckDB:
             f"NULLIF(c{header.index(column)}, '') AS {name}" for name, column in columns.items()
         )
         return f"SELECT {chosen} FROM {_delimited(paths, separator, len(header))}"
+
+    def _holds_lists(self, paths: list[str], column: str | None) -> bool:
+        """True if a column of Parquet files holds lists of texts or whole numbers."""
+        if column is None:
+            return False
+        schema = self.ask(f"SELECT {_named(column)} FROM ({_parquet(paths)}) LIMIT 0").schema
+        return is_list_of_labels(schema.field(0).type)
 
     def view(self, name: str, sql: str) -> None:
         """Keep a query under a name."""
@@ -159,14 +180,15 @@ def _lines(paths: list[str]) -> str:
     return f"SELECT CASE WHEN {right} THEN json ELSE {wrong} END AS json FROM {read}"
 
 
-def _json(column: str) -> str:
+def _json(column: str, *, lists: bool) -> str:
     """A cell of JSON as the text that the reader in memory makes of it."""
     path = _quoted('$."' + column.replace('"', '\\"') + '"')
     kind, text = f"json_type(json, {path})", f"json_extract_string(json, {path})"
     number = f"CAST({text} AS DOUBLE)"
     size = f"ABS({number})"
+    array = f"WHEN 'ARRAY' THEN {_json_list(path)} " if lists else ""
     return (
-        f"CASE {kind} WHEN 'VARCHAR' THEN NULLIF({text}, '') "
+        f"CASE {kind} WHEN 'VARCHAR' THEN NULLIF({text}, '') {array}"
         f"WHEN 'UBIGINT' THEN {text} WHEN 'BIGINT' THEN {text} WHEN 'NULL' THEN NULL "
         f"WHEN 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN 'True' ELSE 'False' END "
         f"WHEN 'DOUBLE' THEN CASE WHEN regexp_matches({text}, '^-?[0-9]+$') THEN {text} "
@@ -176,6 +198,26 @@ def _json(column: str) -> str:
         "ELSE ERROR('found a number that is spelt with an exponent') END "
         f"ELSE CASE WHEN {kind} IS NULL THEN NULL "
         "ELSE ERROR('found a list or an object as a cell') END END"
+    )
+
+
+def _json_list(path: str) -> str:
+    """A list of texts and whole numbers in JSON as one text."""
+    array = f"json_extract(json, {path})"
+    kinds = f"list_distinct(json_type({array}, '$[*]'))"
+    plain = f"len(list_filter({kinds}, lambda x: x NOT IN ('VARCHAR', 'UBIGINT', 'BIGINT'))) = 0"
+    joined = _joined(f"json_extract_string({array}, '$[*]')")
+    return f"CASE WHEN {plain} THEN {joined} ELSE ERROR('{ODD_LIST}') END"
+
+
+def _joined(labels: str) -> str:
+    """A list of labels as one text with `|` between them."""
+    texts = f"list_transform({labels}, lambda x: CAST(x AS VARCHAR))"
+    odd = f"list_filter({texts}, lambda x: x IS NULL OR x = '' OR contains(x, '|'))"
+    whole = f"CASE WHEN len({texts}) = 0 THEN '|' ELSE array_to_string({texts}, '|') END"
+    return (
+        f"CASE WHEN {labels} IS NULL THEN NULL WHEN len({odd}) > 0 THEN ERROR('{ODD_LIST}') "
+        f"ELSE {whole} END"
     )
 
 

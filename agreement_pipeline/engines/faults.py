@@ -11,7 +11,7 @@ from agreement_pipeline.engines import sql
 from agreement_pipeline.engines.queries import Queries
 from agreement_pipeline.engines.session import Session, Unreadable
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings, Scale, lookalikes
+from agreement_pipeline.ratings import Ratings, Scale, category_text, lookalikes, meaning
 from agreement_pipeline.readers import Rows, checked_rows
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def _any_scale(keys: "Keys", asked: "Asked") -> Scale:
         return keys.scale
     if asked.level in ("interval", "ratio"):
         return Scale(None, asked.level)
-    return Scale.from_labels([*keys.frame["label"].dropna(), "", " "], "nominal")
+    texts = ["", " ", *map(category_text, keys.frame["label"].dropna())]
+    return Scale(tuple({meaning(text, sets=True): text for text in texts}.values()))
 
 
 def _distinct(keys: "Keys", name: str) -> Iterator[tuple[str, object]]:

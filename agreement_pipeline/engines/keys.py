@@ -64,8 +64,8 @@ class Known:
 class Keys:
     """Distinct rows of keys as a source spells them, and the frame that the checks read.
 
-    If labels are numbers of a scale without categories, the least and the greatest spelling of a
-    label stand for all.
+    If labels are numbers of a scale without categories, three stand for all: the first and the last
+    spelling in text order, and that of the largest number.
     """
 
     spelt: pd.DataFrame
@@ -86,7 +86,7 @@ class Keys:
         scale = _continuous(session, name, asked)
         names = [each for each in KEYS if each in kinds]
         grouped = [each for each in names if each != "label" or scale is None]
-        least = [] if scale is None else ["MIN(label) AS label", "MAX(label) AS most"]
+        least = [] if scale is None else sql.spellings_of(scale.dimensions)
         meeting = ["MIN(meeting) AS meeting"] if "occurrence" in kinds else []
         chosen = ", ".join([*grouped, *least, *meeting])
         rows = f"{name}_rows" if among is None else f"(SELECT * FROM {name}_rows LIMIT {among})"
@@ -96,8 +96,7 @@ class Keys:
         if len(found) > MOST:
             _refuse_many(session, name, asked, label)
         if scale is not None:
-            other = found.drop(columns="label").rename(columns={"most": "label"})
-            found = pd.concat([found.drop(columns="most"), other], ignore_index=True)
+            found = _one_below_another(found, ["label", "most", "largest"])
         spelt = found.astype(object).where(found.notna(), None)
         _refuse_long(spelt[names], asked, label)
         frame = pd.DataFrame({each: _typed(spelt[each], kinds[each], label) for each in names})
@@ -179,6 +178,12 @@ def _continuous(session: Session, name: str, asked: "Asked") -> Scale | None:
     some = f"SELECT DISTINCT number FROM {name}_rows LIMIT {MOST_NUMBERS + 2}"
     found = session.ask(f"SELECT COUNT(number) AS n FROM ({some}) AS d")["n"].to_pylist()[0]
     return Scale(None, asked.level) if found > MOST_NUMBERS else None
+
+
+def _one_below_another(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The table once for each of some columns, which is then called `label`."""
+    others = table.drop(columns=names)
+    return pd.concat([others.assign(label=table[name]) for name in names], ignore_index=True)
 
 
 def _codes(spelt: pd.Series, labels: pd.Series, scale: Scale) -> dict[str, int]:

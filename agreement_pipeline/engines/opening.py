@@ -9,7 +9,17 @@ from agreement_pipeline.engines.session import ENDINGS, Files, Session, Unreadab
 from agreement_pipeline.engines.spark import is_spark_frame, spark_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, QueriedRatings, Ratings, Scale
-from agreement_pipeline.readers import COLUMNS, LIMITS, Classifiers, Columns, Layout, Limits
+from agreement_pipeline.readers import (
+    COLUMNS,
+    LIMITS,
+    RULES,
+    Classifiers,
+    Columns,
+    Layout,
+    Limits,
+    Rules,
+    is_of_a_tool,
+)
 from agreement_pipeline.readers import read as read_in_memory
 from agreement_pipeline.text import listed
 
@@ -30,6 +40,7 @@ def read(
     usable: bool = True,
     round_name: str | None = None,
     limits: Limits = LIMITS,
+    rules: Rules = RULES,
     engine: str = "auto",
     memory_limit: str | None = None,
 ) -> Ratings | QueriedRatings:
@@ -40,11 +51,12 @@ def read(
     source
         A path, a pandas DataFrame or a Spark DataFrame. DuckDB and Spark also take a folder, a
         pattern such as `round/*.parquet`, or a URL.
-    columns, layout, scale, level, classifiers, usable, round_name, limits
+    columns, layout, scale, level, classifiers, usable, round_name, limits, rules
         As `readers.read` takes them. The limits `file_bytes` and `rows` are those of the memory.
     engine
         memory, duckdb, spark or auto. auto means DuckDB for folders, patterns and files from 30 MB.
-        It means Spark for a Spark DataFrame. Anything else is read into memory.
+        It means Spark for a Spark DataFrame. Anything else is read into memory, and so are the
+        exports of tools and tables with rules.
     memory_limit
         The most memory that DuckDB takes, such as 500MB. The rest goes to disk.
 
@@ -58,16 +70,22 @@ def read(
         The engine is not installed.
     """
     asked = Asked(columns, layout, scale, level, classifiers, usable, round_name, limits)
+    only = _only_in_memory(source, columns, rules)
     chosen = engine_of(source, layout) if engine == "auto" else _known(engine)
-    if chosen == "memory":
-        return _in_memory(source, asked)
+    if only and engine not in ("auto", "memory"):
+        raise RatingsError(
+            f"{source}: found {only} for the engine {engine}; expected a plain table, since only "
+            "its ratings are counted where they lie. Leave the engine out, or say memory."
+        )
+    if only or chosen == "memory":
+        return _in_memory(source, asked, rules)
     session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
     where = source if is_spark_frame(source) else Files.of(source)
     try:
         return born_in(session, where, asked)
     except Unreadable:
         if engine == "auto" and _is_small(source, limits):
-            return _in_memory(source, asked)
+            return _in_memory(source, asked, rules)
         raise
 
 
@@ -101,7 +119,16 @@ def _is_small(source: Any, limits: Limits) -> bool:
     return path.is_file() and path.stat().st_size <= limits.file_bytes
 
 
-def _in_memory(source: Any, asked: Asked) -> Ratings:
+def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
+    """What of a source no engine but the memory's can read; None if there is nothing."""
+    if not rules.plain or columns.models:
+        return "rules or models"
+    named = isinstance(source, str | Path) and "://" not in str(source)
+    path = Path(source) if named else None
+    return "the export of a tool" if path and path.exists() and is_of_a_tool(path) else None
+
+
+def _in_memory(source: Any, asked: Asked, rules: Rules) -> Ratings:
     return read_in_memory(
         source,
         asked.columns,
@@ -112,6 +139,7 @@ def _in_memory(source: Any, asked: Asked) -> Ratings:
         usable=asked.usable,
         round_name=asked.round_name,
         limits=asked.limits,
+        rules=rules,
     )
 
 

@@ -16,6 +16,7 @@ ENDINGS = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
+ODD_LIST = "found a list with a member that is no label"
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
@@ -89,6 +90,18 @@ def _within(pattern: Path) -> str:
     return str(pattern.relative_to(pattern.anchor)) if pattern.anchor else str(pattern)
 
 
+def is_list_of_labels(kind: Any) -> bool:
+    """True for the Arrow type of lists of texts or whole numbers."""
+    from pyarrow import types
+
+    if not (types.is_list(kind) or types.is_large_list(kind)):
+        return False
+    member = kind.value_type
+    return bool(
+        types.is_string(member) or types.is_large_string(member) or types.is_integer(member)
+    )
+
+
 class Session(Protocol):
     """A connection to an SQL engine."""
 
@@ -100,7 +113,10 @@ class Session(Protocol):
         """The names of the columns of a source."""
 
     def open(self, view: str, source: Any, columns: Mapping[str, str]) -> None:
-        """Make a view of some columns of a source, under other names."""
+        """Make a view of some columns of a source, under other names.
+
+        Lists of labels become text with `|` between the labels.
+        """
 
     def numbered(self, view: str, source: Any, columns: Mapping[str, str]) -> Sequence[str]:
         """Make a view for each file of a source, with a column `row` that numbers its rows."""
@@ -124,4 +140,12 @@ class Session(Protocol):
         """A test of a text by a regular expression."""
 
 
-__all__ = ["ENDINGS", "SEPARATORS", "Files", "Session", "Unreadable"]
+__all__ = [
+    "ENDINGS",
+    "ODD_LIST",
+    "SEPARATORS",
+    "Files",
+    "Session",
+    "Unreadable",
+    "is_list_of_labels",
+]

@@ -7,7 +7,13 @@ from typing import Any
 
 from agreement_pipeline.engines.protocol import ENGINES
 from agreement_pipeline.engines.queried import Queried
-from agreement_pipeline.engines.session import SEPARATORS, Files, Unreadable
+from agreement_pipeline.engines.session import (
+    ODD_LIST,
+    SEPARATORS,
+    Files,
+    Unreadable,
+    is_list_of_labels,
+)
 from agreement_pipeline.errors import MissingExtraError, RatingsError
 
 ENGINE = "spark"
@@ -56,7 +62,11 @@ class Spark:
         """Make a view of some columns of a source, under other names."""
         frame = self._frame(source)
         chosen = [frame[f"`{column.replace('`', '``')}`"].alias(n) for n, column in columns.items()]
-        frame.select(*chosen).createOrReplaceTempView(view)
+        selected = frame.select(*chosen)
+        if "label" in columns and is_list_of_labels(_arrow_type(selected, "label")):
+            others = [name for name in columns if name != "label"]
+            selected = selected.selectExpr(*others, f"{_JOINED} AS label")
+        selected.createOrReplaceTempView(view)
 
     def numbered(self, view: str, source: Any, columns: Mapping[str, str]) -> Sequence[str]:
         """Make one view, in which the name of its item stands for the number of a row."""
@@ -127,6 +137,19 @@ class Spark:
             return self.session.sql(sql)
         except Exception as error:
             raise _unreadable(error) from None
+
+
+_TEXTS = "TRANSFORM(label, x -> CAST(x AS STRING))"
+_ODD = f"EXISTS({_TEXTS}, x -> x IS NULL OR x = '' OR CONTAINS(x, '|'))"
+_JOINED = (
+    f"CASE WHEN label IS NULL THEN NULL WHEN {_ODD} THEN RAISE_ERROR('{ODD_LIST}') "
+    f"WHEN SIZE(label) = 0 THEN '|' ELSE ARRAY_JOIN({_TEXTS}, '|') END"
+)
+"""A list of labels as one text with `|` between them."""
+
+
+def _arrow_type(frame: Any, column: str) -> Any:
+    return frame.select(column).limit(0).toArrow().schema.field(0).type
 
 
 def _unreadable(error: Exception) -> Unreadable:

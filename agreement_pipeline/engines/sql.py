@@ -138,6 +138,14 @@ def _dimensions(dimensions: int) -> dict[str, str]:
     }
 
 
+def spellings_of(dimensions: int) -> list[str]:
+    """The labels of numbers that stand for all: by text order, and by size."""
+    sizes = [f"ABS({value})" for value in _dimensions(dimensions).values()]
+    size = sizes[0] if dimensions == 1 else f"GREATEST({', '.join(sizes)})"
+    largest = f"MAX_BY(label, {size}) AS largest"
+    return ["MIN(label) AS label", "MAX(label) AS most", largest]
+
+
 def first(name: str, again: bool) -> str:
     """The first rating of each rater and item."""
     if not again:

@@ -11,6 +11,7 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.scope import ROUND, Scope
 from agreement_pipeline.intervals import (
+    NOTHING,
     TOO_FEW_DRAWS,
     AlwaysValid,
     BoundsOnly,
@@ -23,10 +24,13 @@ from agreement_pipeline.intervals import (
     points_of,
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import Clusters, Statistic
+from agreement_pipeline.text import listed
 
 DEFAULT = Inference()
+ALSO_CALLED = {"pabak": "bennett_s", "randolph_kappa": "bennett_s"}
+"""Names of measures in other packages, and their names here."""
 UNUSED = "no pair of ratings holds the category"
 
 
@@ -137,7 +141,8 @@ def registered(name: str) -> Measure:
     if not isinstance(name, str) or name not in MEASURES:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(name), MEASURES, n=1)
+        elsewhere = ALSO_CALLED.get(str(name))
+        near = [elsewhere] if elsewhere else get_close_matches(str(name), MEASURES, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "docs/measures.md lists them."
         raise PolicyError(
             f"measure: found {name!r}; "
@@ -252,13 +257,7 @@ def _by_category(
     """The estimate of the lowest category. On the round, one estimate per category follows."""
     names = make.statistic.scale.names
     used = ~np.isnan(point.value)
-    lowest = int(np.nanargmin(point.value))
-    of_all = make(
-        scope,
-        _category(point, lowest),
-        evidence.at(lambda values: values[..., used].min(-1)),
-        lowest=names[lowest],
-    )
+    of_all = _of_lowest(make, scope, point, evidence)
     if scope != ROUND:
         return [of_all]
     return [
@@ -268,6 +267,33 @@ def _by_category(
             for k in range(len(names))
         ),
     ]
+
+
+def _of_lowest(make: _Maker, scope: Scope, point: Coefficient, evidence: Evidence) -> Estimate:
+    """The estimate of the lowest category; undefined if a declared category has no value."""
+    scale, used = make.statistic.scale, ~np.isnan(point.value)
+    if unseen := why_no_lowest(point.value, scale):
+        return make(scope, NOTHING, evidence, undefined=unseen)
+    lowest = int(np.nanargmin(point.value))
+    return make(
+        scope,
+        _category(point, lowest),
+        evidence.at(lambda values: values[..., used].min(-1)),
+        lowest=scale.names[lowest],
+    )
+
+
+def why_no_lowest(values: Array, scale: Scale) -> str | None:
+    """Why nobody knows which category is the lowest; None if every declared one has a value.
+
+    `values` are those of each category (K,). A category that was declared and not seen may be the
+    lowest. Where none are declared, the categories are those that were seen.
+    """
+    unseen = [name for name, value in zip(scale.names, values, strict=True) if np.isnan(value)]
+    if not scale.declared or not unseen:
+        return None
+    found = f"category {unseen[0]!r}" if len(unseen) == 1 else f"categories {listed(unseen)}"
+    return f"no pair of ratings holds the declared {found}"
 
 
 def _of_category(

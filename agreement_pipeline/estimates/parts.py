@@ -74,23 +74,27 @@ def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
-    if ratings.scale.continuous:
-        yield from _of_values(ratings, asked)
-    elif asked.named:
-        yield from _of_table(engine_for(ratings).labels(ratings), asked)
-    else:
+    if not (ratings.scale.continuous or asked.named):
         yield from _of_unnamed_counts(ratings, asked)
+        return
+    table = engine_for(ratings).by_rater(ratings)
+    yield from _of_table(table, asked)
+    for pair in asked.pairs(table.raters):
+        yield Scope.of_pair(*pair), partial(table.only, pair)
 
 
 def _of_unnamed_counts(ratings: Rated, asked: Asked) -> Parts:
     engine = engine_for(ratings)
     if asked.whole:
         yield ROUND, partial(engine.counts, ratings)
-    if "without" in asked.kinds:
-        labels = engine.labels(ratings)
-        without = CountsWithoutEach(labels).without
-        for rater in asked.raters("without", labels.raters):
-            yield Scope("without", rater), partial(without, rater)
+    if "without" not in asked.kinds and "pair" not in asked.kinds:
+        return
+    labels = engine.labels(ratings)
+    without = CountsWithoutEach(labels).without
+    for rater in asked.raters("without", labels.raters):
+        yield Scope("without", rater), partial(without, rater)
+    for pair in asked.pairs(labels.raters):
+        yield Scope.of_pair(*pair), partial(_counts_of, labels, pair)
 
 
 def _of_values(ratings: Rated, asked: Asked) -> Parts:
@@ -157,12 +161,16 @@ def _labels_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
     return labels.only(pair).merged()
 
 
+def _counts_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
+    return labels.only(pair).counts().merged()
+
+
 def _itself(statistic: Statistic) -> Statistic:
     return statistic
 
 
 _PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
-    "counts": (frozenset({"round", "category", "without"}), _of_counts),
+    "counts": (frozenset({"round", "category", "without", "pair"}), _of_counts),
     "patterns": (frozenset({"round", "category", "pair"}), _of_patterns),
     "panel": (frozenset({"classifier", "rater"}), _of_panel),
     "groups": (frozenset({"round", "category"}), _of_groups),

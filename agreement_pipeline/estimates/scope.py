@@ -50,7 +50,7 @@ class Scope(NamedTuple):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}".strip()
+        return f"{self.kind} {self.name}" if self.name else self.kind
 
 
 ROUND = Scope("round")

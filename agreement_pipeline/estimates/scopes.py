@@ -168,12 +168,14 @@ def survey(
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
     Single raters, pairs and the round without a rater are details. There are many of them, so their
-    estimates use fewer resamples, and limits for a round that is judged once. But if a policy has
-    rules on a kind of scope, name it in `judged`: its estimates are then those of `assess`. With
-    too many raters to look at, `shown` says which of them are measured.
+    estimates use fewer resamples, and limits for a round that is judged once. The only pair of a
+    panel is the round, and has its limits. If a policy has rules on a kind of scope, name it in
+    `judged`: its estimates are then those of `assess`. With too many raters to look at, `shown`
+    says which of them are measured.
     """
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
-    details = [kind for kind in asked if kind in DETAILS and kind not in judged]
+    parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
+    details = [kind for kind in asked if kind in parts_only and kind not in judged]
     others = [kind for kind in asked if kind not in details]
     whole = measure_ratings(ratings, measures, inference, scopes=others, shown=shown)
     once = replace(inference, always_valid_at=None)

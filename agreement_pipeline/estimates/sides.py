@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimating import UNUSED, registered
+from agreement_pipeline.estimates.estimating import UNUSED, registered, why_no_lowest
 from agreement_pipeline.intervals import (
     PRIOR_MASS,
     drawn_masses,
@@ -75,9 +75,12 @@ class Side(NamedTuple):
         """Why there is no value; None if there is one."""
         basis, place = self._basis(self.statistic), self.place
         why = why_without(self.record, basis)
-        if why is None and place is not None and np.isnan(self.record(basis).value[place]):
-            return UNUSED
-        return why
+        if why is not None or not self.record.per_category:
+            return why
+        values = self.record(basis).value
+        if place is None:
+            return why_no_lowest(values, basis.scale)
+        return UNUSED if np.isnan(values[place]) else None
 
     def reader(self) -> Callable[[Any], Array]:
         """A function from a statistic to the measure's value, or to that of the category.

@@ -21,6 +21,7 @@ from agreement_pipeline.intervals.draws import (
     row_weights,
 )
 from agreement_pipeline.intervals.evidence import (
+    NOTHING,
     affordable,
     gathered,
     points_of,
@@ -42,6 +43,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "NORMAL",
+    "NOTHING",
     "PRIOR_MASS",
     "TOO_FEW_DRAWS",
     "AlwaysValid",

@@ -181,17 +181,20 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
     base, method = group[0].basis, inference.interval_method
     splits = _splits(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
-    drawn, left, times = nothing, nothing, np.empty(0)
+    drawn, seen, left, times = nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
         mass = method.scheme.prior_mass
         blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
-        possible = _of_bases(group, lambda each: each.with_unseen(mass))
-        drawn = _values(group, possible, splits, (block.weights for block in blocks))
+        views = [
+            _View(_of_bases(group, lambda each: each.with_unseen(mass)), splits),
+            _View(_of_bases(group, lambda each: each), {}),
+        ]
+        drawn, seen = _values(group, views, (block.weights for block in blocks))
     if method.leaves_out:
         most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        bases = _of_bases(group, lambda each: each)
-        left = _values(group, bases, {}, _without_items(base, most, inference.seed, behind))
+        views = [_View(_of_bases(group, lambda each: each), {})]
+        (left,) = _values(group, views, _without_items(base, most, inference.seed, behind))
         times = np.concatenate(behind)
     found = {}
     for point in group:
@@ -200,6 +203,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
         found[name] = Evidence(
             point.found.value,
             drawn[name],
+            seen[name],
             left[name],
             times,
             _unlike(point.record, point.basis, splits.get(id(point.basis), ()), n),
@@ -233,21 +237,34 @@ def _without_items(
         yield block.weights
 
 
+class _View(NamedTuple):
+    """Bases of measures under weights. Of measures of every category, also those by category."""
+
+    bases: dict[int, Any]
+    splits: dict[int, list[Statistic]]
+
+
 def _values(
-    group: Sequence[Point],
-    bases: dict[int, Any],
-    splits: dict[int, list[Statistic]],
-    blocks: Iterable[Array],
-) -> dict[str, Array]:
-    """The measures' values in blocks of weights."""
-    values: dict[str, list[Array]] = {point.record.name: [] for point in group}
+    group: Sequence[Point], views: Sequence[_View], blocks: Iterable[Array]
+) -> list[dict[str, Array]]:
+    """The measures' values in blocks of weights, for each view.
+
+    A view without unseen rows uses the weights of the first rows, which are those that were seen.
+    """
+    values: list[dict[str, list[Array]]] = [
+        {point.record.name: [] for point in group} for _ in views
+    ]
     for weights in blocks:
-        block = {key: basis.reweighted(weights) for key, basis in bases.items()}
-        for point in group:
-            key = id(point.basis)
-            found = _value(point.record, splits.get(key, ()), block[key])
-            values[point.record.name].append(found)
-    return {name: np.concatenate(each) for name, each in values.items()}
+        for view, found in zip(views, values, strict=True):
+            block = {
+                key: basis.reweighted(weights[..., : basis.weights.shape[-1]])
+                for key, basis in view.bases.items()
+            }
+            for point in group:
+                key = id(point.basis)
+                value = _value(point.record, view.splits.get(key, ()), block[key])
+                found[point.record.name].append(value)
+    return [{name: np.concatenate(each) for name, each in found.items()} for found in values]
 
 
 def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:

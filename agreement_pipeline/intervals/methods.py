@@ -47,6 +47,8 @@ class Evidence:
         The measure's value, shape (...). The shape is (K,) for a measure of every category.
     draws
         The values under B resamples, shape (B, ...).
+    seen
+        The values under the same resamples without unseen items, shape (B, ...).
     left_out, times
         The values with one item, cluster or group left out, shape (G, ...). `times` says how many
         items each value stands for, shape (G,).
@@ -68,6 +70,7 @@ class Evidence:
 
     value: Array
     draws: Array
+    seen: Array
     left_out: Array
     times: Array
     unlike: Callable[[float], Array]
@@ -80,7 +83,7 @@ class Evidence:
         """The evidence on one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
-            for name in ("value", "draws", "left_out", "without_rater")
+            for name in ("value", "draws", "seen", "left_out", "without_rater")
         }
         return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
@@ -127,8 +130,13 @@ def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     return Percentiles(evidence.draws, float(evidence.value), bounds)
 
 
+def _smoothed_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
+    return Percentiles(evidence.draws, float(evidence.value), bounds, seen=evidence.seen)
+
+
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return expanded(evidence.draws, float(evidence.value), bounds, evidence.n_deciding)
+    value, seen = float(evidence.value), evidence.seen
+    return expanded(evidence.draws, value, bounds, evidence.n_deciding, seen=seen)
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -231,7 +239,7 @@ METHODS: dict[str, IntervalMethod] = {
             DEFAULT_METHOD,
             f"Dirichlet draws over item patterns, prior mass {PRIOR_MASS:g}",
             _expanded_percentile,
-            distribution_of_many=_percentile,
+            distribution_of_many=_smoothed_percentile,
             scheme=SMOOTHED,
             decides=True,
         ),

@@ -1,7 +1,7 @@
 """Confidence distributions of resamples: percentiles, as they are, corrected, or expanded."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,10 @@ FEWEST_UNITS = 2
 class Percentiles:
     """The percentiles of resampled values, shape (B,). The interval always holds the value.
 
+    `seen` are the values under the same resamples without unseen disagreement. Unseen items pull
+    values towards the middle. So a low value gets too high a lower limit from them, and a high
+    value too low an upper limit. The limits are the wider ones, and q is the larger one.
+
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
     the upper limit. A cut-off above the value has a q of one half at least, since no lower limit
     reaches it.
@@ -32,6 +36,7 @@ class Percentiles:
     draws: Array
     value: float
     bounds: Bounds
+    seen: Array | None = field(default=None, kw_only=True)
 
     @property
     def finest(self) -> float:
@@ -40,8 +45,12 @@ class Percentiles:
 
     def limits(self, tail: float) -> Interval:
         """Percentiles of the resamples."""
-        return quantile_interval(
-            self.draws, self._share(tail), self._share(1 - tail), self.bounds
+        limits = [
+            quantile_interval(each, self._share(tail), self._share(1 - tail), self.bounds)
+            for each in self._all_draws
+        ]
+        return Interval(
+            min(each.low for each in limits), max(each.high for each in limits)
         ).including(self.value)
 
     def why_without(self, tail: float) -> str | None:
@@ -50,13 +59,25 @@ class Percentiles:
 
     def under(self, cutoff: float) -> float:
         """The share of resamples under the cut-off."""
-        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[0], self.draws) < cutoff))
+        share = max(self._shares_under(cutoff, self.bounds[0]))
         return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
 
     def over(self, cutoff: float) -> float:
         """The share of resamples at the cut-off or above."""
-        share = float(np.mean(np.where(np.isnan(self.draws), self.bounds[1], self.draws) < cutoff))
+        share = min(self._shares_under(cutoff, self.bounds[1]))
         return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
+
+    @property
+    def _all_draws(self) -> list[Array]:
+        """The resampled values with unseen disagreement, and without it if they are known."""
+        return [self.draws] if self.seen is None else [self.draws, self.seen]
+
+    def _shares_under(self, cutoff: float, undefined: float) -> list[float]:
+        """The share of resamples under the cut-off, where undefined ones count as a bound."""
+        return [
+            float(np.mean(np.where(np.isnan(each), undefined, each) < cutoff))
+            for each in self._all_draws
+        ]
 
     def _share(self, tail: float) -> float:
         """The percentile that is the limit at a tail."""
@@ -161,7 +182,9 @@ def _reach(tail: float, n: int) -> float:
     return _stretch(n) * quantile(tail, n - 1)
 
 
-def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> ConfidenceDistribution:
+def expanded(
+    draws: Array, value: float, bounds: Bounds, n: float, *, seen: Array | None = None
+) -> ConfidenceDistribution:
     """Expanded percentiles of resamples of n items, or of clusters that say as much.
 
     With fewer than two items or clusters, nothing is known but the bounds.
@@ -169,4 +192,4 @@ def expanded(draws: Array, value: float, bounds: Bounds, n: float) -> Confidence
     units = round(n)
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
-    return ExpandedPercentiles(draws, value, bounds, units)
+    return ExpandedPercentiles(draws, value, bounds, units, seen=seen)

@@ -1,12 +1,14 @@
 """What the coefficients of category agreement share: observed agreement and prevalence."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.measures._weights import Weighting
 from agreement_pipeline.measures.coefficient import ratio
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
+from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, farthest
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:
@@ -32,6 +34,13 @@ def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, in
     distances = weighting.distances(counts.scale)
     first, second = divmod(int(distances.argmax()), len(distances))
     return first, second
+
+
+def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
+    """The category used most and the one that is farthest from it by the weights."""
+    used, scale = labels.meeting, labels.scale
+    first = int(used.argmax())
+    return first, farthest(used, weighting.distances(scale)[first], first, scale.declared)
 
 
 def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:

@@ -135,7 +135,8 @@ def left_out(
 def pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
     """The mean of the raters' own coefficients.
 
-    Each is weighted by the disagreement that chance alone would leave in the rater's labels.
+    Each is weighted by the disagreement that chance alone would leave in the rater's labels. If
+    that is too small for a number, all weigh alike.
     """
     each = [own(cells) for cells in each_rater(replicates)] or [own(replicates.cells())]
     value, d_o, d_e = (
@@ -149,7 +150,8 @@ def pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
     )
     chance = np.where(known, n * d_e, 0.0)
     most = chance.max(0)
-    share = np.divide(chance, most, out=np.full(chance.shape, np.nan), where=most > 0)
+    alike = np.where(known, 1.0, 0.0)
+    share = np.divide(chance, most, out=alike, where=most > 0)
     return Coefficient(
         ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
         observed=observed,

@@ -41,6 +41,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     convention="rater by rater, over the items that the rater, another of the panel and the "
     "classifier labelled; raters without such an item are left out",
     source=CALDERON,
+    passed_by_guessing=True,
 )
 def advantage_probability(panel: LabelsByRater) -> Coefficient:
     r"""How often a classifier matches the other raters at least as well as the rater left out does.

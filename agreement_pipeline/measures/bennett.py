@@ -33,6 +33,7 @@ from agreement_pipeline.statistics import CategoryCounts
     source="Bennett, E. M., Alpert, R. & Goldstein, A. C. (1954), doi:10.1086/266520; "
     "Brennan, R. L. & Prediger, D. J. (1981), doi:10.1177/001316448104100307; "
     "weighted after Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.)",
+    passed_by_guessing=True,
 )
 def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coefficient:
     r"""Agreement beyond chance, where chance is guessing every category of the scale alike.

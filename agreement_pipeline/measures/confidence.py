@@ -40,6 +40,7 @@ NO_PAIR_OF_STATED_CONFIDENCE = Condition(
     convention="over the items with two or more ratings of stated confidence; "
     "ratings without one count only for the use of the categories",
     source=CAMPAGNER_CABITZA + ", equations 4 and 5, and section 4 on confidence",
+    passed_by_guessing=True,
 )
 def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     r"""Genuine agreement between raters, who tell by their confidence how much they guess.

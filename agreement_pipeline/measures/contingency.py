@@ -44,6 +44,7 @@ def _nothing_in_common(patterns: LabelsByRater) -> bool:
     convention=SHARED_ITEMS,
     source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
     "Muñoz, S. R. & Bangdiwala, S. I. (1997), doi:10.1080/02664769723918",
+    passed_by_guessing=True,
 )
 def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     r"""In an agreement chart, the share of the possible area that is agreement.

@@ -52,6 +52,7 @@ GWET = (
         "the mean over items with two ratings or more (Gwet), and not over all pairs of ratings"
     ),
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 2",
+    passed_by_guessing=True,
 )
 def percent_agreement(counts: CategoryCounts) -> Coefficient:
     r"""The share of pairs of raters that give an item the same category, averaged over items.

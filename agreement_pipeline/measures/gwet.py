@@ -8,11 +8,14 @@ So AC1 stays high where one category is common. It also stays high when raters d
 items. Read AC1 beside a kappa or an alpha, never in place of it. AC2 gives credit for near misses.
 """
 
+from functools import partial
+
 import numpy as np
 
 from agreement_pipeline.measures._agreement import (
     ends_known,
     ends_of_scale,
+    most_used_and_farthest,
     observed_agreement,
     observed_disagreement,
     prevalence,
@@ -40,6 +43,7 @@ from agreement_pipeline.statistics import CategoryCounts
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2008), doi:10.1348/000711006X126600",
+    passed_by_guessing=True,
 )
 def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     r"""Agreement beyond chance, where chance is a rater who guesses only on hard items.
@@ -90,6 +94,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     exchangeable=True,
     convention=GWET,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
+    passed_by_guessing=True,
 )
 def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     r"""AC1 with credit for near misses.
@@ -155,6 +160,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"ordinal", "interval", "ratio"},
+    split=partial(most_used_and_farthest, weighting=ORDINAL),
     exchangeable=True,
     convention=(
         "items with one rating are left out; all other items count with their number of ratings"

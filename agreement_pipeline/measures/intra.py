@@ -37,6 +37,7 @@ def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
     convention="every item that a rater rated again counts once for that rater, "
     "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA,
+    passed_by_guessing=True,
 )
 def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     r"""The probability that a rater who is asked twice gives the same label, from label shares.
@@ -89,6 +90,7 @@ def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     "whatever the number of occurrences",
     source=CAMPAGNER_CABITZA
     + "; the pair estimate of Σ d² is unbiased (Simpson 1949, doi:10.1038/163688a0)",
+    passed_by_guessing=True,
 )
 def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
     r"""The share of pairs of a rater's own labels of one item that are the same.

@@ -191,6 +191,7 @@ def _never_agrees(panel: LabelsByRater) -> bool:
         "the shares of the raters who rated it"
     ),
     source="Williams, G. W. (1976), doi:10.2307/2529750",
+    passed_by_guessing=True,
 )
 def williams_index(panel: LabelsByRater) -> Coefficient:
     r"""Agreement of a rater with the panel, divided by the agreement within the panel.

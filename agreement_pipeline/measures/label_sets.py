@@ -59,12 +59,12 @@ def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], floa
 
 
 def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> tuple[int, int]:
-    """The most used set, and the set in use that is farthest from it.
+    """The most used set, and the set that is farthest from it.
 
     Two nearly equal sets would not show how far raters may differ.
     """
-    first = int(counts.meeting.argmax())
-    return first, farthest(counts.meeting, _distances(counts, distance)[first], first)
+    first, declared = int(counts.meeting.argmax()), counts.scale.declared
+    return first, farthest(counts.meeting, _distances(counts, distance)[first], first, declared)
 
 
 @register(
@@ -88,7 +88,7 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \qquad \delta_{AB} = 1 - \frac{|A \cap B|}{|A \cup B|}
 
     :math:`D_o` and :math:`D_e` are as in `krippendorff_alpha`. A category is a set, written as its
-    labels in order with `|` between them. The empty text is the empty set. On labels without `|`
+    labels with `|` between them. The empty text and `|` are the empty set. On labels without `|`
     this is the nominal alpha.
 
     Parameters
@@ -151,7 +151,7 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
     - 1/3 where the sets have labels in common and each has labels of its own, and
     - 0 without a label in common.
 
-    A category is a set, written as its labels in order with `|` between them. The empty text is the
+    A category is a set, written as its labels with `|` between them. The empty text and `|` are the
     empty set. On labels without `|` this is the nominal alpha.
 
     Parameters

@@ -9,12 +9,14 @@ from typing import Any, Literal, NamedTuple, Required, TypedDict, TypeVar, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
+from agreement_pipeline.measures._agreement import most_used_and_farthest
 from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
 Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
+Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
 
 
@@ -140,6 +142,9 @@ class Measure:
     continuous
         True if the measure is also defined where a scale has no list of categories. It is then
         computed from `NumbersByRater`. A measure that needs values is always so defined.
+    passed_by_guessing
+        True if raters who never look at an item can reach a cut-off, if nearly all of their labels
+        are one category.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     crossed
@@ -161,8 +166,8 @@ class Measure:
     weighting
         How much two different categories agree, for a measure with weights.
     split
-        From category counts to the two categories that unseen items are split between. None where
-        the level of the scale decides.
+        From a statistic of labels to the two categories that unseen items are split between. None
+        where the level of the scale decides.
     alias_of
         The name of the same measure, if this record is an alias.
     """
@@ -180,13 +185,14 @@ class Measure:
     per_category: bool = False
     chance_corrected: bool = True
     exchangeable: bool = False
+    passed_by_guessing: bool = False
     cannot_hold: str = ""
     continuous: bool = False
     crossed: bool = False
     expensive: bool = False
     by_pair: bool = False
     weighting: Weighting | None = None
-    split: Callable[..., tuple[int, int]] | None = None
+    split: Split | None = None
     alias_of: str | None = None
     raters_left_out: Callable[[Any], tuple[str, ...]] = _nobody
     rests_on: RestsOn = USED
@@ -233,12 +239,13 @@ class Fields(TypedDict, total=False):
     per_category: bool
     chance_corrected: bool
     exchangeable: bool
+    passed_by_guessing: bool
     cannot_hold: str
     continuous: bool
     crossed: bool
     expensive: bool
     by_pair: bool
-    split: Callable[..., tuple[int, int]]
+    split: Split
     raters_left_out: Callable[[Any], tuple[str, ...]]
     rests_on: RestsOn
 
@@ -294,8 +301,15 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
         undefined=tuple(condition.under(weighting) for condition in record.undefined),
         levels=weighting.levels,
         weighting=weighting,
-        split=record.split and partial(record.split, weighting=weighting),
+        split=_split_by(weighting, record.split),
     )
+
+
+def _split_by(weighting: Weighting, split: Split | None) -> Split | None:
+    """How unseen items of a weighted form are split. Its weights say which categories are far."""
+    usual = None if weighting is IDENTITY else most_used_and_farthest
+    chosen = split or usual
+    return chosen and partial(chosen, weighting=weighting)
 
 
 def _add(record: Measure) -> None:

@@ -135,6 +135,7 @@ PAIRED_ITEMS = RestsOn(
     rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
+    passed_by_guessing=True,
 )
 def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less the guessing that each rater's replicates show.
@@ -221,6 +222,7 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
+    passed_by_guessing=True,
 )
 def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     r"""Agreement between raters less guessing, with one share of guessing for all categories.

@@ -118,7 +118,12 @@ def acceptability(project: Project, round_name: str) -> Judged:
     """
     policy = project.policy
     decision, withdrawn = judge_round(
-        project.store, round_name, policy, project.contract, waivers=project.waivers
+        project.store,
+        round_name,
+        policy,
+        project.contract,
+        waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
     )
     result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),

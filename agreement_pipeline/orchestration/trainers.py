@@ -60,6 +60,7 @@ def released_round(project: Project, round_name: str) -> Release:
         project.contract,
         project=project.name,
         waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
     )
 
 
@@ -72,6 +73,7 @@ def released_dataset(project: Project) -> Release:
         project.contract,
         project=project.name,
         waivers=project.waivers,
+        settings_digest=project.settings.reading_digest,
     )
 
 

@@ -1,6 +1,13 @@
 """Rules, verdicts, and the decision."""
 
-from agreement_pipeline.policy.decision import Assessment, Decision, assess, decide, judge
+from agreement_pipeline.policy.decision import (
+    OF_THE_GATE,
+    Assessment,
+    Decision,
+    assess,
+    decide,
+    judge,
+)
 from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
 from agreement_pipeline.policy.planning import (
     EXPECTED,
@@ -21,6 +28,7 @@ __all__ = [
     "LABELS_AN_ITEM",
     "NONE",
     "N_ROUNDS",
+    "OF_THE_GATE",
     "PREVALENCE",
     "PROBABILITY",
     "RELIABLE",

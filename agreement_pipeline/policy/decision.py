@@ -15,6 +15,9 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.version import __version__
 
+OF_THE_GATE = "gate"
+"""The table of a finding that is about the round as a whole, and not about its ratings."""
+
 
 @dataclass(frozen=True)
 class Decision(Tabular):
@@ -66,6 +69,11 @@ class Decision(Tabular):
         return any(waiver.turns(verdict) for waiver in self.waived)
 
     @property
+    def broken(self) -> tuple[Finding, ...]:
+        """The findings that hold the round."""
+        return tuple(finding for finding in self.findings if finding.holds)
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why the round is held or admitted, with a sentence for each reason."""
         if self.admitted:
@@ -74,7 +82,10 @@ class Decision(Tabular):
                 *map(str, self.waived),
                 *self.refused,
             )
-        broken = [f"contract: {finding.description}" for finding in self.findings if finding.holds]
+        broken = [
+            f"{'' if finding.table == OF_THE_GATE else 'contract: '}{finding.description}"
+            for finding in self.broken
+        ]
         return (*broken, *(verdict.reason for verdict in self.unmet), *self.refused)
 
     @property
@@ -160,7 +171,10 @@ def decide(
 
 
 def _codes(decision: Decision) -> tuple[str, ...]:
-    broken = [f"contract:{finding.check}" for finding in decision.findings if finding.holds]
+    broken = [
+        finding.check if finding.table == OF_THE_GATE else f"contract:{finding.check}"
+        for finding in decision.broken
+    ]
     unmet = [verdict.code for verdict in decision.unmet]
     return tuple(dict.fromkeys([*broken, *unmet])) or ("no_rule",)
 
@@ -174,9 +188,13 @@ class Assessment:
 
 
 def assess(
-    ratings: Ratings, policy: Policy, contract: Contract, waivers: Waivers = NONE
+    ratings: Ratings,
+    policy: Policy,
+    contract: Contract,
+    waivers: Waivers = NONE,
+    also: Sequence[Finding] = (),
 ) -> Assessment:
-    """Estimate what the policy asks for, and decide.
+    """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
 
     Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
     this package give the same decision.
@@ -186,7 +204,7 @@ def assess(
         found,
         policy,
         waivers=waivers,
-        findings=contract.check(ratings),
+        findings=(*contract.check(ratings), *also),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,

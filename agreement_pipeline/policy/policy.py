@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.estimates import Estimate, registered
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.mistakes import (
     CLOSED,
@@ -27,11 +27,15 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 Familywise = Literal["none", "holm"]
+InConflict = Literal["unresolved", "refuse"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
+LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": ""}
+"""Keys that are left out of plain data where they say nothing: older policies keep their digest."""
+
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
 
 TEXT = Value("text", lambda value: isinstance(value, str))
@@ -90,6 +94,12 @@ class Policy:
         clusters if items come in clusters.
     description
         The reasons for the cut-offs: they follow from the cost of an error.
+    items_in_conflict
+        unresolved: an item with other labels in other rounds of a release has no label. refuse:
+        such rounds are not released together.
+    passed_by_guessing
+        Why it does no harm that raters who never look can pass. It is needed if each rule that can
+        hold a release has a measure that guessing can pass. The card of a release shows it.
 
     Raises
     ------
@@ -109,6 +119,8 @@ class Policy:
     familywise: Annotated[Familywise, one_of(get_args(Familywise))] = "none"
     always_valid_at: Annotated[int | None, AT_ANY_TIME] = None
     description: Annotated[str, TEXT] = ""
+    items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
+    passed_by_guessing: Annotated[str, TEXT] = ""
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
@@ -130,6 +142,17 @@ class Policy:
             "one rule for a measure and a scope",
             "Keep the stricter one.",
             found=f"two rules {listed(twice)}",
+        )
+        blind = [rule.measure for rule in self.rules if rule.effect == "hold"]
+        yield Need(
+            ("passed_by_guessing",),
+            bool(self.passed_by_guessing.strip())
+            or not all(registered(name).passed_by_guessing for name in blind),
+            "a rule that can hold a release with a measure that raters cannot pass without "
+            "looking, or a sentence that says why this does no harm",
+            "Add a rule on krippendorff_alpha, or write the sentence.",
+            found=f"only {listed(sorted(set(blind)))} to hold a release, which raters who never "
+            "look can pass",
         )
         at_large = METHODS[self.interval_method].population == "raters at large"
         yield Need(
@@ -155,11 +178,12 @@ class Policy:
 
     def to_mapping(self) -> dict[str, Any]:
         """The policy as plain data. `from_mapping` makes it again."""
-        return {
+        said = {
             **asdict(self),
             "rules": [asdict(rule) for rule in self.rules],
             "admit": list(self.admit),
         }
+        return {key: value for key, value in said.items() if value != LATER.get(key)}
 
     @property
     def digest(self) -> str:

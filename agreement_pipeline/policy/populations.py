@@ -104,10 +104,12 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
 def true_value(measure: str, population: Statistic) -> float:
     """The measure's value on very many items, or the lowest category's value; nan if undefined.
 
-    Very many items are used because some measures have a correction for few items.
+    Very many items are used because some measures have a correction for few items. A category that
+    is declared and does not occur leaves the lowest value undefined.
     """
     values = np.atleast_1d(registered(measure)(_whole(population)).value)
-    return float(min(values[~np.isnan(values)], default=nan))
+    known = values if population.scale.declared else values[~np.isnan(values)]
+    return float(known.min()) if known.size else nan
 
 
 def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:

@@ -4,5 +4,6 @@ from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.files import load_projects
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.projects.to_date import to_date
 
-__all__ = ["Delivery", "Project", "ProjectSettings", "load_projects"]
+__all__ = ["Delivery", "Project", "ProjectSettings", "load_projects", "to_date"]

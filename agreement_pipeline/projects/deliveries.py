@@ -4,7 +4,7 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, is_decided
 from agreement_pipeline.text import listed
 
 AT_REST_NS = 2_000_000_000
@@ -98,7 +98,7 @@ class Inbox:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         said = self.settings
         rounds = (
-            tuple(read_rounds(path, said.columns, said.limits))
+            read_rounds(path, said.columns, said.limits, said.reader)
             if said.columns.round
             else (path.stem,)
         )
@@ -113,13 +113,22 @@ class Inbox:
             )
 
 
-def undecided(deliveries: Iterable[Delivery], store: Store) -> tuple[Delivery, ...]:
-    """The deliveries whose bytes are not the latest of their round, or were not decided."""
+def undecided(
+    deliveries: Iterable[Delivery], store: Store, settings_digest: str
+) -> tuple[Delivery, ...]:
+    """The deliveries that are not the latest of their round, or were not decided.
+
+    A delivery is its bytes, as they are read under these settings.
+    """
     waiting = tuple(deliveries)
     if not waiting:
         return ()
     entered = store.histories([delivery.round for delivery in waiting])
-    return tuple(each for each in waiting if not _is_decided(each, entered[each.round]))
+    return tuple(
+        each
+        for each in waiting
+        if not _is_decided((each.digest, settings_digest), entered[each.round])
+    )
 
 
 def times_arrived(round_name: str, store: Store) -> int:
@@ -127,14 +136,12 @@ def times_arrived(round_name: str, store: Store) -> int:
     return sum(entry["event"] == "ingested" for entry in store.history(round_name))
 
 
-def _is_decided(delivery: Delivery, history: Iterable[Mapping[str, Any]]) -> bool:
-    arrived, judged = "", ""
-    for entry in history:
-        if entry["event"] == "ingested":
-            arrived = entry["original_digest"]
-        if entry["event"] in ("ingested", "decided"):
-            judged = entry["event"]
-    return arrived == delivery.digest and judged == "decided"
+def _is_decided(delivered: tuple[str, str], history: Iterable[dict[str, Any]]) -> bool:
+    last = {entry["event"]: entry for entry in history}
+    if "ingested" not in last or not is_decided(last):
+        return False
+    arrived = last["ingested"]
+    return (arrived["original_digest"], arrived["settings_digest"]) == delivered
 
 
 def _files(inbox: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -64,7 +64,7 @@ class Project:
     def store(self) -> Store:
         """Where its rounds, decisions and releases are kept."""
         place = self.settings.store or f".agreement/store/{self.name}"
-        return Store(place if "://" in place else self.root / place)
+        return Store(place if "://" in place else self.root / place, project=self.name)
 
     @property
     def configs(self) -> Path:
@@ -115,11 +115,14 @@ class Project:
     def due(self, asked: Mapping[str, str] = MappingProxyType({})) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not yet decided.
 
-        Rounds that were `asked` for with the same digest are left out.
+        A round is due again if the settings that it was read under have changed. Rounds that
+        were `asked` for with the same digest are left out.
         """
         found = self.deliveries().values()
         return undecided(
-            (each for each in found if asked.get(each.round) != each.digest), self.store
+            (each for each in found if asked.get(each.round) != each.digest),
+            self.store,
+            self.settings.reading_digest,
         )
 
     def unjudged(self) -> dict[str, str]:
@@ -160,7 +163,11 @@ class Project:
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         """Keep a delivered round in the store, unless its file has changed since it was found."""
         return self.store.ingest(
-            delivery.round, ratings, delivery.path, original_digest=delivery.digest
+            delivery.round,
+            ratings,
+            delivery.path,
+            original_digest=delivery.digest,
+            settings_digest=self.settings.reading_digest,
         )
 
     def _read(self, delivery: Delivery) -> Ratings:
@@ -178,6 +185,7 @@ class Project:
             ),
             round_name=delivery.round if said.columns.round else None,
             limits=said.limits,
+            rules=said.rules,
         )
         if said.replicates == "across":
             return with_earlier_rounds(ratings, delivery.round, self.store)

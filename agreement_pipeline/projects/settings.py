@@ -1,15 +1,17 @@
 """What a project file may say."""
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Layout, Limits
+from agreement_pipeline.readers import READERS, Columns, Layout, Limits, Rejected, Rules
 from agreement_pipeline.text import listed
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
@@ -19,6 +21,21 @@ PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
 
+
+NOT_OF_READING = {
+    "project",
+    "inbox",
+    "policy",
+    "description",
+    "contract",
+    "store",
+    "schedule",
+    "overdue_after_days",
+    "settle_seconds",
+    "owners",
+    "root",
+}
+"""The settings that do not change what is read of a file. All others do, also later ones."""
 
 SPANS = {"overdue_after_days": (1, 10_000), "settle_seconds": (0, 86_400)}
 
@@ -41,7 +58,7 @@ class ProjectSettings(BaseModel):
     project
         Its name: lower case letters, digits and underscores.
     inbox
-        A folder with one file a round, or a table that names the round of each row
+        A folder with one file a round, or a file that names the round of each row
         (`columns.round`).
     scale
         What the labels may be: `level`, and the list of `categories`.
@@ -56,6 +73,20 @@ class ProjectSettings(BaseModel):
         Raters that are models. A round in which one of them rated nothing is refused.
     optional_classifiers
         Raters that are models, and that may rate nothing in a round.
+    reader
+        The export's format. It is found by the content if omitted.
+    where
+        Fields, each with the list of values whose rows count.
+    exclude_raters
+        Raters whose rows do not count.
+    replicate_of, replicates_share
+        The field that names the item which an item repeats. Or the field that both share.
+    rejected
+        kept or left out: whether rejected work counts.
+    requires
+        What an export must show, or its round is held.
+    all_rounds
+        Read the rounds of a file as one.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -89,6 +120,14 @@ class ProjectSettings(BaseModel):
     layout: Layout = "long"
     classifiers: tuple[str, ...] = ()
     optional_classifiers: tuple[str, ...] = ()
+    reader: str | None = None
+    where: dict[str, tuple[str, ...]] = {}
+    exclude_raters: tuple[str, ...] = ()
+    replicate_of: str | None = None
+    replicates_share: str | None = None
+    rejected: Rejected = "kept"
+    requires: tuple[str, ...] | None = None
+    all_rounds: bool = False
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None
@@ -103,6 +142,33 @@ class ProjectSettings(BaseModel):
     def every_classifier(self) -> tuple[str, ...]:
         """The raters that are models, also those that may rate nothing."""
         return (*self.classifiers, *self.optional_classifiers)
+
+    @property
+    def rules(self) -> Rules:
+        """Which rows of an export count, and as what."""
+        return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
+
+    @model_validator(mode="after")
+    def _rules_agree(self) -> "ProjectSettings":
+        """The rules are checked when the project is read."""
+        _ = self.rules
+        return self
+
+    @field_validator("reader")
+    @classmethod
+    def _registered(cls, value: str | None) -> str | None:
+        if value is not None and value not in READERS:
+            raise ValueError(
+                f"found {value!r}; expected one of {listed(sorted(READERS), 40)}. "
+                "Correct the name, or leave the reader out."
+            )
+        return value
+
+    @property
+    def reading_digest(self) -> str:
+        """SHA-256 of the settings that files are read under. Settings left alone do not count."""
+        said = self.model_dump(mode="json", exclude=NOT_OF_READING, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     @field_validator("project")
     @classmethod

@@ -10,7 +10,7 @@ from agreement_pipeline.ratings.consensus import (
     unresolved,
 )
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
-from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -23,7 +23,6 @@ from agreement_pipeline.ratings.rows import (
     ratings_of,
 )
 from agreement_pipeline.ratings.scale import (
-    LARGEST,
     LEVELS,
     MISSING,
     UNIVARIATE,
@@ -32,7 +31,12 @@ from agreement_pipeline.ratings.scale import (
     Codes,
     Level,
     Scale,
+)
+from agreement_pipeline.ratings.spelling import (
+    LARGEST,
     category_text,
+    meaning,
+    refuse_all_tiny,
 )
 
 __all__ = [
@@ -67,9 +71,12 @@ __all__ = [
     "described",
     "kinds_in",
     "lookalikes",
+    "meaning",
     "numbers_in",
     "parquet_bytes",
+    "printed",
     "ratings_of",
+    "refuse_all_tiny",
     "resolved",
     "unresolved",
     "used",

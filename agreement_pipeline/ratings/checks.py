@@ -8,9 +8,11 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, row_keys
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
-from agreement_pipeline.ratings.scale import LARGEST, Scale, numbers_of
+from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.text import listed
 
+MOST_OCCURRENCES = 2**31 - 1
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
 CONTENT = ("text", "gold", "cluster")
@@ -153,7 +155,7 @@ def _labels(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
     if scale.numeric:
         return _numbers(labels, scale, where)
     found = coded(labels)
-    places = found.each(pd.Index(scale.names).get_indexer(found.texts), -1)
+    places = found.each(scale.places(found.texts), -1)
     bad = places < 0
     if bad.any():
         off = sorted(set(found.texts[found.codes[bad]]))
@@ -202,13 +204,14 @@ def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
     numbers = pd.Series(numbers_in(table["occurrence"]), index=table.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers % 1 == 0))]
+    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_OCCURRENCES) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
             f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
-            "expected a whole number from 1. Number a rater's meetings with an item 1, 2, …."
+            f"expected a whole number from 1 to {MOST_OCCURRENCES}. "
+            "Number a rater's meetings with an item 1, 2, …."
         )
-    return numbers.astype("int32" if numbers.max() < 2**31 else "int64")
+    return numbers.astype("int32")
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:

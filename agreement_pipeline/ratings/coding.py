@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
-from agreement_pipeline.ratings.scale import category_text
+from agreement_pipeline.ratings.spelling import category_text
 
 SAMPLE = 1000
 IntCodes = np.ndarray[Any, np.dtype[Any]]

@@ -12,9 +12,9 @@ from agreement_pipeline.ratings.means import exact_sums
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
 
-RESOLUTIONS = ("unanimous", "plurality", "mean", "tie", "single")
-UNRESOLVED = ("tie", "single")
-UNANIMOUS, PLURALITY, MEAN, TIE, SINGLE = range(len(RESOLUTIONS))
+RESOLUTIONS = ("unanimous", "plurality", "mean", "tie", "single", "conflict")
+UNRESOLVED = ("tie", "single", "conflict")
+UNANIMOUS, PLURALITY, MEAN, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
 Rows = np.ndarray[Any, Any]
 
 
@@ -87,13 +87,18 @@ class PanelLabels:
 
     @classmethod
     def first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
-        """The labels of several rounds. If an item is in several, its first round counts."""
+        """The labels of several rounds. If an item is in several, its first round counts.
+
+        If another round has another label for it, the item is in conflict and has no label.
+        """
         if len(rounds) == 1:
             return rounds[0]
         joined = _joined(rounds)
-        order = np.argsort(joined.items, kind="stable")
-        again = joined.items[order].duplicated()
-        return joined.take(order[~again])
+        joined = joined.take(np.argsort(joined.items, kind="stable"))
+        first = ~joined.items.duplicated()
+        labels = joined.take(np.flatnonzero(first))
+        in_conflict = _differ(joined, np.cumsum(first) - 1)
+        return replace(labels, resolution=np.where(in_conflict, CONFLICT, labels.resolution))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -102,6 +107,11 @@ class PanelLabels:
     def unresolved(self) -> Rows:
         """True for each item that has no label."""
         return np.asarray(self.resolution >= TIE)
+
+    @property
+    def in_conflict(self) -> Rows:
+        """True for each item that has other labels in other rounds."""
+        return np.asarray(self.resolution == CONFLICT)
 
     @property
     def resolved(self) -> Rows:
@@ -203,6 +213,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
         *mean*       not all equal, on an interval or ratio scale     yes
         *tie*        several categories lead, and none is chosen      no
         *single*     only one                                         no
+        *conflict*   only in several rounds: other labels in others   no
         ============ ===============================================  ========
 
         A continuous scale has no categories. Then `soft_label`, `votes` and `entropy_bits`
@@ -286,6 +297,15 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
         n_raters=np.concatenate([each.n_raters for each in rounds]),
         resolution=np.concatenate([each.resolution for each in rounds]),
     )
+
+
+def _differ(labels: PanelLabels, item: Rows) -> Rows:
+    """For each item: does it have several labels? `item` says which rows are of one item."""
+    n_items, known = int(item.max(initial=-1)) + 1, ~labels.unresolved
+    least, most = np.full(n_items, np.inf), np.full(n_items, -np.inf)
+    np.minimum.at(least, item[known], labels.label[known])
+    np.maximum.at(most, item[known], labels.label[known])
+    return np.asarray(least < most)
 
 
 def _or_none(texts: pd.Series) -> list[object]:

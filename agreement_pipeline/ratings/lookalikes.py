@@ -3,6 +3,8 @@
 import unicodedata
 from collections.abc import Iterable
 
+import pandas as pd
+
 LATIN = str.maketrans(
     {
         **dict(zip("асԁеһіјӏорԛѕԝухүѵ", "acdehijlopqswyxyv", strict=True)),
@@ -32,6 +34,27 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     for name in names:
         alike.setdefault(_printed(name), set()).add(name)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
+
+
+def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
+    r"""Texts as they print: texts that print alike become equal.
+
+    >>> printed(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype="str")).tolist()
+    ['ana b', 'ana b', 'ben']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    given = pa.array(texts.array, pa.large_string())
+    blank = r"^\s|\s$|\s\s|[\t\n\x0b\x0c\r\x1c-\x1f\x7f]"
+    found = pd.Series(pd.array(pc.ascii_lower(given), dtype="str"), index=texts.index)
+    odd = pc.or_(pc.match_substring_regex(given, blank), pc.invert(pc.string_is_ascii(given)))
+    places = odd.to_numpy(zero_copy_only=False)
+    if places.any():
+        distinct = texts[places].drop_duplicates()
+        known = dict(zip(distinct, map(_printed, distinct), strict=True))
+        found[places] = texts[places].map(known).astype("str")
+    return found
 
 
 def described(group: Iterable[str]) -> str:

@@ -75,7 +75,7 @@ class Ratings:
             `confidence`, `timestamp`, `text`, `gold`, `cluster`. Rows without a label are missing
             ratings and are left out. A vector of numbers is a tuple, a list or an array, or text
             with `|` between the numbers. A set of labels is a set or a frozenset, or its members
-            in order with `|` between them.
+            with `|` between them.
         scale
             What the labels may be.
         classifiers

@@ -1,9 +1,9 @@
 """Scales: the possible labels, and their level of measurement."""
 
-import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Decimal
+from functools import cached_property, partial
 from operator import eq
 from typing import Literal, get_args
 
@@ -11,13 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.spelling import (
+    LARGEST,
+    category_text,
+    in_two_spellings,
+    meaning,
+    numbers_of,
+    refuse_all_tiny,
+    set_in_order,
+    spelt_once,
+)
 from agreement_pipeline.text import listed
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interval"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MOST_CATEGORIES = 64
-LARGEST = 1e150  # squares of such numbers are finite, and so are sums of many squares
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Category = str | int | float
@@ -35,7 +44,7 @@ class Scale:
 
         - nominal: texts
         - ordinal: texts from the lowest to the highest
-        - interval and ratio: finite numbers of at most 1e150 in size
+        - interval and ratio: finite numbers of at most 1e150 in size, not all under 1e-100
 
         `None` means that there is no list of categories. Then any such number can be a label.
         On a multivariate interval scale, any vector of such numbers can be a label. A nominal
@@ -55,7 +64,9 @@ class Scale:
 
         - There are fewer than two categories.
         - A category is missing, or it is there twice.
-        - On an interval or ratio scale, a category is a text or beyond 1e150 in size.
+        - Two categories are one number or one set of labels in two spellings.
+        - On an interval or ratio scale, a category is a text or beyond 1e150 in size, or all
+          are under 1e-100.
         - On a ratio scale, a category is negative.
         - The level does not have this number of dimensions.
 
@@ -90,7 +101,9 @@ class Scale:
             return
         categories = tuple(self._category(value) for value in self.categories)
         object.__setattr__(self, "categories", categories)
-        _refuse_repeated(categories)
+        self._refuse_repeated(categories)
+        if self.numeric:
+            refuse_all_tiny(np.array(categories, dtype=float), "scale")
         if len(categories) < 2:
             raise RatingsError(
                 f"scale: found {len(categories)} category, {listed(categories)}; "
@@ -136,6 +149,25 @@ class Scale:
             )
         return number
 
+    def _refuse_repeated(self, categories: tuple[Category, ...]) -> None:
+        twice = [c for i, c in enumerate(categories) if c in categories[:i]]
+        if twice:
+            raise RatingsError(
+                f"scale: found categories {listed(twice)} twice; expected each once. "
+                "Remove the repetition."
+            )
+        same = [] if self.numeric else in_two_spellings(map(str, categories), self._means)
+        if same:
+            raise RatingsError(
+                f"scale: found categories {listed(same)}, which are one label in several "
+                "spellings; expected each once. Keep one of them: a label in another spelling is "
+                "read as that one."
+            )
+
+    def _means(self, text: str) -> Hashable:
+        """What a label means, however it is spelt."""
+        return meaning(text, sets=self.level == "nominal")
+
     @classmethod
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
         """The scale that fits the labels. Its categories are not declared.
@@ -168,12 +200,12 @@ class Scale:
                 if len(numbers) > MOST_CATEGORIES
                 else cls(tuple(numbers), level, declared=False)
             )
+        texts = map(category_text, distinct)
         if level == "nominal":
-            return cls(
-                tuple(sorted({category_text(label) for label in distinct})), level, declared=False
-            )
+            once = spelt_once(map(set_in_order, texts), partial(meaning, sets=True))
+            return cls(tuple(sorted(once)), level, declared=False)
         try:
-            ordered = sorted({category_text(label) for label in distinct}, key=_rank)
+            ranks = {text: _rank(text) for text in texts}
         except ValueError:
             raise RatingsError(
                 f"scale: found labels {listed(sorted(map(str, distinct)))} on the ordinal level; "
@@ -181,6 +213,7 @@ class Scale:
                 "Name the categories from the lowest to the highest "
                 "(--categories low,middle,high)."
             ) from None
+        ordered = sorted(spelt_once(ranks, ranks.__getitem__), key=_rank)
         return cls(tuple(ordered), level, declared=False)
 
     @property
@@ -219,14 +252,27 @@ class Scale:
             The scale does not have the label.
         """
         try:
-            return (self.categories or ()).index(
-                self.number(label) if self.numeric else category_text(label)
-            )
-        except ValueError:
+            if self.numeric:
+                return (self.categories or ()).index(self.number(label))
+            return self._place_of_meaning[self._means(category_text(label))]
+        except (ValueError, KeyError):
             raise RatingsError(
                 f"scale: found label {label!r}; expected one of {listed(self.names)}. "
                 "Correct the label or add it to the scale."
             ) from None
+
+    def places(self, texts: Iterable[str]) -> Codes:
+        """The position of each label among the categories, however it is spelt; -1 if it is none.
+
+        >>> Scale(("1", "joy|anger")).places(["1.0", "anger|joy", "2"]).tolist()
+        [0, 1, -1]
+        """
+        places = self._place_of_meaning
+        return np.array([places.get(self._means(text), MISSING) for text in texts], dtype=np.int64)
+
+    @cached_property
+    def _place_of_meaning(self) -> dict[Hashable, int]:
+        return {self._means(name): place for place, name in enumerate(self.names)}
 
     def number(self, label: object) -> float:
         """`label` as a finite number, as interval and ratio scales need it."""
@@ -253,20 +299,14 @@ class Scale:
         )
 
 
-def _refuse_repeated(categories: tuple[Category, ...]) -> None:
-    if len(set(categories)) != len(categories):
-        twice = [c for i, c in enumerate(categories) if c in categories[:i]]
-        raise RatingsError(
-            f"scale: found categories {listed(twice)} twice; expected each once. "
-            "Remove the repetition."
-        )
-
-
-def _rank(text: str) -> tuple[float, str]:
-    number = float(text)
-    if not math.isfinite(number):
+def _rank(text: str) -> Decimal:
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        raise ValueError(text) from None
+    if not number.is_finite():
         raise ValueError(text)
-    return number, text
+    return number
 
 
 def present(label: object) -> bool:
@@ -277,45 +317,3 @@ def present(label: object) -> bool:
     """
     itself = eq(label, label)
     return label is not None and isinstance(itself, (bool, np.bool_)) and bool(itself)
-
-
-def category_text(value: object) -> str:
-    """A category as text.
-
-    A whole number has no decimal point. The members of a set are sorted and joined with `|`.
-
-    >>> category_text(3.0), category_text("yes"), category_text(True)
-    ('3', 'yes', 'True')
-    >>> category_text({"joy", "anger"}), category_text(frozenset())
-    ('anger|joy', '')
-    """
-    if isinstance(value, (set, frozenset)):
-        return "|".join(sorted(map(category_text, value)))
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def numbers_of(label: object) -> tuple[float, ...]:
-    """The numbers of a vector, each finite and at most 1e150 in size.
-
-    A vector is a tuple, a list, an array, or a text of numbers joined with `|`. Anything else
-    gives no numbers.
-
-    >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
-    ((71.0, 166.0), (71.0, 166.0), ())
-    """
-    parts = (
-        label.split("|")
-        if isinstance(label, str)
-        else label
-        if isinstance(label, (tuple, list, np.ndarray))
-        else ()
-    )
-    try:
-        numbers = tuple(float(part) for part in parts)
-    except (TypeError, ValueError):
-        return ()
-    return numbers if all(abs(number) <= LARGEST for number in numbers) else ()

@@ -16,29 +16,49 @@ from agreement_pipeline.readers.reading import (
     read,
     read_rounds,
     refuse_lonely,
+    rows_of,
 )
-from agreement_pipeline.readers.registry import READERS, Reader, Rows, Source, register
+from agreement_pipeline.readers.registry import (
+    READERS,
+    Reader,
+    Rows,
+    Source,
+    is_of_a_tool,
+    reader_of,
+    register,
+)
+from agreement_pipeline.readers.rules import RULES, Rejected, Rules
+from agreement_pipeline.readers.submissions import CAPABILITIES
+from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
+    "CAPABILITIES",
     "COLUMNS",
     "LIMITS",
     "READERS",
+    "RULES",
     "UNFINISHED",
     "Classifiers",
     "Columns",
     "Layout",
     "Limits",
     "Reader",
+    "Rejected",
     "Rows",
+    "Rules",
     "Source",
+    "answers",
     "checked_rows",
     "chosen_columns",
+    "is_of_a_tool",
     "of_round",
     "read",
     "read_rounds",
+    "reader_of",
     "refuse_lonely",
     "register",
+    "rows_of",
 ]

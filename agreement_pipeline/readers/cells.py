@@ -16,15 +16,22 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import category_text
 from agreement_pipeline.readers.delimited import Delimited
+from agreement_pipeline.readers.excel import sheet
+from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-JSON_LINES = (".jsonl", ".ndjson")
-PARQUET = ".parquet"
+KINDS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+"""What a file is that ends so. Of another file, its content says it."""
 BYTES_A_VALUE = 2
-SUFFIXES = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 Records = list[dict[str, object]]
 
@@ -60,11 +67,14 @@ def file_cells(path: Path, limits: Limits) -> Cells:
         The file is broken or too large, or it holds no row.
     """
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
-    ending = path.suffix.lower()
-    if ending in SEPARATORS:
-        return _cells(path.name, Delimited(path, SEPARATORS[ending], limits), first=2)
-    if ending == PARQUET:
+    kind = KINDS.get(path.suffix.lower()) or kind_of(path)
+    if kind == "text":
+        separator = separator_in(path, SEPARATORS.get(path.suffix.lower(), ","))
+        return _cells(path.name, Delimited(path, separator, limits), first=2)
+    if kind == "parquet":
         return _cells(path.name, _Parquet(path, limits), first=1)
+    if kind == "excel":
+        return _cells(path.name, _of_frame(sheet(path, limits)), first=2)
     return _cells(path.name, _of_frame(_json_lines(whole_text(path), path.name, limits)), first=1)
 
 
@@ -196,6 +206,8 @@ def _cell(value: object, where: str) -> object:
     if isinstance(value, str):
         _refuse_half_characters(value, where)
         return value or None
+    if isinstance(value, list):
+        return [_cell(member, where) for member in value]
     return category_text(value) if isinstance(value, bool) else value
 
 

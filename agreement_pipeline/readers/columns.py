@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from shlex import quote
 from typing import Literal
@@ -76,6 +76,8 @@ class Columns:
     raters
         The columns of a wide table that are raters. They must be named, since other columns can
         hold dates or settled labels.
+    models
+        Of each model, the column with its label for the item.
 
     Raises
     ------
@@ -94,9 +96,10 @@ class Columns:
     gold: str | None = None
     cluster: str | None = None
     raters: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        named = [*self.named.values(), *self.raters]
+        named = [*self.named.values(), *self.raters, *self.models.values()]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise ProjectError(
@@ -108,9 +111,9 @@ class Columns:
     def named(self) -> dict[str, str]:
         """The columns of the file that have a name, under their canonical names."""
         return {
-            field.name: value
-            for field in fields(self)
-            if isinstance(value := getattr(self, field.name), str)
+            each.name: value
+            for each in fields(self)
+            if isinstance(value := getattr(self, each.name), str)
         }
 
 

@@ -11,7 +11,7 @@ WAIT = "Wait until it is complete, or export it again."
 
 
 def refuse_unfinished(path: Path) -> None:
-    """Refuse a path that is no file, or whose name says that its file is still being written.
+    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished.
 
     Raises
     ------
@@ -20,11 +20,7 @@ def refuse_unfinished(path: Path) -> None:
     """
     if not path.exists():
         raise RatingsError(f"{path}: found no such file; expected a table. Check the path.")
-    if path.is_dir():
-        raise RatingsError(
-            f"{path}: found a folder; expected a file. Name one of the files in the folder."
-        )
-    if not path.is_file():
+    if not path.is_file() and not path.is_dir():
         raise RatingsError(
             f"{path}: found a device, pipe or socket; expected a file. Save the table as a file."
         )

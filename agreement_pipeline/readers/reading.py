@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded
+from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded, refuse_all_tiny
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.registry import Rows, Source, reader_of
+from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.rules import RULES, Rules
+from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
 
@@ -30,15 +32,16 @@ def read(
     usable: bool = True,
     round_name: str | None = None,
     limits: Limits = LIMITS,
+    rules: Rules = RULES,
 ) -> Ratings:
     """Read ratings and check them.
 
     Parameters
     ----------
     source
-        The path of a file that a registered reader recognises, or a DataFrame.
+        The path of an export that a registered reader recognises, or a DataFrame.
     columns
-        What the columns of the source are called.
+        What the columns of the source are called. In a tool's export `label` is the question.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     scale
@@ -52,6 +55,8 @@ def read(
         The round to read, if the source names more than one.
     limits
         How large the source may be.
+    rules
+        Which rows count, and which items are one.
 
     Raises
     ------
@@ -66,7 +71,9 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
-    rows = of_round(_rows(source, columns, layout, limits), round_name)
+    rows = rows_of(source, columns, layout, limits, rules)
+    if not rules.all_rounds or round_name is not None:
+        rows = of_round(rows, round_name)
     ratings = checked_rows(rows, scale=scale, level=level, classifiers=classifiers, limits=limits)
     if usable:
         refuse_unusable(ratings, rows.source)
@@ -95,16 +102,20 @@ def checked_rows(
     ratings = Ratings.from_frame(
         rows.frame,
         scale or _widest(rows.frame["label"], level, where),
-        classifiers=_chosen(classifiers, rows),
+        classifiers=sorted({*_chosen(classifiers, rows), *_models(rows)}),
         source=rows.source,
         columns=rows.columns,
     )
+    if ratings.scale.numeric:
+        refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
     return ratings
 
 
-def read_rounds(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> tuple[str, ...]:
+def read_rounds(
+    path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
+) -> tuple[str, ...]:
     """The rounds that a file with a column of rounds names, sorted.
 
     Raises
@@ -112,7 +123,7 @@ def read_rounds(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS)
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
-    return reader_of(path).rounds(path, columns, limits)
+    return reader_of(path, reader).rounds(path, columns, limits)
 
 
 def refuse_unusable(ratings: Ratings, source: str) -> None:
@@ -161,10 +172,54 @@ def refuse_lonely(
         )
 
 
-def _rows(source: str | Source, columns: Columns, layout: Layout, limits: Limits) -> Rows:
+def rows_of(
+    source: str | Source,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+) -> Rows:
+    """The ratings of a source under canonical names, not yet checked."""
     if isinstance(source, pd.DataFrame):
-        return TABLE.rows(source, columns, layout, limits)
-    return reader_of(Path(source)).rows(Path(source), columns, layout, limits)
+        return TABLE.rows(source, columns, layout, limits, rules)
+    reader = reader_of(Path(source), rules.reader)
+    rows = reader.rows(Path(source), columns, layout, limits, rules)
+    refuse_incapable(reader, rules.requires, rows)
+    return rows
+
+
+def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
+    """Refuse an export that cannot show what is required.
+
+    If nothing is said, what the reader needs is required.
+
+    Raises
+    ------
+    RatingsError
+        It cannot.
+    """
+    asked = reader.needs if requires is None else requires
+    lacking = [name for name in asked if name not in shown_by(reader, rows)]
+    if lacking:
+        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
+        raise RatingsError(
+            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({shown}); "
+            f"expected an export that does. {why or 'Export another format.'}"
+        )
+
+
+def shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
+    """What an export can show. A table shows what it has a column for."""
+    if reader.submissions is not None:
+        return reader.shows
+    of_columns = {"timestamp": "times", "confidence": "confidence", "gold": "gold"}
+    there = {shown for column, shown in of_columns.items() if column in rows.frame}
+    return frozenset({"raters", *there, *({"predictions"} if rows.classifiers else ())})
+
+
+def _models(rows: Rows) -> set[str]:
+    return {*rows.classifiers} & {*rows.frame["rater"].dropna().unique()}
 
 
 def of_round(rows: Rows, name: str | None) -> Rows:
@@ -177,7 +232,7 @@ def of_round(rows: Rows, name: str | None) -> Rows:
         raise RatingsError(
             f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
             "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
-            "for a round each), or rename the column to read them together."
+            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
         )
     if name not in found:
         raise RatingsError(

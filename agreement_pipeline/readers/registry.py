@@ -1,18 +1,22 @@
 """The registered readers: one for each export format."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.columns import Columns, Layout
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.rules import Rules
+from agreement_pipeline.readers.submissions import CAPABILITIES, Submission
 from agreement_pipeline.text import listed
 
 Source = Path | pd.DataFrame
+TABLE = "table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +32,17 @@ class Rows:
         The name in the source of each canonical column, for errors.
     source
         The name of the source, for errors.
+    classifiers
+        The raters that the source calls models.
+    left_out
+        How many rows of the source are no ratings, by reason.
     """
 
     frame: pd.DataFrame
     columns: dict[str, str]
     source: str
+    classifiers: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,24 +51,35 @@ class Reader:
 
     Parameters
     ----------
-    name
-        The format's name.
-    suffixes
-        How the names of its files end, in lower case.
+    name, title
+        The format's name in settings, and in words.
+    recognises
+        True if an export has this format, by its content.
     rows
         Reads all ratings of a source.
     rounds
         Reads only the names of the rounds in a source, sorted.
+    submissions
+        All submissions of an export. None for tables, whose rows are ratings already.
+    shows
+        What the format can show, of `CAPABILITIES`.
+    needs
+        What the format cannot show, and must be said by the project, else its numbers are wrong.
     """
 
     name: str
-    suffixes: tuple[str, ...]
-    rows: Callable[[Source, Columns, Layout, Limits], Rows]
+    title: str
+    recognises: Callable[[Export], bool]
+    rows: Callable[[Source, Columns, Layout, Limits, Rules], Rows]
     rounds: Callable[[Path, Columns, Limits], tuple[str, ...]]
+    submissions: Callable[[Export], Iterator[Submission]] | None = None
+    shows: frozenset[str] = frozenset()
+    needs: Mapping[str, str] = field(default_factory=dict)
 
-    def recognises(self, path: Path) -> bool:
-        """True if the file's name ends in one of the suffixes, in any case."""
-        return path.suffix.lower() in self.suffixes
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the format cannot show."""
+        return tuple(name for name in CAPABILITIES if name not in self.shows)
 
 
 READERS: dict[str, Reader] = {}
@@ -70,33 +91,64 @@ def register(reader: Reader) -> Reader:
     Raises
     ------
     ValueError
-        A reader of that name is registered, or one for a file of the same ending.
+        A reader of that name is registered, or it shows something that is not in `CAPABILITIES`.
     """
-    for other in READERS.values():
-        same = {reader.name, *reader.suffixes} & {other.name, *other.suffixes}
-        if same:
-            raise ValueError(
-                f"reader {reader.name}: found {listed(sorted(same))} in reader {other.name} too; "
-                "expected names and endings of its own. Rename the reader or remove the ending."
-            )
+    if reader.name in READERS:
+        raise ValueError(
+            f"reader {reader.name}: found a reader of that name; expected a name of its own. "
+            "Rename the reader."
+        )
+    unknown = sorted({*reader.shows, *reader.needs} - set(CAPABILITIES))
+    if unknown:
+        raise ValueError(
+            f"reader {reader.name}: found {listed(unknown)}; expected some of "
+            f"{listed(CAPABILITIES, 20)}. Correct what it shows."
+        )
     READERS[reader.name] = reader
     return reader
 
 
-def reader_of(path: Path) -> Reader:
-    """The registered reader for a file.
+def reader_of(path: Path, name: str | None = None) -> Reader:
+    """The registered reader for an export: the one of that name, or the one that recognises it.
 
     Raises
     ------
     RatingsError
-        The file is absent or unfinished, or no reader recognises its name.
+        The file is absent or unfinished, or no reader recognises its content.
     """
     refuse_unfinished(path)
-    found = next((each for each in READERS.values() if each.recognises(path)), None)
-    if found is None:
-        endings = [suffix for each in READERS.values() for suffix in each.suffixes]
+    if name is not None:
+        return _named(name)
+    export = Export(path)
+    if path.is_dir():
+        _refuse_mixed(export)
+    found = [each for each in READERS.values() if each.recognises(export)]
+    if not found:
         raise RatingsError(
-            f"{path.name}: found a name ending in {path.suffix.lower()!r}; expected one of "
-            f"{listed(endings, 20)}. Save the table as one of these."
+            f"{path.name}: found no format that is known; expected an export of one of "
+            f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
         )
-    return found
+    return min(found, key=lambda each: each.name == TABLE)
+
+
+def is_of_a_tool(path: Path) -> bool:
+    """True for the export of a tool, whose rows are not ratings yet."""
+    export = Export(path)
+    return any(each.submissions and each.recognises(export) for each in READERS.values())
+
+
+def _named(name: str) -> Reader:
+    if name not in READERS:
+        raise RatingsError(
+            f"reader: found {name!r}; expected one of {listed(sorted(READERS), 40)}. "
+            "Correct the name."
+        )
+    return READERS[name]
+
+
+def _refuse_mixed(export: Export) -> None:
+    if not export.files:
+        raise RatingsError(
+            f"{export.path}: found a folder without a finished file; expected an export. "
+            "Check the path."
+        )

@@ -1,7 +1,8 @@
 """Long and wide tables in delimited text, JSON Lines, Parquet or a DataFrame."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import coded
-from agreement_pipeline.readers.cells import SUFFIXES, Cells, file_cells, frame_cells
+from agreement_pipeline.ratings import category_text, coded
+from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -18,8 +19,11 @@ from agreement_pipeline.readers.columns import (
     chosen_columns,
     rater_columns,
 )
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
 from agreement_pipeline.text import listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
@@ -27,23 +31,30 @@ FRAME = "DataFrame"
 
 
 def table_rows(
-    source: Source, columns: Columns = COLUMNS, layout: Layout = "long", limits: Limits = LIMITS
+    source: Source,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
 ) -> Rows:
     """The ratings in a table under their canonical names, one row a rating.
 
     Cells of text are kept as they are written. So `NA` and `001` are text. Only an empty cell is
-    missing. Columns that nothing names are left out.
+    missing. A list of labels becomes text with `|` between them; `|` alone is the empty list.
+    Columns that nothing names are left out.
 
     Parameters
     ----------
     source
-        A .csv, .tsv, .jsonl, .ndjson or .parquet file, or a DataFrame.
+        A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame.
     columns
         What its columns are called.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     limits
         How large the table may be.
+    rules
+        Which rows count, and which items are one.
 
     Raises
     ------
@@ -57,14 +68,19 @@ def table_rows(
     name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
-    cells = table.read([*chosen.values(), *raters])
-    _refuse_no_single_value(cells, (*chosen.values(), *raters), name)
+    beside = _beside(header, columns, rules, name)
+    cells = table.read(list(dict.fromkeys([*chosen.values(), *raters, *beside.values()])))
+    labels = raters or [chosen["label"]]
+    cells = cells.assign(**{each: _lists_as_text(cells[each]) for each in labels})
+    _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
-    frame = cells[list(chosen.values())].set_axis(list(chosen), axis=1)
+    taken = {**chosen, **beside}
+    frame = cells[list(taken.values())].set_axis(list(taken), axis=1)
     if "round" in frame:
         frame["round"] = coded(frame["round"]).categorical()
-    return Rows(_by_rater(frame, cells[raters]) if raters else frame, chosen, name)
+    frame = _by_rater(frame, cells[raters]) if raters else frame
+    return _ruled(Rows(frame, chosen, name), columns, rules)
 
 
 def table_rounds(
@@ -91,6 +107,32 @@ def table_rounds(
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
+
+
+def _beside(header: list[str], columns: Columns, rules: Rules, source: str) -> dict[str, str]:
+    """The columns that rules and models read, under names of their own."""
+    names = (*rules.fields, *columns.models.values())
+    absent = [name for name in names if name not in header]
+    if absent:
+        raise RatingsError(
+            f"{source}: found no columns {listed(absent)} among {listed(header, 12)}; expected "
+            "every column that a rule or a model names. Correct the names."
+        )
+    return {FIELD + name: name for name in names}
+
+
+def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
+    """The rows that count, with the models' labels beside those of the raters."""
+    if rules.plain and not columns.models:
+        return rows
+    frame, left_out = kept(rows.frame, rules, rows.source)
+    models = {name: FIELD + column for name, column in columns.models.items()}
+    return replace(
+        rows,
+        frame=with_models(linked(frame, rules, rows.source), models),
+        classifiers=tuple(sorted(models)),
+        left_out=left_out,
+    )
 
 
 def _cells(source: Source, limits: Limits) -> Cells:
@@ -165,7 +207,25 @@ def _length(value: object) -> int:
     return len(value) if isinstance(value, str) else 0
 
 
-def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: str) -> None:
+def _lists_as_text(labels: pd.Series) -> pd.Series:
+    """Lists as text with `|` between their members. A list with an odd member stays a list."""
+    if labels.dtype != object:
+        return labels
+    is_list = labels.map(lambda label: isinstance(label, (list, np.ndarray)))
+    return labels.mask(is_list, labels[is_list].map(_list_as_text)) if is_list.any() else labels
+
+
+def _list_as_text(label: "list[object] | np.ndarray") -> object:
+    members = list(label)
+    if any(_no_single_value(each) or each is None for each in members):
+        return members
+    texts = list(map(category_text, members))
+    return members if any(not text or "|" in text for text in texts) else "|".join(texts) or "|"
+
+
+def _refuse_no_single_value(
+    cells: pd.DataFrame, names: Iterable[str], source: str, labels: Collection[str]
+) -> None:
     for name in names:
         bad = (
             cells[name][cells[name].map(_no_single_value)]
@@ -174,17 +234,12 @@ def _refuse_no_single_value(cells: pd.DataFrame, names: Iterable[str], source: s
         )
         if len(bad):
             found = bad.iloc[0]
+            lists = name in labels and isinstance(found, list)
+            expected = "one label, a list of labels" if lists else "one value"
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
-                f"expected one value, or null. {_next_step(found)}"
+                f"expected {expected}, or null. Correct the row."
             )
-
-
-def _next_step(found: object) -> str:
-    values = list(found) if isinstance(found, (list, np.ndarray)) else []
-    if len(values) != 1 or _no_single_value(values[0]):
-        return "Correct the row."
-    return f"Write one label for each rating: the value itself, as {str(values[0])!r}."
 
 
 def _no_single_value(value: object) -> bool:
@@ -193,4 +248,9 @@ def _no_single_value(value: object) -> bool:
     )
 
 
-TABLE = register(Reader("table", SUFFIXES, table_rows, table_rounds))
+def _is_table(export: Export) -> bool:
+    """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
+    return not export.path.is_dir() and export.kind in ("text", "json", "parquet", "excel")
+
+
+TABLE = register(Reader(NAME, "a table", _is_table, table_rows, table_rounds))

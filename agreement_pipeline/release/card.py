@@ -39,11 +39,13 @@ def card(
         f"# {_safe(project)}",
         f"Rounds: {rounds}. {rows['train']} items have a training label; "
         f"{rows['unresolved']} are unresolved.",
+        *_between_rounds(report),
         *tentative,
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
         _admission(policy),
         _agreement_table(decisions),
+        *_warnings(decisions),
         _counts_table(report["rounds"]),
         "## Data",
         _columns(scale),
@@ -54,6 +56,20 @@ def card(
         "and makes the training rows again. With a `WITHDRAWN.json` it is out of force.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _between_rounds(report: Mapping[str, Any]) -> list[str]:
+    """What one round did to the items of another."""
+    conflict, gold = report["rows"].get("in_conflict"), report.get("gold_in_another_round", {})
+    said = [f"{conflict} items have other labels in other rounds, and are unresolved."]
+    return [
+        *(said if conflict else []),
+        *(
+            f"{count} items of round {_safe(name)} are left out, "
+            "since another round calls them gold."
+            for name, count in gold.items()
+        ),
+    ]
 
 
 def _waived(waiver: Mapping[str, str]) -> str:
@@ -82,6 +98,11 @@ def _front_matter(project: str, *, has_unresolved: bool) -> str:
 
 def _admission(policy: Policy) -> str:
     said = f" {_safe(policy.description)}" if policy.description else ""
+    if policy.passed_by_guessing:
+        said += (
+            " Raters who never look at an item can meet these rules. "
+            f"The policy says why this does no harm: {_safe(policy.passed_by_guessing)}"
+        )
     return (
         f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, "
         f"which admits the verdicts {', '.join(policy.admit)}. "
@@ -100,6 +121,21 @@ def _agreement_table(decisions: Mapping[str, Mapping[str, Any]]) -> str:
             for name, decision in decisions.items()
             for verdict in decision["verdicts"]
         ),
+    )
+
+
+def _warnings(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What checks of the data contract found and held nothing for, with a line for each."""
+    found = [
+        f"- {_safe(name)}: {_safe(finding['description'])}"
+        for name, decision in decisions.items()
+        for finding in decision["findings"]
+        if not finding["passed"]
+    ]
+    return (
+        ["Checks of the data contract that failed and hold nothing:", "\n".join(found)]
+        if found
+        else []
     )
 
 
@@ -142,7 +178,7 @@ def _columns(scale: Scale) -> str:
             "- `annotations`: one row a rating, the raters under pseudonyms. "
             "Items that nobody rated have a row without rater and label.",
             "- `unresolved`: the items that have no label, "
-            "because the raters tied or only one rated them.",
+            "because the raters tied, only one rated them, or rounds contradict each other.",
         ]
     )
 

@@ -25,6 +25,7 @@ from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.release.same import EACH, Paths
 from agreement_pipeline.release.tables import labels_of, tables_of
 from agreement_pipeline.store import digest_of
+from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-release/1"
@@ -72,10 +73,13 @@ def contents(
         - The rounds have different scales.
         - An item has different texts in two rounds.
         - No item has a label.
+        - An item has other labels in other rounds, and the policy refuses this.
     """
     scale = _one_scale(members)
     labels = labels_of(members)
     _refuse_unlabelled(members, labels)
+    if policy.items_in_conflict == "refuse":
+        _refuse_conflict(members, labels)
     tables = tables_of(members, labels)
     data = {name: parquet_bytes(rows) for name, rows in tables.items()}
     described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
@@ -166,6 +170,7 @@ def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
 
 def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
+    elsewhere = _gold_elsewhere(members)
     return {
         "rounds": {
             member.round: {
@@ -174,7 +179,12 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
             }
             for member in members
         },
-        "rows": {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())},
+        "rows": {
+            "train": len(labels.resolved),
+            "unresolved": int(labels.unresolved.sum()),
+            **({"in_conflict": int(labels.in_conflict.sum())} if labels.in_conflict.any() else {}),
+        },
+        **({"gold_in_another_round": elsewhere} if elsewhere else {}),
     }
 
 
@@ -204,6 +214,16 @@ def _refuse_unlabelled(members: Sequence[Member], labels: PanelLabels) -> None:
         )
 
 
+def _refuse_conflict(members: Sequence[Member], labels: PanelLabels) -> None:
+    names = labels.items[labels.in_conflict]
+    if len(names):
+        raise ReleaseHeldError(
+            f"{called(members)}: found {len(names)} items with other labels in other rounds "
+            f"({listed(names)}); expected one label of each item. "
+            "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
+        )
+
+
 def _waivers(members: Sequence[Member]) -> dict[str, list[dict[str, str]]]:
     """The waivers of each round that turned a verdict. Raters have their pseudonyms."""
     return {
@@ -223,6 +243,16 @@ def _counts(ratings: Ratings) -> dict[str, int]:
         "repeated_ratings": int((table["occurrence"] > 1).sum()),
         "gold_items": int(table["item"].cat.categories.isin(ratings.gold).sum()),
     }
+
+
+def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
+    """How many rated items of each round are left out because they are gold in another."""
+    found = {}
+    for member in members:
+        mine, names = member.ratings.contents, member.ratings.table["item"].cat.categories
+        own = frozenset(mine.index[mine["gold"]]) if "gold" in mine else frozenset()
+        found[member.round] = int(names.isin(member.ratings.gold - own).sum())
+    return {name: count for name, count in found.items() if count}
 
 
 def _listed(data: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:

@@ -3,10 +3,20 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers, assess, for_round
+from agreement_pipeline.policy import (
+    OF_THE_GATE,
+    Decision,
+    Policy,
+    Waiver,
+    Waivers,
+    assess,
+    for_round,
+)
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
 from agreement_pipeline.store import DECIDING, RoundVersion, Store
@@ -24,12 +34,15 @@ class Terms:
         The waivers of all rounds.
     on
         The day on which a waiver must hold.
+    settings_digest
+        SHA-256 of the settings that rounds must have been read under. None: any settings.
     """
 
     policy: Policy
     contract: Contract
     waivers: tuple[Waiver, ...]
     on: date
+    settings_digest: str | None = None
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -42,6 +55,12 @@ class Taken:
 
     version: RoundVersion
     decision: Decision
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the log keeps of the decision."""
+        settings = {"settings_digest": self.version.settings_digest}
+        return {**self.decision.to_mapping(), **settings}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +90,7 @@ def decide(
         The decisions. True if a release was withdrawn.
     """
     with store.reading():
+        _refuse_reused(store, terms.policy)
         judged = [_judge(store, store.present(round_name), terms) for round_name in rounds]
         former = {
             version: _held_since(store, version, terms)
@@ -83,15 +103,27 @@ def decide(
         refuse_replaced(store, judged)
         _refuse_released(store, judged, former)
         for each in judged:
-            store.record("decided", each.version.round, **each.decision.to_mapping())
+            store.record(
+                "decided", each.version.round, policy=terms.policy.to_mapping(), **each.facts
+            )
         outdated = [
-            withdraw_versions(store, version.round, [version], reasons)
+            withdraw_versions(
+                store,
+                version.round,
+                [version],
+                reasons,
+                partial(_reworded, store, version, terms),
+            )
             for version, reasons in former.items()
             if reasons
         ]
         held = [
             withdraw_versions(
-                store, each.version.round, store.versions(each.version.round), each.decision.reasons
+                store,
+                each.version.round,
+                store.versions(each.version.round),
+                each.decision.reasons,
+                partial(_reworded, store, each.version, terms),
             )
             for each in judged
             if not each.decision.admitted
@@ -104,8 +136,8 @@ def is_last_decision(store: Store, judged: Taken) -> bool:
     decided = [
         entry for entry in store.history(judged.version.round) if entry["event"] == "decided"
     ]
-    decision = judged.decision.to_mapping()
-    return bool(decided) and all(decided[-1][name] == decision[name] for name in DECIDING)
+    facts = judged.facts
+    return bool(decided) and all(decided[-1][name] == facts[name] for name in DECIDING)
 
 
 def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
@@ -123,11 +155,50 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+def _refuse_reused(store: Store, policy: Policy) -> None:
+    """Refuse a policy if the log has another one under the same name and version."""
+    first = store.first_under(policy.policy, policy.version)
+    if first is not None and first["policy_digest"] != policy.digest:
+        raise StoreError(
+            f"policy {policy.policy}, version {policy.version}: found other rules than those that "
+            f"round {first['round']} was first judged by, under this name and version; "
+            "expected the same rules. Give the policy a new version."
+        )
+
+
 def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     ratings = store.ratings_of(version)
     waivers = terms.of(version.round)
-    decision = assess(ratings, terms.policy, terms.contract, waivers).decision
+    also = _read_otherwise(version, terms)
+    decision = assess(ratings, terms.policy, terms.contract, waivers, also).decision
     return Judged(version, decision, ratings)
+
+
+def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
+    if terms.settings_digest in (None, version.settings_digest):
+        return []
+    words = (
+        "found ratings that were read under other settings than the project has now; "
+        "expected the same columns, scale, classifiers, layout, replicates and limits. "
+        "Put the round's file into the inbox, so that it is read again."
+    )
+    return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+
+
+def _reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+    """Why a version is held, in words that are made from the pseudonyms of its raters.
+
+    Empty if it cannot be judged under them.
+    """
+    try:
+        ratings = store.ratings_of(version)
+        names = store.pseudonyms(ratings)
+    except StoreError:
+        return ()
+    waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
+    renamed = ratings.renamed(names)
+    decision = assess(renamed, terms.policy, terms.contract, waivers, also).decision
+    return () if decision.admitted else decision.reasons
 
 
 def _is_recorded(

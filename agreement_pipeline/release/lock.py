@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.policy import Decision, Policy, Waiver
+from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
 from agreement_pipeline.release.contents import MANIFEST, contents
 from agreement_pipeline.release.deciding import (
     Judged,
@@ -35,11 +35,13 @@ def release_round(
     *,
     project: str,
     waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
     A waiver can override a verdict that holds the round. The decision is always recorded.
-    If the round is held, every release that contains it is withdrawn.
+    If the round is held, every release that contains it is withdrawn. It is held if it was
+    read under other settings than those of `settings_digest`. None: any settings.
 
     Returns
     -------
@@ -60,9 +62,8 @@ def release_round(
         The store does not have the round, its bytes were edited, or the round was ingested
         again meanwhile.
     """
-    return _release(
-        store, round_name, [round_name], Terms(policy, contract, tuple(waivers), today()), project
-    )
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    return _release(store, round_name, [round_name], terms, project)
 
 
 def release_dataset(
@@ -73,11 +74,13 @@ def release_dataset(
     *,
     project: str,
     waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
 ) -> Release:
     """Release the training data of several rounds together. Each round is judged again.
 
     If an item is in several rounds, its row comes from the first of these, in the order
-    given. If an item is gold in one round, it is gold in all of them. A gold item counts for
+    given. If another round has another label for it, it is in conflict and is unresolved. If an
+    item is gold in one round, it is gold in all of them. A gold item counts for
     no measure and is not released. The release is called `<project>.dataset`.
 
     Raises
@@ -91,7 +94,7 @@ def release_dataset(
         store,
         f"{project}.dataset",
         list(dict.fromkeys(rounds)),
-        Terms(policy, contract, tuple(waivers), today()),
+        Terms(policy, contract, tuple(waivers), today(), settings_digest),
         project,
     )
 
@@ -103,6 +106,7 @@ def judge_round(
     contract: Contract,
     *,
     waivers: Sequence[Waiver] = (),
+    settings_digest: str | None = None,
 ) -> tuple[Decision, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
@@ -121,9 +125,8 @@ def judge_round(
         The store does not have the round, its bytes were edited, or the round was ingested
         again meanwhile.
     """
-    judged, withdrawn = decide(
-        store, [round_name], Terms(policy, contract, tuple(waivers), today())
-    )
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    judged, withdrawn = decide(store, [round_name], terms)
     return judged[0].decision, withdrawn
 
 
@@ -132,7 +135,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
     The store is locked only for the last step. Other writers can write during the slow steps.
     """
-    check_round_name(project, "project")
+    store.give_to(check_round_name(project, "project"))
     if not rounds:
         raise ReleaseHeldError(
             f"release {name}: found no round; expected at least one admitted round. "
@@ -179,10 +182,8 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    ratings, waivers = (
-        replace(judged.ratings.renamed(pseudonyms), also_gold=gold),
-        terms.of(version.round).renamed(pseudonyms),
-    )
+    ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
+    waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     member = Member.assessed(
         version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers
     )

@@ -1,12 +1,10 @@
 """The withdrawal of releases: a notice in the release, and an entry in the log."""
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agreement_pipeline.errors import StoreError
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
 from agreement_pipeline.store import RoundVersion, Store, are_texts
 
@@ -14,14 +12,18 @@ IN_THE_LOG = "the store's log has the reasons"
 
 
 def withdraw_versions(
-    store: Store, round_name: str, versions: Sequence[RoundVersion], reasons: Sequence[str]
+    store: Store,
+    round_name: str,
+    versions: Sequence[RoundVersion],
+    reasons: Sequence[str],
+    reworded: Callable[[], Sequence[str]],
 ) -> bool:
     """Withdraw every release in force that contains one of these versions of the round.
 
     True if there was one. Call only while the store is locked.
 
-    The data stay in place, with a notice that gives the reasons. In the notice, raters have
-    their pseudonyms.
+    The data stay in place, with a notice that gives the reasons `reworded`: releases have no
+    names of raters. If there are none, the notice points to the log.
 
     The notices are written first, and the log entry last. If a writer is killed in between,
     the next decision adds the log entry.
@@ -34,7 +36,7 @@ def withdraw_versions(
             if entry["rounds"][round_name] in digests
         )
     )
-    said = _without_names(store, versions, reasons) if found else []
+    said = (reworded() or [IN_THE_LOG]) if found else []
     for called in found:
         _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
     if found:
@@ -102,24 +104,3 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
         f"releases/{called}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
     )
-
-
-def _without_names(
-    store: Store, versions: Sequence[RoundVersion], reasons: Iterable[str]
-) -> list[str]:
-    """The reasons, with pseudonyms instead of the names of raters."""
-    try:
-        pseudonyms = {
-            name: called
-            for version in versions
-            for name, called in store.pseudonyms(store.ratings_of(version)).items()
-        }
-    except StoreError:
-        return [IN_THE_LOG]
-    names = (
-        "|".join(re.escape(name) for name in sorted(pseudonyms, key=len, reverse=True)) or "(?!)"
-    )
-    return [
-        re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda found: pseudonyms[found.group()], reason)
-        for reason in reasons
-    ]

@@ -25,13 +25,14 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
     missing if there is none.
 
-    - A round that was ingested but not yet decided is *pending*.
+    - A round is *pending* if what was ingested last was not decided.
+    - A release is *superseded* if its round has a newer version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
     """
     with store.reading():
         history, in_force = store.history(), store.in_force()
-    released = {entry["round"] for entry in in_force}
+    released = {entry["round"]: entry["rounds"] for entry in in_force}
     entered: dict[str, list[dict[str, Any]]] = {}
     for entry in history:
         entered.setdefault(entry["round"], []).append(entry)
@@ -39,11 +40,11 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     rows = [
         row
         for name, entries in by_round.items()
-        for row in _rows(name, entries, _release(entries, name in released))
+        for row in _rows(name, entries, _release(entries, released.get(name)))
     ]
     pending = {row["round"] for row in rows if row["decision"] == "pending"}
     rows += [
-        _undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), name in released), why)
+        _undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), released.get(name)), why)
         for name, why in due.items()
         if name not in pending
     ]
@@ -123,12 +124,18 @@ def event_table(history: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
-    """The rounds whose latest decision admits them. A release judges each of them again."""
+    """The rounds whose latest version is admitted. A release judges each of them again."""
+    from agreement_pipeline.store import is_decided
+
     history = store.history()
-    decisions = {
-        entry["round"]: entry["decision"] for entry in history if entry["event"] == "decided"
-    }
-    return tuple(name for name in _ingested(history) if decisions.get(name) == "admitted")
+    last: dict[str, dict[str, dict[str, Any]]] = {}
+    for entry in history:
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return tuple(
+        name
+        for name in _ingested(history)
+        if is_decided(last[name]) and last[name]["decided"]["decision"] == "admitted"
+    )
 
 
 def decision_word(decision: str, tentative: bool) -> str:
@@ -176,11 +183,14 @@ def _without_numbers(reason: str) -> str:
 def _rows(
     round_name: str, entries: Sequence[Mapping[str, Any]], release: str
 ) -> list[dict[str, Any]]:
-    decisions = [entry for entry in entries if entry["event"] == "decided"]
-    if not decisions:
+    from agreement_pipeline.store import is_decided
+
+    last = {entry["event"]: entry for entry in entries}
+    if not is_decided(last):
         return [_undecided(round_name, "pending", release, "not decided yet")]
-    holding = [verdict for verdict in decisions[-1]["verdicts"] if verdict["effect"] == "hold"]
-    return [{"release": release, **_row(decisions[-1], verdict)} for verdict in holding]
+    decision = last["decided"]
+    holding = [verdict for verdict in decision["verdicts"] if verdict["effect"] == "hold"]
+    return [{"release": release, **_row(decision, verdict)} for verdict in holding]
 
 
 def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
@@ -216,7 +226,10 @@ def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     return "; ".join([*broken, verdict["reason"]])
 
 
-def _release(entries: Sequence[Mapping[str, Any]], in_force: bool) -> str:
-    if in_force:
-        return "released"
+def _release(entries: Sequence[Mapping[str, Any]], in_force: Mapping[str, str] | None) -> str:
+    """What became of the release of a round. `in_force` has the digest of each of its rounds."""
+    if in_force is not None:
+        arrived = [entry for entry in entries if entry["event"] == "ingested"]
+        present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
+        return "released" if in_force == present else "superseded"
     return "withdrawn" if any(entry["event"] == "released" for entry in entries) else "none"

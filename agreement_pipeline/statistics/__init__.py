@@ -3,6 +3,13 @@
 from agreement_pipeline.statistics.apart import Apart, raters_apart
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.kept import (
+    archive_of,
+    arrays_of,
+    as_array,
+    statistic_bytes,
+    statistic_of,
+)
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.leaving_out import CountsWithoutEach
 from agreement_pipeline.statistics.numbers import NumbersByRater
@@ -23,6 +30,9 @@ __all__ = [
     "ReplicatedLabels",
     "ReplicatedNumbers",
     "Statistic",
+    "archive_of",
+    "arrays_of",
+    "as_array",
     "distinct_in",
     "effective_raters",
     "farthest",
@@ -30,4 +40,6 @@ __all__ = [
     "order_of_raters",
     "raters_apart",
     "seed_of",
+    "statistic_bytes",
+    "statistic_of",
 ]

@@ -45,7 +45,7 @@ class CategoryCounts(RowMemory):
         The cluster of each row, if items come in clusters.
     split
         The two categories between which an unseen item is split. By default the category used
-        most and the one in use that is farthest from it.
+        most and the one that is farthest from it.
 
     Examples
     --------

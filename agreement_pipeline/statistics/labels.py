@@ -16,9 +16,10 @@ from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import (
     WHAT,
-    Parts,
     checked_beside,
     checked_second,
+    parts_of,
+    plain,
     refuse_other_parts,
 )
 from agreement_pipeline.statistics.sums import stacked
@@ -95,6 +96,7 @@ class LabelsByRater(ByRater):
     second: tuple[str, ...] | None
     confidence: Array | None
     named: bool
+    split: tuple[int, int] | None
 
     def __init__(
         self,
@@ -123,6 +125,7 @@ class LabelsByRater(ByRater):
             second=None,
             confidence=None,
             named=True,
+            split=None,
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
@@ -208,6 +211,18 @@ class LabelsByRater(ByRater):
         return np.asarray(self.weights @ self.indicators.sum(1))
 
     @property
+    def meeting(self) -> Array:
+        """How often each category was given where labels meet, or at all if none do. (K,)."""
+        if self.classifier is None:
+            return self.counts().meeting if self.confidence is None else self.used
+        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
+        return np.asarray(met if met.any() else self.used)
+
+    def split_between(self, split: tuple[int, int]) -> Self:
+        """Split unseen items between these two categories."""
+        return changed(self, split=split)
+
+    @property
     def hashes(self) -> Hashes:
         """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
         return hashes_of(self.codes, self.sure)
@@ -219,7 +234,7 @@ class LabelsByRater(ByRater):
     @property
     def panel(self) -> "LabelsByRater":
         """The panel without the classifier."""
-        return self.kept(_plain).reweighted(self.weights)
+        return self.kept(plain).reweighted(self.weights)
 
     def joined(self) -> "LabelsByRater":
         """The panel with the classifier as the last column."""
@@ -277,17 +292,14 @@ class LabelsByRater(ByRater):
         the mean confidence of their rater. If a classifier stands apart, each row is there twice:
         once with the classifier on each category.
         """
+        pair = self.split or split_between(self.meeting, self.scale, category)
         if self.classifier is not None:
-            return self._with_unseen_beside_classifier(mass, category)
-        used = self.counts().meeting if self.confidence is None else self.used
-        pair = split_between(used, self.scale, category)
+            return self._with_unseen_beside_classifier(mass, pair)
         rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
         return self.with_rows(rows, np.full(len(rows), MISSING), mass)
 
-    def _with_unseen_beside_classifier(self, mass: float, category: int | None) -> Self:
+    def _with_unseen_beside_classifier(self, mass: float, split: tuple[int, int]) -> Self:
         """The rows that the classifier labelled say how unseen rows look and who rates them."""
-        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.indicators.sum(1)
-        split = split_between(met if met.any() else self.used, self.scale, category)
         rows = splits_met(
             self.given, self.labelled, self.weights, split, MAX_TURNS if self.named else 1
         )
@@ -306,12 +318,12 @@ class LabelsByRater(ByRater):
         )
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        refuse_other_parts(_parts(self), _parts(other))
+        refuse_other_parts(parts_of(self), parts_of(other))
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
-            both = stacked(_plain(self), _plain(other)).merged()
+            both = stacked(plain(self), plain(other)).merged()
             first = [name for name in both.raters if name not in second]
             return both.only([*first, *second]).merged().in_groups(second)
         both = stacked(self, other)
@@ -322,16 +334,6 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
     counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
     return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
-
-
-def _parts(labels: LabelsByRater) -> Parts:
-    return Parts(labels.first, labels.second, labels.classifier, labels.confidence is not None)
-
-
-def _plain(labels: LabelsByRater) -> LabelsByRater:
-    """The columns alone, with nobody apart."""
-    nobody = np.full(len(labels.codes), MISSING)
-    return changed(labels, classifier=None, labels=nobody, second=None)
 
 
 def _joined(labels: LabelsByRater) -> LabelsByRater:

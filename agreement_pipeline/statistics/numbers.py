@@ -19,7 +19,7 @@ from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, r
 from agreement_pipeline.statistics.order import Hashes, hashes_of
 from agreement_pipeline.statistics.parts import refuse_other_classifier
 from agreement_pipeline.statistics.sums import placed
-from agreement_pipeline.statistics.unseen import number_splits, turned, two_values, typical_size
+from agreement_pipeline.statistics.unseen import number_splits, turned, two_numbers, typical_size
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     born,
@@ -189,15 +189,16 @@ class NumbersByRater(ByRater):
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item over two values. The rows weigh `mass` in all.
 
-        Each split is turned through the raters. The two values of a dimension have the mean, the
-        variance and the skewness of all ratings there that meet another. On ratings of 0 and 1 they
-        are 0 and 1. They are far apart if a few ratings hold most of the variance. In the next
+        Each split is turned through the raters. On declared categories, the two values are the one
+        used most and the one farthest from it. Else the two values of a dimension have the mean,
+        the variance and the skewness of all ratings there that meet another. On ratings of 0 and 1
+        they are 0 and 1. They are far apart if a few ratings hold most of the variance. In the next
         dimension a split is turned by one rater more. So the ratings do not lie on one line.
         """
         if self.classifier is not None:
             return self._with_unseen_beside_classifier(mass)
         meeting = self.at(self.pairable) if self.pairable.any() else self
-        low, high = two_values(meeting.values, meeting.weights)
+        low, high = two_numbers(meeting.values, meeting.weights, self.scale)
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
         rows = turned(number_splits(size, self.n_raters, low, high))
         return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
@@ -210,7 +211,8 @@ class NumbersByRater(ByRater):
         """
         met = self._met()
         rows = met.panel.with_unseen(mass).values[len(met.labels) :]
-        labels = np.repeat(two_values(met.joined().values, met.weights), len(rows), axis=0)
+        pair = two_numbers(met.joined().values, met.weights, self.scale)
+        labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:

@@ -1,16 +1,18 @@
 """The parts of a table of labels: checks of who stands apart from the panel."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Codes, Scale
-from agreement_pipeline.statistics.weighted import checked_codes
+from agreement_pipeline.ratings import MISSING, Codes, Scale
+from agreement_pipeline.statistics.weighted import changed, checked_codes
 from agreement_pipeline.text import listed
 
 WHAT = "labels by rater"
+T = TypeVar("T")
 
 
 class Parts(NamedTuple):
@@ -20,6 +22,17 @@ class Parts(NamedTuple):
     second: tuple[str, ...] | None
     classifier: str | None
     confident: bool
+
+
+def parts_of(labels: Any) -> Parts:
+    """The parts of labels by rater."""
+    return Parts(labels.first, labels.second, labels.classifier, labels.confidence is not None)
+
+
+def plain(labels: T) -> T:
+    """The columns of labels by rater alone, with nobody apart."""
+    nobody = np.full_like(labels.labels, MISSING)  # type: ignore[attr-defined]
+    return changed(labels, classifier=None, labels=nobody, second=None)
 
 
 def checked_beside(

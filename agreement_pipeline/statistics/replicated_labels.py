@@ -173,8 +173,8 @@ class ReplicatedLabels(Cells):
         """
         if not len(self.counts):
             return self
-        used, m = self.first.used, self._typical_size()
-        pair = split_between(used, self.scale, category)
+        used, m = self.meeting, self._typical_size()
+        pair = self.first.split or split_between(used, self.scale, category)
         raters = np.unique(self.rater)
         again = np.array(met_again(self.rater, self.item, self.weights))
         turns, typical = again.shape
@@ -190,6 +190,15 @@ class ReplicatedLabels(Cells):
             rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
             first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
         )
+
+    @property
+    def meeting(self) -> Array:
+        """How often each category was given at first. Shape (K,)."""
+        return self.first.used
+
+    def split_between(self, split: tuple[int, int]) -> Self:
+        """Split unseen items between these two categories."""
+        return changed(self, first=self.first.split_between(split))
 
     def _typical_size(self) -> int:
         """The most common size of cells.

@@ -16,22 +16,24 @@ MAX_TURNS = 8
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
     """The two categories between which an unseen item is split.
 
-    The first is `category` or the category used most. The second is the one in use that is
-    farthest from the first. All are equally far on the nominal level: the most used is taken.
-    On the other levels a split between neighbours would say that raters may differ a little.
-    Categories that are farther apart are needed for the lower limit to hold what it promises.
+    The first is `category` or the category used most. The second is the one that is farthest from
+    the first. All are equally far on the nominal level: the most used is taken. On the other levels
+    a split between neighbours would say that raters may differ a little. Categories that are
+    farther apart are needed for the lower limit to hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
-    return first, farthest(used, _distances(used, scale, first), first)
+    return first, farthest(used, _distances(used, scale, first), first, scale.declared)
 
 
-def farthest(used: Array, distances: Array, first: int) -> int:
-    """The other category in use that is farthest from the first. Of several the most used.
+def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
+    """The other category that is farthest from the first. Of several the most used.
 
-    If no other is in use, all others are considered.
+    Every declared category is considered, since a slip may reach it. Where none are declared, only
+    the categories in use are known. If no other is in use, all others are considered.
     """
     others = np.arange(len(used)) != first
-    candidates = others & (used > 0) if (others & (used > 0)).any() else others
+    in_use = others & (used > 0)
+    candidates = others if declared or not in_use.any() else in_use
     return int(np.lexsort((-used, -np.where(candidates, distances, -1.0)))[0])
 
 
@@ -154,6 +156,22 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
     return np.where(given_first, pair[0], pair[1])
 
 
+def two_numbers(values: Array, weights: Array, scale: Scale) -> tuple[Array, Array]:
+    """The two numbers between which an unseen item is split, the lower one first.
+
+    On declared categories, they are the one used most and the one farthest from it. Else they are
+    `two_values`. Shapes (D,) from values (N, R, D).
+    """
+    if scale.categories is None or not scale.declared:
+        return two_values(values, weights)
+    order, given = np.argsort(scale.scores), ~np.isnan(values[:, :, 0])
+    places = order[np.searchsorted(scale.scores[order], values[given][:, 0])]
+    times = np.repeat(weights, given.sum(1))
+    used = np.bincount(places, times, minlength=len(scale.scores)).astype(float)
+    low, high = np.sort(scale.scores[list(split_between(used, scale))])
+    return np.array([low]), np.array([high])
+
+
 def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     """The two nodes of the Gauss quadrature over all ratings in each dimension.
 
@@ -163,12 +181,19 @@ def two_values(values: Array, weights: Array) -> tuple[Array, Array]:
     each = np.repeat(weights, (~np.isnan(values[:, :, 0])).sum(1))
     each = each / max(each.sum(), np.finfo(float).tiny)
     apart = numbers - each @ numbers
-    spread = np.sqrt(each @ apart**2)
+    spread = _root_of_mean_square(apart, each)
     skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
     nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
     low, high = np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes
     return low, high
+
+
+def _root_of_mean_square(numbers: Array, each: Array) -> Array:
+    """The root of the mean square. It is taken near 1, where squares are not lost; shape (D,)."""
+    exponent = np.frexp(np.abs(numbers).max(0, initial=0.0))[1]
+    near_one = np.ldexp(numbers, -exponent)
+    return np.asarray(np.ldexp(np.sqrt(each @ near_one**2), exponent))
 
 
 def number_splits(size: int, places: int, low: Array, high: Array) -> Array:

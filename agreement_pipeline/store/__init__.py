@@ -1,6 +1,6 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
-from agreement_pipeline.store.entries import DECIDING, are_texts
+from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided
 from agreement_pipeline.store.files import digest_of
 from agreement_pipeline.store.names import RoundVersion, check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
@@ -15,5 +15,6 @@ __all__ = [
     "check_round_name",
     "digest_of",
     "folder_at",
+    "is_decided",
     "storage_at",
 ]

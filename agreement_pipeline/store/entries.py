@@ -21,17 +21,24 @@ DECIDING = (
     "ratings_digest",
     "policy_digest",
     "contract_digest",
+    "settings_digest",
     "code_version",
     "waivers",
 )
 FACTS = {
-    "ingested": ("ratings_digest", "original_digest", "source", "table_digest"),
-    "decided": (*DECIDING, "tentative", "verdicts", "findings"),
+    "ingested": (
+        "ratings_digest",
+        "original_digest",
+        "source",
+        "table_digest",
+        "settings_digest",
+    ),
+    "decided": (*DECIDING, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
 }
 WAIVED = ("round", "ratings_digest", "measure", "scope", "who", "why", "until")
-OWN = ("number", "time", "event", "round", "previous", "index")
+OWN = ("number", "time", "event", "round", "previous", "index", "project")
 HALF = re.compile(r"[\ud800-\udfff]")
 
 
@@ -47,6 +54,14 @@ def are_texts(value: object) -> bool:
 
 def _is_naming(value: object) -> bool:
     return isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+
+
+def _is_policy(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and is_text(value.get("policy"))
+        and isinstance(value.get("version"), int)
+    )
 
 
 def _is_flag(value: object) -> bool:
@@ -80,6 +95,8 @@ KINDS = {
     "releases": TEXTS,
     "reasons": TEXTS,
     "rounds": _Kind("texts by name", _is_naming),
+    "policy": _Kind("a policy with its name and version", _is_policy),
+    "project": TEXT,
     "tentative": _Kind("true or false", _is_flag),
     "verdicts": _Kind(
         "a list of verdicts",
@@ -109,6 +126,21 @@ def refuse_unknown(event: str, facts: Mapping[str, Any]) -> None:
         )
 
 
+def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
+    """Refuse a log that belongs to another project. Where none is named, none is wrong.
+
+    Raises
+    ------
+    StoreError
+        Both are named, and they differ.
+    """
+    if project is not None and found is not None and found != project:
+        raise StoreError(
+            f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
+            "since a store belongs to one project. Give each project its own store."
+        )
+
+
 def lacking(entry: Entry) -> str | None:
     """What an entry must say but does not say, in words. None if nothing is missing.
 
@@ -123,8 +155,31 @@ def lacking(entry: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, and the releases that it withdraws."""
-    return {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    """The rounds that an entry is about, its policy, and the releases that it names."""
+    by = [policy_name(each["policy"], each["version"]) for each in _policies(entry)]
+    return {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ()), *by}
+
+
+def policy_name(policy: str, version: int) -> str:
+    """The name under which the index has a policy. No round can be called so."""
+    return f"policy {policy} {version}"
+
+
+def _policies(entry: Entry) -> list[dict[str, Any]]:
+    return [entry["policy"]] if entry["event"] == "decided" else []
+
+
+def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
+    """True if the version of a round that was ingested last was decided last.
+
+    `last` has the round's last entry of each event.
+    """
+    versions = [
+        (last[event]["ratings_digest"], last[event]["settings_digest"])
+        for event in ("ingested", "decided")
+        if event in last
+    ]
+    return len(versions) == 2 and versions[0] == versions[1]
 
 
 def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:

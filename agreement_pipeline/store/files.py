@@ -27,6 +27,17 @@ def names_in(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(_names(folder))) if folder.is_dir() else ()
 
 
+def kinds_in(folder: Path, above: str = "") -> Iterator[tuple[str, bool]]:
+    """All things in a folder and its subfolders by name, and if each is a file and no link."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield above + entry.name, entry.is_file(follow_symlinks=False)
+            if entry.is_dir(follow_symlinks=False):
+                yield from kinds_in(Path(entry.path), f"{above}{entry.name}/")
+
+
 def contents_of(path: Path) -> bytes | dict[str, bytes]:
     """The bytes of a file. For a folder: the bytes of its files, by name."""
     return contents_in(path) if path.is_dir() else path.read_bytes()

@@ -16,7 +16,7 @@ from filelock import FileLock
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import files
 
-LOCK, PARTIAL = ".lock", ".partial"
+LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,14 @@ class LocalStorage:
             return None
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The files under a folder, without tags: reading a file costs little."""
+        """The files under a folder, without tags: reading a file costs little.
+
+        Raises
+        ------
+        StoreError
+            Something under it is no file and no folder of files.
+        """
+        self._refuse_no_files(folder)
         return dict.fromkeys(self.names(folder), "")
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
@@ -96,6 +103,19 @@ class LocalStorage:
             if lock.lock_counter == 1:
                 remove(self.root / PARTIAL)
             yield
+
+    def _refuse_no_files(self, folder: str) -> None:
+        """Refuse links, and folders where files belong. Only the seals have a folder."""
+        wrong = [
+            name
+            for name, is_file in files.kinds_in(self.root / folder)
+            if not is_file and name != SEALS
+        ]
+        if wrong:
+            raise StoreError(
+                f"{self.root / folder / wrong[0]}: found something that is no file; "
+                "expected nothing but the files of the log. Restore the log from a backup."
+            )
 
     def _lock_of_this_process(self) -> FileLock:
         """The lock on this folder. A forked process cannot use the lock of its parent."""

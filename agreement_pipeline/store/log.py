@@ -36,6 +36,7 @@ from agreement_pipeline.store.entries import (
     Entry,
     lacking,
     mentioned,
+    refuse_other_project,
     refuse_unknown,
     said_before,
 )
@@ -66,6 +67,7 @@ class Log:
     """The events of a store, in order."""
 
     storage: Storage
+    project: str | None = None
     _tail: Tail = field(init=False, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
     _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
@@ -89,6 +91,12 @@ class Log:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
 
+    def give_to(self, project: str) -> None:
+        """Write for a project from now on. A log of another one is refused."""
+        refuse_other_project(project, self.project, self._place)
+        refuse_other_project(project, (self._held or self.look()).project, self._place)
+        self.project = project
+
     @property
     def head(self) -> str:
         """The digest of the last entry."""
@@ -107,6 +115,13 @@ class Log:
             for line in lines
             if not mentioned(line.entry).isdisjoint(names)
         )
+
+    def first_about(self, name: str) -> Entry | None:
+        """The first entry that mentions a round, a release or a policy."""
+        view = self._held or self.look()
+        older = [self._segment(view.index, at) for at in view.index.of([name])[:1]]
+        entries = (line.entry for line in (older[0] if older else view.lines))
+        return next((entry for entry in entries if name in mentioned(entry)), None)
 
     def look(self) -> View:
         """The log now: the entries since the last segment, and the index of the others.
@@ -129,6 +144,7 @@ class Log:
         for data in kept.entries:
             self._follow(view, line_of(data or b""))
         self._refuse_other_seals(view, kept.seals)
+        refuse_other_project(self.project, view.project, self._place)
         return view
 
     @contextmanager
@@ -158,12 +174,8 @@ class Log:
         Raises
         ------
         StoreError
-            One of these:
-
-            - The event is unknown.
-            - A fact is missing, or it has a name of the log's own.
-            - A waiver does not name its verdict.
-            - The log was edited, or another writer added an entry meanwhile.
+            The event is unknown, or a fact is missing or has a name of the log's own.
+            Or the log was edited, or another writer added an entry meanwhile.
         """
         refuse_unknown(event, facts)
         told = json.loads(json.dumps(dict(facts), allow_nan=False))
@@ -182,14 +194,13 @@ class Log:
         if view.lines and not view.last_is_sealed:
             self._tail.seal(view.first, view.lines)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
+        entry |= {"project": belongs} if (belongs := self.project or view.project) else {}
         entry["previous"], after = view.head, view
         if number == view.first + SIZE:
             after, entry["index"] = self._with_segment(view)
         line = line_of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
-        name, alone_until = (
-            f"{ENTRIES}/{entry_name(number)}",
-            view.time + self.storage.alone_seconds,
-        )
+        name = f"{ENTRIES}/{entry_name(number)}"
+        alone_until = view.time + self.storage.alone_seconds
         if not self.storage.keep(name, line.data) or (
             time.time() >= alone_until and not self._tail.begins_at(after.first)
         ):
@@ -301,6 +312,7 @@ class Log:
             raise self._broken(f"entry {number}, which does not follow the one before it")
         if missing := lacking(line.entry):
             raise self._broken(f"entry {number} without {missing}", older=True)
+        refuse_other_project(view.project, line.entry.get("project"), self._place)
         view.lines.append(line)
 
     def _refuse_other_seals(self, view: View, seals: set[str]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from agreement_pipeline.errors import StoreError
 
+DATASET = ".dataset"
+RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -25,6 +27,21 @@ def check_round_name(name: str, what: str = "round") -> str:
     return name
 
 
+def refuse_reserved(round_name: str) -> None:
+    """Refuse a round with a name that the store needs itself.
+
+    Raises
+    ------
+    StoreError
+        The name is one of a folder of the store, or that of a dataset.
+    """
+    if round_name.lower() in RESERVED or round_name.lower().endswith(DATASET):
+        raise StoreError(
+            f"round {round_name!r}: found a name that the store needs itself; expected another "
+            f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
+        )
+
+
 @dataclass(frozen=True)
 class RoundVersion:
     """One version of a round.
@@ -39,6 +56,8 @@ class RoundVersion:
         SHA-256 of the file as delivered. For a folder: of the names and digests of its files.
     table_digest
         SHA-256 of the stored table, which holds the names of the raters.
+    settings_digest
+        SHA-256 of the settings that the original was read under.
     """
 
     round: str
@@ -46,3 +65,4 @@ class RoundVersion:
     original_digest: str
     source: str
     table_digest: str
+    settings_digest: str

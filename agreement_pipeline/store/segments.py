@@ -101,6 +101,11 @@ class View:
         return self.first - 1 + len(self.lines)
 
     @property
+    def project(self) -> str | None:
+        """The project that the store belongs to. None if no entry names one."""
+        return self.lines[-1].entry.get("project") if self.lines else None
+
+    @property
     def head(self) -> str:
         """The digest of the last entry."""
         return self.lines[-1].digest if self.lines else self.index.head

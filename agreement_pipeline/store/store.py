@@ -14,8 +14,6 @@ changed everything or nothing. Training data are the exception: their log entry 
 first, so every visible release is in the log.
 """
 
-import hmac
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,14 +23,15 @@ from typing import Any
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import files
+from agreement_pipeline.store.entries import policy_name
 from agreement_pipeline.store.log import Log
-from agreement_pipeline.store.names import RoundVersion, check_round_name
+from agreement_pipeline.store.names import RoundVersion, check_round_name, refuse_reserved
+from agreement_pipeline.store.originals import delivered_at, keep_original
+from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
 from agreement_pipeline.store.tail import seal_name
 from agreement_pipeline.text import listed
-
-SALT = "salt"
 
 
 class Store:
@@ -44,6 +43,9 @@ class Store:
         The folder or the URL (`s3://bucket/folder`). The first write makes it.
     salt
         The key of the raters' pseudonyms. By default the store draws it once and keeps it.
+    project
+        The project that the store belongs to. The first entry under a name gives the store to
+        that project. By default, the project that the log names.
 
     Attributes
     ----------
@@ -53,12 +55,24 @@ class Store:
         The storage that reads and writes its bytes.
     """
 
-    def __init__(self, root: Folder | str, salt: bytes | None = None) -> None:
+    def __init__(
+        self, root: Folder | str, salt: bytes | None = None, *, project: str | None = None
+    ) -> None:
         self.root = folder_at(root)
         self.storage = storage_at(root)
         self._salt = salt
-        self._log = Log(self.storage)
+        self._log = Log(self.storage, project)
         self._last: tuple[RoundVersion, Ratings] | None = None
+
+    def give_to(self, project: str) -> None:
+        """Open the store as that of a project.
+
+        Raises
+        ------
+        StoreError
+            The store belongs to another project.
+        """
+        self._log.give_to(project)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -79,45 +93,43 @@ class Store:
         original: Path,
         *,
         original_digest: str | None = None,
+        settings_digest: str = "",
     ) -> RoundVersion:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
         This version is then the present version of the round. If the same bytes are ingested
         again, nothing changes. If `original_digest` is given, the original must have it.
+        `settings_digest` says what the original was read under.
 
         Raises
         ------
         StoreError
             One of these:
 
-            - The name could be a path.
+            - The name could be a path, or the store needs it.
             - The original changed, or its kept copy was edited.
             - The ratings would change when they are read back.
         """
-        check_round_name(round_name)
+        refuse_reserved(check_round_name(round_name))
         data = table_bytes(ratings)
         kept = table_ratings(data, f"ratings of round {round_name}")
         refuse_unstable(ratings, kept, round_name)
-        source = Path(os.path.abspath(original))
-        if not source.exists():
-            raise StoreError(
-                f"{source}: found no such file; expected the original. Check the path."
-            )
-        delivered = files.contents_of(source)
+        source, delivered = delivered_at(original)
         version = RoundVersion(
             round_name,
             ratings.digest,
             files.digest_of(delivered),
-            source.name,
+            source,
             files.digest_of(data),
+            settings_digest,
         )
         if version.original_digest != (original_digest or version.original_digest):
             raise StoreError(
-                f"{source}: found other bytes than when its ratings were read; "
+                f"{original}: found other bytes than when its ratings were read; "
                 "expected a file that does not change. Ingest the round again."
             )
         with self.locked():
-            self._keep_original(version, delivered)
+            keep_original(self.storage, version, delivered)
             self._keep_table(version, data)
             self.record(
                 "ingested",
@@ -236,14 +248,20 @@ class Store:
         """The digest of the last log entry. It changes with everything that happens here."""
         return self._log.head
 
-    def goes_on_from(self, seal: str) -> bool:
-        """True if the log has the entry of a seal, with what followed. All of it is checked.
+    def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
+        """The first log entry of a decision under a policy of this name and version."""
+        return self._log.first_about(policy_name(policy, version))
 
-        `seal` is the name of a seal that was kept elsewhere.
+    def since(self, seal: str) -> tuple[dict[str, Any], ...] | None:
+        """The log entries that followed a seal. None if the log does not have its entry.
+
+        `seal` is the name of a seal that was kept elsewhere. All of the log is checked.
         """
         with self.reading():
-            digests = [entry["previous"] for entry in self.history()] + [self._log.head]
-            return any(seal_name(number, found) == seal for number, found in enumerate(digests))
+            entries = self.history()
+            digests = [entry["previous"] for entry in entries] + [self._log.head]
+            seals = [seal_name(number, digest) for number, digest in enumerate(digests)]
+            return entries[seals.index(seal) :] if seal in seals[1:] else None
 
     def histories(self, rounds: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
         """The log entries of each of these rounds, in order."""
@@ -306,26 +324,19 @@ class Store:
 
         A rater has the same pseudonym in every round. Without the salt nobody can tell the
         name.
+
+        Raises
+        ------
+        StoreError
+            The salt is empty, or it is gone while the log has a release.
         """
-        return {
-            name: f"rater-{hmac.digest(self._key(), name.encode(), 'sha256').hex()[:12]}"
-            for name in ratings.raters
-        }
-
-    def _key(self) -> bytes:
-        kept = self._salt or self.storage.read(SALT)
-        if kept == b"":
-            raise StoreError(
-                f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
-                "Restore it from a backup."
-            )
-        self._salt = kept or self._drawn_key()
-        return self._salt
-
-    def _drawn_key(self) -> bytes:
-        drawn = os.urandom(32)
-        with self.locked():
-            return drawn if self.storage.keep(SALT, drawn, secret=True) else self._key()
+        key = self._salt or self.storage.read(SALT)
+        if key is None:
+            with self.locked():
+                released = any(entry["event"] == "released" for entry in self.history())
+                key = drawn_key(self.storage, may_draw=not released)
+        self._salt = checked_key(key, f"{self.root / SALT}")
+        return pseudonyms_of(ratings.raters, self._salt)
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
@@ -333,19 +344,6 @@ class Store:
             RoundVersion(**{name: entry[name] for name in RoundVersion.__dataclass_fields__})
             for entry in arrived
         )
-
-    def _keep_original(self, version: RoundVersion, delivered: bytes | dict[str, bytes]) -> None:
-        name = f"originals/{version.original_digest}/{version.source}"
-        kept = (
-            self.storage.keep(name, delivered)
-            if isinstance(delivered, bytes)
-            else self.storage.keep_folder(name, delivered)
-        )
-        if not kept:
-            raise StoreError(
-                f"{self.root / name}: found other bytes than those kept, "
-                f"so the original was edited; {RESTORE}"
-            )
 
     def _keep_table(self, version: RoundVersion, data: bytes) -> None:
         if not self.storage.keep(self._table(version), data):

@@ -108,6 +108,27 @@ def test_an_interrupt_ends_the_process_and_is_no_verdict(monkeypatch):
         main(["judge", "t.csv", "--policy", "p.yaml"])
 
 
+@pytest.mark.parametrize("failure", [ValueError("a\nb\x1b[2J"), SystemExit(0), MemoryError()])
+def test_a_failure_of_the_program_has_a_status_of_its_own(monkeypatch, capsys, failure):
+    def fails(*_):
+        raise failure
+
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
+    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 70
+    printed = capsys.readouterr()
+    (line,) = printed.err.splitlines()
+    assert not printed.out
+    assert line.startswith(f"error: found {type(failure).__name__} (")
+    assert "in cli/test_app.py, line" in line
+    assert "\x1b" not in line
+
+
+def test_a_library_that_cannot_be_loaded_is_no_verdict(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "agreement_pipeline.cli.app", None)
+    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 70
+    assert capsys.readouterr().err.startswith("error: found ModuleNotFoundError (")
+
+
 @pytest.mark.parametrize("words", [["--help"], ["measure", "--help"], ["verify", "--help"]])
 def test_the_help_loads_no_heavy_library(words):
     code = (

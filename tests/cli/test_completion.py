@@ -13,7 +13,7 @@ from agreement_pipeline.measures import MEASURES
 
 COMPLETE = "_AGREEMENT_PIPELINE_COMPLETE"
 NAME = "agreement-pipeline"
-COMMANDS = ["demo", "measure", "compare", "judge", "plan", "history", "verify"]
+COMMANDS = ["demo", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
 
 
 @pytest.fixture

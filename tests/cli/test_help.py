@@ -9,7 +9,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
 from agreement_pipeline.cli.grouped import Option
 
-IN_ORDER = ["demo", "measure", "compare", "judge", "plan", "history", "verify"]
+IN_ORDER = ["demo", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
@@ -79,6 +79,8 @@ def test_every_option_has_a_heading_and_stands_under_it(capsys, name, param):
 
 DEFAULTS = {
     "--layout": "long",
+    "--reader": "(found by the content)",
+    "--requires": "(what the reader needs)",
     "--item": "item",
     "--rater": "rater",
     "--label": "label",
@@ -102,8 +104,10 @@ DEFAULTS = {
 OF_COMMANDS = {
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
+    ("to-date", "--measure"): "(all that the level allows)",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
+REQUIRED = {("to-date", "--store")}
 
 
 @every_parameter
@@ -117,7 +121,7 @@ def test_every_default_is_shown(capsys, name, param):
     default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
     found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
     assert found == ([] if default is None else [default])
-    assert ("[required]" in row) == (option == "--policy")
+    assert ("[required]" in row) == (option == "--policy" or (name, option) in REQUIRED)
 
 
 @pytest.mark.parametrize("name", IN_ORDER)

@@ -48,14 +48,14 @@ def test_history_of_one_round_as_json_is_what_the_log_says(stored, capsys):
 def test_a_log_that_was_cut_does_not_go_on_from_a_seal_that_was_kept(stored, capsys):
     seals = sorted(path.name for path in (stored.root / "log" / "seals").iterdir())
     for seal in seals:
-        assert main(["history", "--seal", seal]) == 0
+        assert main(["history", "--since", seal]) == 0
     for path in (*stored.root.glob("log/00000004.json"), *stored.root.glob("log/seals/00000004-*")):
         path.unlink()
-    assert main(["history", "--seal", seals[2]]) == 0
+    assert main(["history", "--since", seals[2]]) == 0
     stored.record("withdrawn", "r1", releases=["r1/v"], reasons=["another"])
     for seal in (seals[3], "00000001-0", ""):
         capsys.readouterr()
-        assert main(["history", "--seal", seal]) == 2
+        assert main(["history", "--since", seal]) == 2
         assert f"does not go on from seal {seal}" in capsys.readouterr().err
 
 

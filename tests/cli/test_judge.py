@@ -43,7 +43,13 @@ def test_judge_shows_the_warnings_of_the_contract_that_hold_nothing(tmp_path, ca
 
 def test_judge_names_raters_who_look_alike_and_nothing_where_all_is_well(tmp_path, capsys):
     for names, expected in (
-        (("ana", "ben", "ben "), ["  warning: raters_that_look_alike: 'ben' and 'ben '"]),
+        (
+            ("ana", "ben", "ben "),
+            [
+                "  warning: rater_names_differ: 2 of 3 raters have a name that prints as another: "
+                "'ben' and 'ben '; no two raters may have names that print alike"
+            ],
+        ),
         (("ana", "ben", "cleo"), []),
     ):
         path = tmp_path / "table.csv"

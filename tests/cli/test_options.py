@@ -124,3 +124,32 @@ def test_one_of_several_rounds_of_a_table_is_chosen_by_name(tmp_path, capsys):
     policy = Path(__file__).parents[2] / "configs/policies/standard.yaml"
     assert main(["plan", "--policy", str(policy), "--of-round", "w1"]) == 2
     assert "['--of-round']" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("categories", "names"),
+    [
+        ("-2,-1,0", ["-2", "-1", "0"]),
+        ('"yes, sure",no', ["yes, sure", "no"]),
+        ('no ,"say ""no"""', ["no ", 'say "no"']),
+    ],
+)
+def test_categories_are_a_row_of_csv_and_are_printed_as_they_are(
+    tmp_path, capsys, categories, names
+):
+    rows = [(item, rater, names[item % 2]) for item in range(20) for rater in "ab"]
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    command = ["measure", str(path), "--categories", categories, "--measure", "specific_agreement"]
+    assert main([*command, "--scope", "category", "--format", "json"]) == 0
+    found = [each["scope"] for each in json.loads(capsys.readouterr().out)]
+    assert found == [f"category {name}" for name in names]
+    assert main([*command, "--scope", "category"]) == 0
+    assert f"  category {names[0]}  " in capsys.readouterr().out
+
+
+def test_categories_with_an_open_quote_are_refused(tmp_path, capsys):
+    assert main(["measure", str(tmp_path / "t.csv"), "--categories", 'yes,"no']) == 2
+    assert "--categories: found 'yes,\"no' (unexpected end of data); expected names between" in (
+        capsys.readouterr().err
+    )

@@ -26,7 +26,7 @@ from tests.contract.tables import DEFAULT, SCALE, contract_of, entry, good_table
         ),
         (
             {"rows": [entry()], "items": [entry("b")], "raters": []},
-            r"^mine: raters: found an unknown key; expected one of \['rows', 'items'\]",
+            r"^mine: raters: found an unknown key; expected one of \['rows', 'items', 'round'\]",
         ),
         ([entry()], "^mine: found .*; expected a mapping of keys and values"),
     ],

@@ -20,6 +20,7 @@ from tests.contract.tables import (
 )
 
 ON_ITEMS = {"items_present", "raters_per_item", "replicated_items"}
+ON_ROUND = {expectation.check for expectation in DEFAULT.round}
 
 
 def test_a_good_table_passes_every_default_check():
@@ -41,36 +42,46 @@ def test_ratings_from_a_frame_pass_every_default_check():
         ),
         pytest.param(
             good_table().drop(columns="earlier"),
-            {"columns_present"} | ON_ITEMS,
+            {"columns_present"} | ON_ITEMS | ON_ROUND,
             id="no column earlier",
         ),
         pytest.param(
             good_table().drop(columns="item"),
-            {"columns_present", "item_present", "rating_unique", "item_without_email"} | ON_ITEMS,
+            {"columns_present", "item_present", "rating_unique", "item_without_email"}
+            | ON_ITEMS
+            | ON_ROUND,
             id="no column item",
         ),
         pytest.param(
             good_table().drop(columns="rater"),
-            {"columns_present", "rater_present", "rating_unique", "rater_without_email"} | ON_ITEMS,
+            {"columns_present", "rater_present", "rating_unique", "rater_without_email"}
+            | ON_ITEMS
+            | ON_ROUND,
             id="no column rater",
         ),
         pytest.param(
             good_table().drop(columns="label"),
-            {"columns_present", "label_present", "label_on_scale"} | ON_ITEMS,
+            {"columns_present", "label_present", "label_on_scale"} | ON_ITEMS | ON_ROUND,
             id="no column label",
         ),
         pytest.param(
             good_table().drop(columns="occurrence"),
-            {"columns_present", "occurrence_present", "rating_unique"},
+            {"columns_present", "occurrence_present", "rating_unique"} | ON_ROUND,
             id="no column occurrence",
         ),
         pytest.param(with_cell("item", None), {"item_present"}, id="no item"),
         pytest.param(with_cell("rater", None), {"rater_present"}, id="no rater"),
         pytest.param(with_cell("label", None), {"label_present"}, id="no label"),
-        pytest.param(with_cell("occurrence", None), {"occurrence_present"}, id="no occurrence"),
+        pytest.param(
+            with_cell("occurrence", None),
+            {"occurrence_present", "occurrences_in_order"},
+            id="no occurrence",
+        ),
         pytest.param(with_cell("label", "maybe"), {"label_on_scale"}, id="a label off the scale"),
         pytest.param(
-            pd.concat([good_table(), good_table().tail(1)]), {"rating_unique"}, id="a rating twice"
+            pd.concat([good_table(), good_table().tail(1)]),
+            {"rating_unique", "occurrences_in_order"},
+            id="a rating twice",
         ),
         pytest.param(
             with_cell("confidence", 1.5), {"confidence_between_0_and_1"}, id="confidence above 1"
@@ -210,7 +221,10 @@ def test_labels_on_a_continuous_scale_pass_and_say_that_nothing_was_checked():
 def test_labels_on_a_scale_of_numbers_are_compared_as_numbers():
     scale = Scale((1, 2, 3), "interval")
     assert failing(good_table().assign(label=2.0), scale=scale) == set()
-    assert failing(good_table().assign(label=4.0), scale=scale) == {"label_on_scale"}
+    assert failing(good_table().assign(label=4.0), scale=scale) == {
+        "label_on_scale",
+        "categories_used",
+    }
 
 
 def test_confidence_delivered_as_text_is_read_as_numbers():

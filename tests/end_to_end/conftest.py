@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import dagster as dg
 import pytest
 import yaml
 
 from agreement_pipeline.store import Store
-from tests.orchestration.conftest import ratings_frame
+from tests.orchestration.conftest import Line, ratings_frame
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 300
@@ -374,6 +375,13 @@ def write_workspace(root: Path) -> None:
         }
     )
     (root / "workspace.yaml").write_text(yaml.safe_dump(workspace))
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Line]:
+    """A project of its own, without a webserver."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Line(tmp_path, instance)
 
 
 @pytest.fixture(scope="session")

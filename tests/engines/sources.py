@@ -84,6 +84,7 @@ def _measured(frame):
 
 PLAIN, LABELS = ratings_of(), ("no", "maybe", "yes")
 ODD = ("", "é", "e\u0301", "it's", 'a "b"', "back\\slash", "日本語", "new\nline", "%_;--")
+SETS = [["joy"], ["joy", "anger"], ["anger", "joy"], [], None]
 BIG = (2**63 - 1, -(2**63), 2**53 + 1, 2**53)
 
 MADE = {
@@ -133,7 +134,28 @@ MADE = {
     "numbers spelt in two ways": Made(
         ratings_of(labels=("1", "1.0", "2", "3e0", "+3")), "csv", {"level": "interval"}
     ),
-    "texts of numbers": Made(ratings_of(labels=("1", "1.0", "01"))),
+    "texts of numbers": Made(ratings_of(labels=("1", "2.0", "01"))),
+    "numbers that pandas wrote": Made(ratings_of(labels=("1", "1.0", "2", "2.5")), "csv"),
+    "declared numbers in other spellings": Made(
+        ratings_of(labels=("1.0", "+2", "2", "3e0")), "csv", {"scale": Scale(("1", "2", "3"))}
+    ),
+    "numbers too small to square, beside others": Made(
+        _measured(PLAIN).assign(
+            label=lambda frame: frame["label"].where(frame.index % 3 > 0, 1e-200)
+        ),
+        "csv",
+        {"level": "interval"},
+    ),
+    "sets in any order": Made(
+        ratings_of(labels=("joy", "joy|anger", "anger|joy", "|", "sad|joy|sad")), "csv"
+    ),
+    "lists as sets": Made(ratings_of(labels=SETS)),
+    "lists of whole numbers": Made(ratings_of(labels=[[1, 2], [2, 1], [2], []])),
+    "lists in JSON Lines": Made(ratings_of(labels=SETS), "jsonl"),
+    "lists of numbers in JSON Lines": Made(ratings_of(labels=[[1, 2], ["2", 1], [2], []]), "jsonl"),
+    "lists as vectors": Made(
+        ratings_of(labels=[[1, 20], [2, 10], [3, 10]]), reading={"level": "multivariate interval"}
+    ),
     "flags as labels": Made(ratings_of(labels=(True, False))),
     "numbers": Made(_measured(PLAIN), reading={"level": "interval"}),
     "numbers in CSV": Made(_measured(PLAIN), "csv", {"level": "interval"}),

@@ -9,7 +9,7 @@ from agreement_pipeline.engines.session import Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import QueriedRatings, Ratings, Scale
 from agreement_pipeline.readers import Columns, Limits
-from tests.engines.sources import PLAIN, ratings_of
+from tests.engines.sources import PLAIN, Made, ratings_of
 
 NUMBERS = ratings_of(labels=(1.5, 2.5))
 
@@ -57,6 +57,19 @@ WRONG = {
         {},
     ),
     "two texts of an item": (with_cell(PLAIN.assign(text="said"), 2, "text", "other"), {}),
+    "a number in two spellings": (ratings_of(labels=("1", "1.0", "none")), {}),
+    "an unknown label among spellings": (
+        with_cell(ratings_of(labels=("1.0", "2")), 9, "label", "3.0"),
+        {"scale": Scale(("1", "2"))},
+    ),
+    "numbers that are all tiny": (
+        ratings_of(labels=(1e-160, 3e-160)),
+        {"level": "interval"},
+    ),
+    "many numbers that are all tiny": (
+        PLAIN.assign(label=[1e-160 * (at + 1) for at in range(len(PLAIN))]),
+        {"level": "ratio"},
+    ),
     "one label": (PLAIN.assign(label="no"), {}),
     "one rater": (PLAIN[PLAIN["rater"] == "r1"], {}),
     "items of one rater each": (PLAIN.drop_duplicates("item"), {}),
@@ -83,6 +96,16 @@ def test_what_is_wrong_is_refused_in_the_words_of_the_memory(name, form, tmp_pat
     with pytest.raises(RatingsError) as found:
         read(path, engine="duckdb", **reading)
     assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+@pytest.mark.parametrize("odd", [["a", "b|c"], ["a", ""], ["a", None]])
+def test_a_list_with_an_odd_member_is_refused_everywhere(odd, form, tmp_path):
+    path = Made(ratings_of(labels=(["a"], ["b"], odd)), form).written(tmp_path)
+    with pytest.raises(RatingsError, match="expected one label, a list of labels, or null"):
+        readers.read(path)
+    with pytest.raises(Unreadable, match="found a list with a member that is no label"):
+        read(path, engine="duckdb")
 
 
 def test_a_folder_is_one_table_and_an_error_names_the_file(tmp_path):

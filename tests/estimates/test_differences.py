@@ -114,7 +114,9 @@ def test_two_measures_of_one_statistic_rest_on_the_same_draws():
 def test_of_measures_of_every_category_the_lowest_are_compared():
     counts = [
         CategoryCounts(
-            [[3, 0, 0], [0, 3, 0], rows, [0, 0, 1]], [30, 30, 20, 1], scale=Scale(tuple("abc"))
+            [[3, 0, 0], [0, 3, 0], rows, [0, 0, 1]],
+            [30, 30, 20, 1],
+            scale=Scale(tuple("abc"), declared=False),
         )
         for rows in ([2, 1, 0], [1, 1, 1])
     ]

@@ -23,7 +23,7 @@ from agreement_pipeline.statistics import (
     ReplicatedLabels,
 )
 
-THREE = Scale(("a", "b", "c"))
+THREE = Scale(("a", "b", "c"), declared=False)
 SEEN = CategoryCounts([[3, 0, 0], [2, 1, 0], [0, 3, 0], [0, 0, 1]], [40, 10, 30, 5], scale=THREE)
 MADE = Estimate("fleiss_kappa", ROUND, 0.8, Interval(0.7, 0.9), 0.95, "m", 10, 3, 30)
 

@@ -2,18 +2,24 @@
 
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import measure_ratings, survey
+from agreement_pipeline.estimates.estimating import registered
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.readers import read
 from agreement_pipeline.statistics import LabelsByRater
 
-MEASURES = [
+SOME = [
     "krippendorff_alpha",
     "shah_kappa_s",
     "schouten_kappa",
@@ -32,7 +38,7 @@ def ratings():
 
 
 def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
-    found = list(measure_ratings(ratings, MEASURES, Inference(n_resamples=1000, method=AT_LARGE)))
+    found = list(measure_ratings(ratings, SOME, Inference(n_resamples=1000, method=AT_LARGE)))
     spoken = {
         each.scope.kind: each.method.split("; ")[-1] for each in found if each.value is not None
     }
@@ -47,7 +53,7 @@ def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
 
 def test_values_do_not_depend_on_the_method_and_limits_for_raters_at_large_are_wider(ratings):
     usual, at_large = (
-        list(measure_ratings(ratings, MEASURES, Inference(n_resamples=1000, **options)))
+        list(measure_ratings(ratings, SOME, Inference(n_resamples=1000, **options)))
         for options in ({}, {"method": AT_LARGE})
     )
     assert [(each.measure, each.scope, each.value) for each in usual] == [
@@ -194,3 +200,51 @@ def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
     assert [(each.measure, str(each.scope), each.value is not None) for each in found] == [
         (rule["measure"], "round", True) for rule in rules
     ]
+
+
+OF_A_PAIR = ("percent_agreement", "krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "bennett_s")
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_the_value_of_a_pair_is_that_of_a_table_of_the_two(level):
+    rng = np.random.default_rng(4)
+    rows = [
+        (item, rater, int(rng.integers(4)) if rng.random() < 0.4 else item % 4)
+        for item in range(60)
+        for rater in "abcd"
+        if rng.random() < 0.8
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = read(table, level=level)
+    names = [name for name in OF_A_PAIR if MEASURES[name].defined_on(ratings.scale)]
+    found = survey(ratings, names, Inference(n_resamples=400), scopes=["pair"])
+    assert len(found) == 6 * len(names)
+    for each in found:
+        two = table[table["rater"].isin(each.scope.name.split(" and "))]
+        (alone,) = survey(
+            read(two, level=level), [each.measure], Inference(n_resamples=400), scopes=["round"]
+        )
+        assert each.value == pytest.approx(alone.value, rel=1e-12)
+        assert each.interval.low == pytest.approx(alone.interval.low, abs=0.1)
+
+
+def test_a_round_of_two_raters_and_its_pair_show_one_interval():
+    rng = np.random.default_rng(5)
+    rows = [
+        (item, rater, bool(rng.random() < (0.9 if item % 2 else 0.2)))
+        for item in range(80)
+        for rater in "ab"
+    ]
+    ratings = read(pd.DataFrame(rows, columns=["item", "rater", "label"]))
+    found = survey(ratings, [*OF_A_PAIR, "cohen_kappa"], scopes=["round", "pair"])
+    shown = {}
+    for each in found:
+        shown.setdefault(each.measure, []).append((each.value, each.interval))
+    assert {len(set(both)) for both in shown.values()} == {1}
+    assert {len(both) for both in shown.values()} == {2}
+
+
+@pytest.mark.parametrize("name", ["pabak", "randolph_kappa"])
+def test_a_measure_under_another_name_is_pointed_out(name):
+    with pytest.raises(PolicyError, match="Did you mean 'bennett_s'"):
+        registered(name)

@@ -90,10 +90,14 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
         "krippendorff_alpha", counts, Inference(n_resamples=20_000, always_valid_at=500)
     )
     z = critical_value(500 * mixture(500, ALPHA), ALPHA)
-    draws = estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000)).draws
-    assert tuple(found.interval) == tuple(
-        np.quantile(draws, (stats.norm.sf(z), stats.norm.cdf(z)), method="inverted_cdf")
+    once = estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000)).distribution
+    limits = np.array(
+        [
+            np.quantile(draws, (stats.norm.sf(z), stats.norm.cdf(z)), method="inverted_cdf")
+            for draws in (once.draws, once.seen)
+        ]
     )
+    assert tuple(found.interval) == (limits[:, 0].min(), limits[:, 1].max())
     assert (found.confidence_level, found.always_valid_at) == (0.95, 500)
     assert (
         found.method

@@ -6,7 +6,10 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.engines.memory import Memory
+from agreement_pipeline.estimates import survey
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.readers import read
 from agreement_pipeline.statistics import CategoryCounts
 
 alpha_masi, alpha_jaccard = MEASURES["alpha_masi"], MEASURES["alpha_jaccard"]
@@ -77,23 +80,46 @@ def test_the_masi_distances_of_passonneau():
     }
     for (one, other), distance in expected.items():
         assert masi(one, other) == pytest.approx(distance)
-        pair = CategoryCounts(
-            [[1, 1, 0], [0, 0, 2]],
-            scale=Scale(
-                (
-                    "|".join(sorted(one)),
-                    "|".join(sorted(other)) + ("" if one != other else "|"),
-                    "z",
-                )
-            ),
+        names = dict.fromkeys("|".join(sorted(labels)) for labels in (one, other))
+        pair = np.eye(3)[: len(names)].sum(0) * (2 if one == other else 1)
+        scale = Scale((*names, *"yz")[:3])
+        assert alpha_masi(CategoryCounts([pair, [0, 0, 2]], scale=scale)).observed == pytest.approx(
+            distance / 2
         )
-        assert alpha_masi(pair).observed == pytest.approx(distance / 2)
 
 
-def test_labels_in_another_order_are_the_same_set():
-    counts = CategoryCounts([[1, 1, 0], [0, 0, 2]], scale=Scale(("a|b", "b|a", "c")))
-    assert alpha_masi(counts).value == 1
-    assert alpha_jaccard(counts).value == 1
+ORDERS = ("a|b", "b|a", "c", "|", "c|a|b")
+
+
+@pytest.mark.parametrize("form", ["lists", "text", "sets"])
+def test_the_order_of_the_labels_of_a_set_matters_to_no_measure(form):
+    rng = np.random.default_rng(3)
+    said = [
+        (item, rater, ORDERS[first if rng.random() < 0.6 else rng.integers(5)])
+        for item, first in enumerate(rng.integers(5, size=40))
+        for rater in "xyz"
+    ]
+    table = pd.DataFrame(said, columns=["item", "rater", "label"])
+    in_order = table.assign(
+        label=table["label"].map(
+            lambda text: "|".join(sorted(filter(None, text.split("|")))) or "|"
+        )
+    )
+    made = {
+        "text": str,
+        "lists": lambda text: [each for each in text.split("|") if each],
+        "sets": lambda text: frozenset(text.split("|")) - {""},
+    }[form]
+    inference = Inference(n_resamples=400)
+    found, expected = (
+        [
+            each.to_mapping()
+            for each in survey(read(frame), ["alpha_masi", "krippendorff_alpha"], inference)
+        ]
+        for frame in (table.assign(label=table["label"].map(made)), in_order)
+    )
+    assert found == expected
+    assert read(table).scale.names == ("", "a|b", "a|b|c", "c")
 
 
 @pytest.mark.parametrize("measure", [alpha_masi, alpha_jaccard])
@@ -123,12 +149,6 @@ def test_alpha_of_sets_is_undefined_for_a_reason_exactly_where_it_has_no_value(
 ):
     assert measure.why_undefined(counted(items)).startswith(reason)
     assert np.isnan(measure(counted(items)).value)
-
-
-def test_the_same_set_written_in_two_orders_is_one_set_when_asking_whether_there_are_two():
-    counts = CategoryCounts([[1, 1]], scale=Scale(("a|b", "b|a")))
-    assert alpha_masi.why_undefined(counts) is not None
-    assert np.isnan(alpha_masi(counts).value)
 
 
 def test_sets_in_a_table_become_their_labels_in_order_and_the_empty_set_is_a_rating():

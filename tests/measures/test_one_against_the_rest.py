@@ -66,7 +66,7 @@ def test_the_rounds_own_value_is_the_lowest_and_an_unused_category_says_why_it_h
     counts = CategoryCounts(
         [[2, 0, 0, 0], [0, 1, 1, 0], [0, 0, 2, 0], [0, 2, 0, 0]],
         [5, 2, 4, 3],
-        scale=Scale(tuple("abcd")),
+        scale=Scale(tuple("abcd"), declared=False),
     )
     of_round, *of_categories = estimate_each([name], counts, Inference(n_resamples=200))
     values = [found.value for found in of_categories]

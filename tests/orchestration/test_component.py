@@ -13,7 +13,7 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Limits
+from agreement_pipeline.readers import Columns, Limits, Rules
 
 PROJECT = """project: reviews
 inbox: inbox
@@ -93,6 +93,14 @@ layout: wide
 columns: {item: post, raters: ["{{ 'ana' }}", ben]}
 classifiers: ["{{ 'gpt' }}"]
 optional_classifiers: [claude]
+reader: table
+where: {status: ["{{ 'done' }}"]}
+exclude_raters: [gold]
+replicate_of: null
+replicates_share: text
+rejected: left out
+requires: [times]
+all_rounds: true
 replicates: across
 policy: "{{ 'strict' }}"
 contract: null
@@ -116,6 +124,15 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     assert found.columns == Columns(item="post", raters=("ana", "ben"))
     assert found.limits == Limits(rows=9)
     assert (found.classifiers, found.owners) == (("gpt",), ("team:nlp",))
+    assert found.rules == Rules(
+        reader="table",
+        where={"status": ("done",)},
+        exclude_raters=("gold",),
+        replicates_share="text",
+        rejected="left out",
+        requires=("times",),
+        all_rounds=True,
+    )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
 
 

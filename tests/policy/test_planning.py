@@ -235,7 +235,9 @@ def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, caps
     Raters agree on no in 2 x 12 of 30 ratings and on yes in 2 x 22 of 50. Nobody gives maybe.
     """
     counts = CategoryCounts(
-        [[0, 2, 0], [2, 0, 0], [1, 1, 0]], [22, 12, 6], scale=Scale(("no", "yes", "maybe"))
+        [[0, 2, 0], [2, 0, 0], [1, 1, 0]],
+        [22, 12, 6],
+        scale=Scale(("no", "yes", "maybe"), declared=False),
     )
     settings = {"probability": 0.8, "n_rounds": 100}
     found = plan_measure("specific_agreement", counts, reliable=0.7, **settings)

@@ -53,6 +53,63 @@ def test_an_impossible_scale_is_refused_in_words(categories, level, words):
         Scale(categories, level)
 
 
+@pytest.mark.parametrize(
+    ("categories", "level", "words"),
+    [
+        (("1", "1.0", "2"), "nominal", r"found categories \['1', '1.0'\], which are one label"),
+        (("low", "1e3", "1000"), "ordinal", r"found categories \['1000', '1e3'\]"),
+        (("b|a", "a|b"), "nominal", r"found categories \['a\|b', 'b\|a'\], which are one label"),
+        ((1e-150, 2e-160), "interval", "found no number beyond 1e-150 in size; expected one of"),
+    ],
+)
+def test_categories_that_are_one_label_or_too_small_are_refused(categories, level, words):
+    with pytest.raises(RatingsError, match=words):
+        Scale(categories, level)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["1", "1.0", "2.0"], ("1", "2")),
+        ([1, 1.0, "2.0"], ("1", "2")),
+        (["1.5", "10.0", "-3", "-0.0"], ("-3", "0", "1.5", "10")),
+        (["9007199254740993", "9007199254740992.0"], ("9007199254740992", "9007199254740993")),
+        (["1e+16", "10000000000000000", "3"], ("10000000000000000", "3")),
+        (["01", "1"], ("01", "1")),
+        (["01", "1.0"], ("01", "1.0")),
+        (["1.10", "2.0"], ("1.10", "2.0")),
+        (["1e3", "2"], ("1e3", "2")),
+        (["nan", "1.0", "inf"], ("1.0", "inf", "nan")),
+        (["joy|anger", "anger|joy", "|", "joy|"], ("", "anger|joy", "joy")),
+    ],
+)
+def test_a_label_is_read_off_in_one_spelling(labels, names):
+    assert Scale.from_labels(labels).names == names
+    assert Scale.from_labels(Scale.from_labels(labels).names).names == names
+
+
+@pytest.mark.parametrize(
+    ("labels", "level", "words"),
+    [
+        (["1", "1.0", "none"], "nominal", r"found labels \['1', '1.0'\], which are one label"),
+        (["1.1", "1.10"], "nominal", r"found labels \['1.1', '1.10'\]"),
+        (["1e3", "1000"], "nominal", r"found labels \['1000', '1e3'\]"),
+        (["1|2", "2.0|1"], "nominal", r"found labels \['1\|2', '1\|2.0'\]"),
+        (["01", "1", "2"], "ordinal", r"found labels \['01', '1'\]"),
+    ],
+)
+def test_two_spellings_of_one_label_are_refused(labels, level, words):
+    with pytest.raises(RatingsError, match=words):
+        Scale.from_labels(labels, level)
+
+
+def test_a_declared_category_keeps_its_name_and_is_found_in_every_spelling():
+    scale = Scale(("1.0", "02", "b|a", "none "))
+    assert scale.names == ("1.0", "02", "b|a", "none ")
+    assert scale.places(["1", "+1", "02", "a|b", "b|a|b", "none "]).tolist() == [0, 0, 1, 2, 2, 3]
+    assert scale.places(["2", "none", "1.0.0", "01"]).tolist() == [-1, -1, -1, -1]
+
+
 def test_whole_numbers_are_the_same_category_however_they_are_written():
     scale = Scale((1, 2.0, np.float64(3)), "ordinal")
     assert scale.names == ("1", "2", "3")

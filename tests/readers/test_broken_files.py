@@ -73,28 +73,15 @@ from tests.readers.texts import GOOD
         ),
         (
             "round.csv",
-            GOOD.replace(",", ";"),
+            GOOD.replace(",", ";") + "i3;ana\n",
             "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected "
             "columns separated by ','",
         ),
         (
-            "round.csv",
-            GOOD.replace(",", "\t"),
-            "that holds '\\t'; expected columns separated by ','",
+            "round.xml",
+            "<rounds/>",
+            "round.xml: found no format that is known; expected an export of one of [",
         ),
-        (
-            "round.tsv",
-            GOOD,
-            "round.tsv: row 1: found one column, 'item,rater,label', that holds ','; expected "
-            "columns separated by '\\t'",
-        ),
-        (
-            "round.xlsx",
-            "PK",
-            "round.xlsx: found a name ending in '.xlsx'; expected one of ['.csv', '.tsv', "
-            "'.jsonl', '.ndjson', '.parquet']",
-        ),
-        ("round", GOOD, "round: found a name ending in ''; expected one of ['.csv'"),
         (
             "round.jsonl",
             '{"item": "i1", "rater": "ana", "label": "yes"}\n{"item": "i1", "ra',
@@ -124,20 +111,29 @@ from tests.readers.texts import GOOD
         ),
         (
             "round.jsonl",
-            '{"item": "i", "rater": "a", "label": ["x", "y"]}\n',
-            "round.jsonl: row 1, column 'label': found ['x', 'y']; expected one value, or null. "
-            "Correct the row.",
+            '{"item": "i", "rater": "a", "label": ["x", "y|z"]}\n',
+            "round.jsonl: row 1, column 'label': found ['x', 'y|z']; expected one label, a list of "
+            "labels, or null. Correct the row.",
         ),
         (
             "round.jsonl",
-            '{"item": "i", "rater": "a", "label": ["positive"]}\n',
-            "column 'label': found ['positive']; expected one value, or null. Write one label for "
-            "each rating: the value itself, as 'positive'.",
+            '{"item": "i", "rater": "a", "label": ["x", ""]}\n',
+            "found ['x', None]; expected one label, a list of labels, or null. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": [["x"]]}\n',
+            "found [['x']]; expected one label, a list of labels, or null. Correct the row.",
+        ),
+        (
+            "round.jsonl",
+            '{"item": "i", "rater": "a", "label": ["x \\ud83d"]}\n',
+            r"round.jsonl: row 1: found half a character (\ud83d); expected whole characters",
         ),
         (
             "round.jsonl",
             '{"item": "i", "rater": "a", "label": [{"id": "x"}]}\n',
-            "found [{'id': 'x'}]; expected one value, or null. Correct the row.",
+            "found [{'id': 'x'}]; expected one label, a list of labels, or null. Correct the row.",
         ),
         (
             "round.jsonl",
@@ -216,7 +212,7 @@ def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
     assert f"{tmp_path / 'none.csv'}: found no such file; expected a table" in refusal(
         tmp_path / "none.csv"
     )
-    assert f"{tmp_path}: found a folder; expected a file" in refusal(tmp_path)
+    assert f"{tmp_path}: found a folder without a finished file" in refusal(tmp_path)
 
 
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(

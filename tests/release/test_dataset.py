@@ -254,3 +254,57 @@ def test_each_round_of_a_release_is_judged_without_what_is_gold_in_any(store, in
                 "required", 1, (Rule("krippendorff_alpha", min_items=90),), n_resamples=1000
             ),
         )
+
+
+def test_t3_an_item_with_another_label_in_another_round_is_unresolved(store, ingest):
+    ingest("w1", range(40))
+    made = {
+        (f"i{item:03}", rater): SCALE.names[item % 2 == 1] for item in range(30) for rater in "abc"
+    }
+    frame = pd.DataFrame(
+        [(*key, said) for key, said in made.items()], columns=["item", "rater", "label"]
+    )
+    store.ingest("0000", Ratings.from_frame(frame, SCALE), store.root.parent / "export.csv")
+    release = dataset(store, ["0000", "w1"])
+    assert list(release.train["id"]) == [f"i{item:03}" for item in range(30, 40)]
+    frame = release.labels.frame()
+    assert set(frame.loc[frame["id"] < "i030", "resolution"]) == {"conflict"}
+    report = json.loads((release.path / "agreement_report.json").read_text())
+    assert report["rows"] == {"train": 10, "unresolved": 30, "in_conflict": 30}
+    card = (release.path / "README.md").read_text()
+    assert "30 items have other labels in other rounds, and are unresolved." in card
+    assert verify_release(release.path).rounds == ("0000", "w1")
+
+
+def test_rounds_in_conflict_are_refused_if_the_policy_says_so(store, ingest):
+    ingest("w1", range(40))
+    frame = pd.DataFrame(
+        [("i000", rater, "no") for rater in "abc"]
+        + [(f"j{n}", r, SCALE.names[n % 2]) for n in range(40) for r in "abc"],
+        columns=["item", "rater", "label"],
+    )
+    store.ingest("w2", Ratings.from_frame(frame, SCALE), store.root.parent / "export.csv")
+    strict = Policy.from_mapping({**POLICY.to_mapping(), "items_in_conflict": "refuse"})
+    with pytest.raises(ReleaseHeldError, match=r"found 1 items with other labels in other rounds"):
+        release_dataset(store, ["w1", "w2"], strict, CONTRACT, project="demo")
+    assert len(dataset(store, ["w1", "w2"]).train) == 79
+
+
+def test_rounds_that_agree_on_an_item_are_not_in_conflict(store, ingest):
+    ingest("w1", range(40))
+    ingest("w2", range(20, 60), split=(25,))
+    release = dataset(store, ["w1", "w2"])
+    assert len(release.train) == 60
+    assert not release.labels.in_conflict.any()
+
+
+def test_t4_items_that_another_round_calls_gold_are_counted(store, ingest):
+    ingest("w1", range(60))
+    ingest("w2", range(100), gold=lambda item: item < "i020")
+    release = dataset(store, ["w1", "w2"])
+    report = json.loads((release.path / "agreement_report.json").read_text())
+    assert report["gold_in_another_round"] == {"w1": 20}
+    assert (
+        "20 items of round w1 are left out, since another round calls them gold."
+        in (release.path / "README.md").read_text()
+    )

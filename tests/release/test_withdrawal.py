@@ -49,22 +49,17 @@ def test_worse_ratings_withdraw_every_release_the_round_is_in(store, original):
     assert (alone.path / "data" / "train-00000-of-00001.parquet").exists()
 
 
-def test_withdrawing_says_whether_there_was_a_release_and_hides_the_raters_names(store, original):
+def test_withdrawing_says_whether_there_was_a_release_and_hides_the_reasons_it_was_given(
+    store, original
+):
+    """Words that were made with names never stand in a release."""
     store.ingest("r1", make_ratings(), original)
     assert not withdraw(store, "r1", ["nothing there"])
     path = released(store).path
-    assert withdraw(
-        store,
-        "r1",
-        ["self_agreement of rater ana-maria 0.2", "pair benedikt and chiara; benedikta, chiara-x"],
-    )
+    assert withdraw(store, "r1", ["self_agreement of rater ana-maria 0.2"])
     assert not withdraw(store, "r1", ["again"])
-    names = store.pseudonyms(make_ratings())
     said = json.loads((path / "WITHDRAWN.json").read_text())["reasons"]
-    assert said == [
-        f"self_agreement of rater {names['ana-maria']} 0.2",
-        f"pair {names['benedikt']} and {names['chiara']}; benedikta, chiara-x",
-    ]
+    assert said == ["the store's log has the reasons"]
     assert [entry["event"] for entry in store.history()] == [
         "ingested",
         "decided",

@@ -44,6 +44,21 @@ FIVE = (1, 2, 3, 4, 10)
 def test_an_unseen_item_is_split_between_the_most_used_category_and_the_farthest_in_use(
     level, used, pair
 ):
+    assert split_between(np.array(used, dtype=float), Scale(FIVE, level, declared=False)) == pair
+
+
+@pytest.mark.parametrize(
+    ("level", "used", "pair"),
+    [
+        ("nominal", [10, 0, 30, 20, 0], (2, 3)),
+        ("ordinal", [10, 0, 30, 20, 0], (2, 4)),  # mid-ranks 5, 10, 25, 50, 60
+        ("ordinal", [0, 0, 45, 5, 0], (2, 4)),  # mid-ranks 0, 0, 22.5, 47.5, 50
+        ("interval", [10, 0, 30, 20, 0], (2, 4)),
+        ("interval", [10, 30, 0, 0, 0], (1, 4)),
+        ("ratio", [0, 0, 30, 20, 0], (2, 4)),  # 7 / 13 is more than 2 / 4
+    ],
+)
+def test_where_categories_are_declared_it_is_split_from_the_farthest_of_them(level, used, pair):
     assert split_between(np.array(used, dtype=float), Scale(FIVE, level)) == pair
 
 

@@ -132,12 +132,17 @@ OTHER_KINDS = {
         [{}],
         *([{**FINDING, name: value}] for name, value in [("description", None), ("passed", 1)]),
     ],
+    "a policy with its name and version": [
+        *("x", 5, None, [], {}),
+        *({"policy": "p"}, {"policy": 1, "version": 1}, {"policy": "p", "version": "1"}),
+    ],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
 KINDS = {
     ("decided", "tentative"): "true or false",
     ("decided", "verdicts"): "a list of verdicts",
     ("decided", "findings"): "a list of findings",
+    ("decided", "policy"): "a policy with its name and version",
     ("released", "rounds"): "texts by name",
     ("withdrawn", "releases"): "a list of texts",
     ("withdrawn", "reasons"): "a list of texts",

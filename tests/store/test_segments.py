@@ -66,9 +66,9 @@ def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
     seals = [f"{number:08}-{files.digest_of(line)}" for number, line in enumerate(lines, 1)]
     assert len(seals) == LONG
     for number in (1, 32, 33, 64, 65, LONG):
-        assert store.goes_on_from(seals[number - 1])
-        assert not store.goes_on_from(seals[number - 1][:-1] + "x")
-    assert not store.goes_on_from(f"{LONG + 1:08}-{seals[0][9:]}")
+        assert store.since(seals[number - 1]) == store.history()[number:]
+        assert store.since(seals[number - 1][:-1] + "x") is None
+    assert store.since(f"{LONG + 1:08}-{seals[0][9:]}") is None
 
 
 def test_one_round_is_found_among_many(store):

@@ -1,0 +1,51 @@
+"""The command `to-date`."""
+
+from collections.abc import Sequence
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import (
+    INPUT,
+    interval_options,
+    measure_option,
+    output_option,
+    store_option,
+)
+from agreement_pipeline.cli.output import say_found
+from agreement_pipeline.estimates import applicable, require_defined, survey
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.report import estimate_rows
+
+EXAMPLES = ("agreement-pipeline to-date --store .agreement/store/moderation --measure alpha",)
+
+
+@click.command("to-date", cls=Command, examples=EXAMPLES)
+@store_option(group=INPUT, required=True, help="The folder or the URL of a store.")
+@measure_option("all that the level allows")
+@interval_options
+@output_option
+def to_date(
+    store: str,
+    measure: Sequence[str],
+    confidence_level: float,
+    n_resamples: int,
+    output: str,
+) -> int:
+    """Print the agreement of all rounds of a store together.
+
+    Each round is counted once. An item of several rounds is an item of each of them. Replicates
+    are those within a round.
+    """
+    from agreement_pipeline.projects import to_date
+    from agreement_pipeline.store import Store
+
+    inference = Inference(confidence_level, n_resamples)
+    inference.refuse_too_few()
+    ratings = to_date(Store(store))
+    names = measure or applicable(ratings)
+    for name in names:
+        require_defined(ratings.scale, name)
+    scopes = ("round", "category", "classifier")
+    say_found(survey(ratings, names, inference, scopes=scopes), estimate_rows, output)
+    return 0

@@ -1,0 +1,74 @@
+"""Items that are copies of others: the same text, or an identifier that prints alike."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.contract.facts.fact import Fact, fact
+from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.ratings import printed
+
+MOST = 50_000
+LAST = 6
+LETTERS = np.arange(256)
+SPREAD = np.where(ord(" ") < LETTERS, (LETTERS | 32) ** 2, 0).astype(np.uint32)
+SHOWN = 3
+
+
+@fact
+def items_with_a_shared_text(panel: Panel) -> Fact:
+    """The share of items whose text another item has too. The first item of a text is no copy."""
+    texts = panel.contents("text")
+    if texts is None:
+        return Fact(None, "column text was not delivered, so nothing was checked")
+    there = np.flatnonzero(texts.notna())
+    return _copies(texts.iloc[there].astype("str"), "text")
+
+
+@fact
+def items_that_print_alike(panel: Panel) -> Fact:
+    """The share of items whose identifier prints as that of another item. The first is no copy."""
+    names = pd.Series(panel.items[panel.rated].astype("str"))
+    return _copies(names.set_axis(names), "identifier")
+
+
+def _copies(texts: "pd.Series[Any]", what: str) -> Fact:
+    """The share of copies. Of very many items, a sample is compared, in which copies stay
+    together.
+    """
+    some = texts if len(texts) <= MOST else _sample(texts)
+    alike = printed(some)
+    alike = alike[alike != ""]
+    again = alike.duplicated()
+    n_copies = int(again.sum())
+    if not len(alike):
+        return Fact(None, f"no item has a {what}, so nothing was checked")
+    words = f"{n_copies} of {len(alike)} items have the {what} of another one"
+    return Fact(n_copies / len(alike), words + (_shown(alike, again) if n_copies else ""))
+
+
+def _shown(alike: "pd.Series[Any]", again: "pd.Series[Any]") -> str:
+    firsts, copies = alike[~again], alike[again].iloc[:SHOWN]
+    origin = pd.Series(firsts.index, index=firsts.array)[copies.array]
+    pairs = zip(copies.index, origin, strict=True)
+    return ", such as " + " and ".join(f"{copy!a} that of {first!a}" for copy, first in pairs)
+
+
+def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The items whose text falls into one of several parts: equal texts fall into the same.
+
+    A part follows from the last letters, without capitals and the blanks after them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    given = pc.ascii_rtrim_whitespace(pa.array(texts.array, pa.large_string()))
+    _, offsets, data = given.buffers()
+    stops = np.frombuffer(offsets, dtype=np.int64)[: len(given) + 1]
+    letters = np.frombuffer(data, dtype=np.uint8)
+    sums = np.zeros(len(texts), dtype=np.uint32)
+    for back in range(1, LAST + 1):
+        places = stops[1:] - back
+        sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
+    return texts.iloc[np.flatnonzero(sums % -(-len(texts) // MOST) == 0)]

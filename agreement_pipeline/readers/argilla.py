@@ -1,0 +1,182 @@
+"""Argilla 2: flat records (JSON, Parquet, data sets), nested records, and the REST interface."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Status, Submission
+from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.tool import Tool
+
+ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
+SUGGESTION = ".suggestion"
+STATUSES: dict[str, Status] = {
+    "submitted": "submitted",
+    "discarded": "skipped",
+    "draft": "draft",
+    "pending": "draft",
+}
+UNNAMED = "a model without a name"
+Data = Mapping[str, Any]
+
+
+def flat(export: Export) -> Iterator[Submission]:
+    """The responses and suggestions of flat records."""
+    for place, record in export.records():
+        questions = [
+            name.removesuffix(USERS) for name in record if name.endswith(USERS) and record[name]
+        ]
+        fields = {name: value for name, value in record.items() if _is_field(name)}
+        said = (
+            (question, *each)
+            for question in questions
+            for each in zip(
+                record[question + USERS],
+                record[question + STATUS],
+                record[question + ANSWERS],
+                strict=True,
+            )
+        )
+        yield from _responses(said, record["id"], place, fields)
+        models = (
+            (
+                name.removesuffix(SUGGESTION),
+                value,
+                record.get(f"{name}.score"),
+                record.get(f"{name}.agent"),
+            )
+            for name, value in record.items()
+            if name.endswith(SUGGESTION)
+        )
+        yield from _suggestions(models, record["id"], place, fields)
+
+
+def nested(export: Export) -> Iterator[Submission]:
+    """The responses and suggestions of nested records, which say no status."""
+    for place, record in export.records():
+        fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
+        said = (
+            (question, each["user_id"], "submitted", each["value"])
+            for question, responses in record["responses"].items()
+            for each in responses
+        )
+        yield from _responses(said, record["id"], place, fields)
+        models = (
+            (question, each["value"], each.get("score"), each.get("agent"))
+            for question, each in (record.get("suggestions") or {}).items()
+        )
+        yield from _suggestions(models, record["id"], place, fields)
+
+
+def rest(export: Export) -> Iterator[Submission]:
+    """The responses of records as the REST interface gives them, which alone have times."""
+    for place, page in export.records():
+        for record in page.get("items", [page]):
+            fields = {**record["fields"], **(record.get("metadata") or {}), "id": record["id"]}
+            for each in record.get("responses") or ():
+                values = {name: said["value"] for name, said in (each["values"] or {}).items()}
+                yield Submission(
+                    record.get("external_id") or record["id"],
+                    each["user_id"],
+                    _answers(values.items()),
+                    f"response {each['id']}",
+                    status=STATUSES[each["status"]],
+                    created=utc(each.get("inserted_at"), place),
+                    updated=utc(each.get("updated_at"), place),
+                    fields=fields,
+                )
+
+
+def _responses(
+    said: Iterable[tuple[str, Any, str, Any]], item: Any, place: str, fields: Data
+) -> Iterator[Submission]:
+    """One submission a user. Users who were deleted have no name, and each is another."""
+    users: dict[Any, dict[str, Any]] = {}
+    statuses: dict[Any, str] = {}
+    for number, (question, user, status, value) in enumerate(said):
+        key = user or f"{place}, deleted user {number}"
+        users.setdefault(key, {})[question] = value
+        statuses[key] = status
+    for user, values in users.items():
+        yield Submission(
+            item,
+            user,
+            _answers(values.items()),
+            f"{place}, user {user}",
+            status=STATUSES[statuses[user]],
+            fields=fields,
+        )
+
+
+def _suggestions(
+    said: Iterable[tuple[str, Any, Any, Any]], item: Any, place: str, fields: Data
+) -> Iterator[Submission]:
+    for question, value, score, agent in said:
+        if value is not None:
+            yield Submission(
+                item,
+                agent or UNNAMED,
+                _answers([(question, value)]),
+                f"{place}, suggestion for {question}",
+                kind="model",
+                confidence=score if isinstance(score, float) else None,
+                fields=fields,
+            )
+
+
+def _answers(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Answers without spans and rankings; a list of labels is a set."""
+    return {
+        name: frozenset(value) if isinstance(value, list) else value
+        for name, value in values
+        if not (isinstance(value, list) and any(isinstance(each, dict) for each in value))
+    }
+
+
+def _is_field(name: str) -> bool:
+    return not any(mark in name for mark in (ANSWERS, SUGGESTION))
+
+
+def _is_flat(export: Export) -> bool:
+    return any(name.endswith(USERS) for name in export.first)
+
+
+def _is_nested(export: Export) -> bool:
+    return "fields" in export.first and isinstance(export.first.get("responses"), Mapping)
+
+
+def _is_rest(export: Export) -> bool:
+    items = export.first.get("items", [export.first])
+    first = items[0] if isinstance(items, list) and items else {}
+    return (
+        isinstance(first, Mapping)
+        and "fields" in first
+        and isinstance(first.get("responses"), list)
+    )
+
+
+ARGILLA = Tool(
+    "argilla",
+    "Argilla's flat records",
+    _is_flat,
+    flat,
+    frozenset({"raters", "skips", "drafts", "predictions", "confidence", "none"}),
+).register()
+ARGILLA_NESTED = Tool(
+    "argilla_nested",
+    "Argilla's nested records",
+    _is_nested,
+    nested,
+    frozenset({"raters", "predictions", "confidence", "none"}),
+    needs={
+        "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
+        "requires: [] (--requires none) if nobody left a draft or discarded a record."
+    },
+).register()
+ARGILLA_REST = Tool(
+    "argilla_rest",
+    "Argilla's records of the REST interface",
+    _is_rest,
+    rest,
+    frozenset({"raters", "times", "skips", "drafts", "none"}),
+).register()

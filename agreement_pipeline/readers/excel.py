@@ -1,0 +1,55 @@
+"""The first sheet of an Excel workbook. Its cells become text, as those of other tables."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from agreement_pipeline.errors import MissingExtraError, RatingsError
+from agreement_pipeline.ratings import category_text
+from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.twice import refuse_twice
+from agreement_pipeline.text import listed
+
+
+def sheet(path: Path, limits: Limits) -> pd.DataFrame:
+    """The only sheet of a workbook. The first row names the columns.
+
+    Raises
+    ------
+    MissingExtraError
+        The library for workbooks is not installed.
+    RatingsError
+        The file is no workbook, or it has several sheets.
+    """
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise RatingsError(
+            f"{path.name}: found no Excel workbook ({error}); expected a whole one. "
+            "Save the table again, or as CSV."
+        ) from None
+    if len(book.sheetnames) > 1:
+        raise RatingsError(
+            f"{path.name}: found sheets {listed(book.sheetnames)}; expected one. "
+            "Save the sheet of the ratings as a file of its own."
+        )
+    return _table(book.active.iter_rows(values_only=True), path.name, limits)
+
+
+def _table(rows: Any, source: str, limits: Limits) -> pd.DataFrame:
+    names = [str(name) for name in next(rows, ()) if name is not None]
+    refuse_twice(names, f"{source}: row 1")
+    limits.refuse_beyond("columns", len(names), source, "columns")
+    cells = []
+    for number, row in enumerate(rows, 1):
+        limits.refuse_beyond("rows", number, source, "rows")
+        cells.append([None if value is None else category_text(value) for value in row])
+    columns = {
+        name: pd.Series([row[at] for row in cells], dtype="str") for at, name in enumerate(names)
+    }
+    return pd.DataFrame(columns)

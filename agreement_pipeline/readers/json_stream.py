@@ -1,0 +1,105 @@
+"""The objects of a JSON file, one at a time: an array, lines, or a single object."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.files import WAIT, text_of
+
+CHUNK = 1 << 20
+NEAR_THE_END = 16
+NOT_BLANK = re.compile(r"\S")
+
+
+def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file, numbered from 1. No more than a few are in memory.
+
+    Raises
+    ------
+    RatingsError
+        The file is cut off, or is no JSON, or is not UTF-8.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from _Stream(path, file).objects()
+
+
+class _Stream:
+    def __init__(self, path: Path, file: TextIO) -> None:
+        self.path, self.file, self.buffer, self.at = path, file, "", 0
+        self.decoder = json.JSONDecoder()
+
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        number, mark = 0, self._next_mark()
+        array = mark == "["
+        if array:
+            self.at += 1
+        while (mark := self._next_mark()) and mark != "]":
+            number += 1
+            yield number, self._object(number)
+            if array and self._next_mark() == ",":
+                self.at += 1
+        if array and not mark:
+            raise self._cut(number + 1)
+        if mark:
+            self.at += 1
+        if mark and (not array or self._next_mark()):
+            raise self._wrong(number + 1, "text after the end of the list")
+
+    def _next_mark(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            found = NOT_BLANK.search(self.buffer, self.at)
+            if found:
+                self.at = found.start()
+                return found.group()
+            self.at = len(self.buffer)
+            if not self._more():
+                return ""
+
+    def _more(self) -> bool:
+        """Read on, and forget what is done."""
+        self.buffer, self.at = self.buffer[self.at :], 0
+        try:
+            read = self.file.read(max(CHUNK, len(self.buffer)))
+        except UnicodeDecodeError:
+            text_of(self.path.read_bytes(), self.path.name)
+            raise
+        self.buffer += read
+        return bool(read)
+
+    def _object(self, number: int) -> dict[str, Any]:
+        while True:
+            try:
+                found, self.at = self.decoder.raw_decode(self.buffer, self.at)
+            except (ValueError, RecursionError) as error:
+                if not self._is_cut(error):
+                    found_text = f"text that is not readable as JSON ({error})"
+                    raise self._wrong(number, found_text) from None
+                if not self._more():
+                    raise self._cut(number) from None
+            else:
+                if not isinstance(found, dict):
+                    raise self._wrong(number, repr(found)[:40])
+                return found
+
+    def _is_cut(self, error: Exception) -> bool:
+        """True if the object may go on after what was read."""
+        if not isinstance(error, json.JSONDecodeError):
+            return False
+        near = error.pos >= len(self.buffer) - NEAR_THE_END
+        return near or error.msg.startswith("Unterminated string")
+
+    def _cut(self, number: int) -> RatingsError:
+        return RatingsError(
+            f"{self.path.name}: record {number}: found a file that is cut off; expected the end "
+            f"of the record and of the list. {WAIT}"
+        )
+
+    def _wrong(self, number: int, found: str) -> RatingsError:
+        return RatingsError(
+            f"{self.path.name}: record {number}: found {found}; expected a JSON object. "
+            "Correct the record, or export the file again."
+        )

@@ -1,0 +1,63 @@
+"""Label Studio's CSV, TSV and JSON_MIN: a row an annotation, without most of what JSON has."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.tool import Tool
+
+OWN = ("annotation_id", "annotator", "lead_time")
+BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
+LISTED = 1
+
+
+def submissions(export: Export) -> Iterator[Submission]:
+    """The annotations. Fields of the item and questions look alike, so each column is both."""
+    for place, row in export.records():
+        yield Submission(
+            row.get("id"),
+            row["annotator"],
+            {name: answer_in(cell) for name, cell in row.items() if name not in BESIDE},
+            f"annotation {row['annotation_id']}",
+            created=utc(row.get("created_at"), place),
+            updated=utc(row.get("updated_at"), place),
+            seconds=float(row["lead_time"]) if row["lead_time"] else None,
+            fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
+        )
+
+
+def answer_in(cell: Any) -> Any:
+    """What a cell says: one choice, several, a number. A list of spans says nothing here."""
+    said = _plain(cell)
+    if isinstance(said, dict):
+        return tuple(said["choices"]) if "choices" in said else None
+    if isinstance(said, list):
+        one = said[0] if len(said) == LISTED and isinstance(said[0], dict) else {}
+        return next((one[kind] for kind in ("rating", "number") if kind in one), None)
+    return (said,) if isinstance(said, str) and said else said
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, str) and cell[:1] in ("{", "["):
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
+    return cell
+
+
+LABEL_STUDIO_TABLES = Tool(
+    "label_studio_tables",
+    "Label Studio CSV or JSON_MIN",
+    lambda export: {*OWN} <= {*export.first},
+    submissions,
+    frozenset({"raters", "times", "drafts", "none"}),
+    needs={
+        "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "
+        "requires: [] (--requires none)."
+    },
+    omits_none=True,
+).register()

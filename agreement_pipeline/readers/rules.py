@@ -1,0 +1,211 @@
+"""What no reader can know of an export, and the project says: which rows count, and as what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import category_text, coded
+from agreement_pipeline.readers.submissions import CAPABILITIES
+from agreement_pipeline.text import listed
+
+Rejected = Literal["kept", "left out"]
+ALIKE = 0.85
+FIELD = "field:"
+"""How the names of columns begin that a rule reads and that hold no rating."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which rows of a source count, and which of its items are one.
+
+    Parameters
+    ----------
+    reader
+        The name of the reader. None: it is found by the content.
+    where
+        Fields, each with the values whose rows count.
+    exclude_raters
+        Raters whose rows do not count, for example who gave the gold answers.
+    replicate_of
+        The field that names the item which an item repeats.
+    replicates_share
+        The field that an item and its repetitions share, for example the text.
+    rejected
+        Whether rejected work counts. If it does not, agreement is that of those who were paid.
+    requires
+        What the export must show. None: what its reader needs.
+    all_rounds
+        Read several rounds as one.
+
+    Raises
+    ------
+    ProjectError
+        A value is not one of those described above.
+    """
+
+    reader: str | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exclude_raters: tuple[str, ...] = ()
+    replicate_of: str | None = None
+    replicates_share: str | None = None
+    rejected: Rejected = "kept"
+    requires: tuple[str, ...] | None = None
+    all_rounds: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.requires or () if name not in CAPABILITIES]
+        if unknown:
+            raise ProjectError(
+                f"requires: found {listed(unknown)}; expected some of "
+                f"{listed(CAPABILITIES, 20)}. Correct the names."
+            )
+        if self.replicate_of and self.replicates_share:
+            raise ProjectError(
+                "replicate_of: found replicates_share beside it; expected one rule that says which "
+                "items repeat others. Leave one of the two out."
+            )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the rules read."""
+        named = (*self.where, self.replicate_of, self.replicates_share)
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    @property
+    def plain(self) -> bool:
+        """True if every row counts as it stands."""
+        return self == Rules(all_rounds=self.all_rounds)
+
+
+RULES = Rules()
+
+
+def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The rows that count, and how many were left out by which rule.
+
+    Raises
+    ------
+    RatingsError
+        A rule leaves no row, or a rater that is left out is misspelt.
+    """
+    left_out: dict[str, int] = {}
+    for name, values in rules.where.items():
+        accepted = {category_text(value) for value in values}
+        texts = coded(frame[FIELD + name])
+        meets = texts.each(texts.texts.isin(accepted), False).astype(bool)
+        left_out[f"where {name}"] = int((~meets).sum())
+        if not meets.any():
+            raise RatingsError(
+                f"{source}: field {name!r}: found {listed(texts.texts)}; expected "
+                f"{listed(sorted(accepted))}, as `where` says. Correct the values of `where`."
+            )
+        frame = frame[meets]
+    if rules.exclude_raters:
+        raters = coded(frame["rater"])
+        _refuse_misspelt(rules.exclude_raters, list(raters.texts), source)
+        out = raters.each(raters.texts.isin(rules.exclude_raters), False).astype(bool)
+        left_out["excluded raters"] = int(out.sum())
+        frame = frame[~out]
+    return frame, {reason: count for reason, count in left_out.items() if count}
+
+
+def linked(frame: pd.DataFrame, rules: Rules, source: str) -> pd.DataFrame:
+    """The rows with each repetition under the name of the item that it repeats.
+
+    A rater's meetings with an item are numbered in the order of their times.
+    """
+    if rules.replicate_of:
+        root = _named_root(frame, FIELD + rules.replicate_of, source)
+    elif rules.replicates_share:
+        root = _shared_root(frame, FIELD + rules.replicates_share, source)
+    else:
+        return frame
+    items = _texts(frame["item"])
+    first = items.map(root).fillna(items)
+    again = (first != items).to_numpy()
+    keys = ["item", "rater", *(["round"] if "round" in frame and not rules.all_rounds else [])]
+    return frame.assign(item=first, occurrence=_meetings(frame.assign(item=first), again, keys))
+
+
+def with_models(frame: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
+    """The rows, and one for each item and model whose label stands in a column of its own."""
+    parts = [frame]
+    for name, column in models.items():
+        said = frame.assign(label=frame[column], rater=name).dropna(subset=["label"])
+        keys = ["item", "label", *(["round"] if "round" in frame else [])]
+        own = said.drop(columns=[each for each in ("occurrence", "timestamp") if each in said])
+        parts.append(own.drop_duplicates(keys))
+    whole = pd.concat(parts) if models else frame
+    return whole.fillna({"occurrence": 1}) if models and "occurrence" in whole else whole
+
+
+def _refuse_misspelt(named: tuple[str, ...], raters: list[Any], source: str) -> None:
+    for name in named:
+        near = [] if name in raters else get_close_matches(name, raters, n=1, cutoff=ALIKE)
+        if near:
+            raise RatingsError(
+                f"{source}: found no rater {name!r} to leave out; expected a rater of the export. "
+                f"Did you mean {near[0]!r}?"
+            )
+
+
+def _named_root(frame: pd.DataFrame, column: str, source: str) -> dict[str, str]:
+    """The first item of each item that names the one which it repeats."""
+    named = pd.DataFrame({"item": _texts(frame["item"]), "of": _texts(frame[column])})
+    pairs = named[named["of"].notna() & (named["of"] != "")].drop_duplicates()
+    if pairs["item"].duplicated().any():
+        item = pairs["item"][pairs["item"].duplicated()].iloc[0]
+        raise RatingsError(
+            f"{source}: found item {item!r} as a repetition of two items, "
+            f"{listed(pairs['of'][pairs['item'] == item])}; expected one. Correct the export."
+        )
+    of = dict(zip(pairs["item"], pairs["of"], strict=True))
+    return {item: _root(item, of, source) for item in of}
+
+
+def _root(item: str, of: Mapping[str, str], source: str) -> str:
+    seen = [item]
+    while (nearer := of.get(seen[-1])) is not None:
+        if nearer in seen:
+            raise RatingsError(
+                f"{source}: found items {listed(seen)} that repeat each other in a circle; "
+                "expected a first one. Correct the field that replicate_of names."
+            )
+        seen.append(nearer)
+    return seen[-1]
+
+
+def _shared_root(frame: pd.DataFrame, column: str, source: str) -> dict[str, str]:
+    """The first item of those with the same content."""
+    items, content = _texts(frame["item"]), _texts(frame[column])
+    if content.isna().all():
+        raise RatingsError(
+            f"{source}: found nothing in the field that replicates_share names; expected the "
+            "content of the items. Correct the name."
+        )
+    pairs = pd.DataFrame({"item": items, "content": content}).dropna().drop_duplicates("item")
+    first = pairs.groupby("content", sort=False)["item"].transform("first")
+    return dict(zip(pairs["item"], first, strict=True))
+
+
+def _meetings(frame: pd.DataFrame, again: np.ndarray, keys: list[str]) -> np.ndarray:
+    """Which time each row's rater met its item, in the order of time, else of the rows."""
+    time = frame.get("timestamp")
+    known = time is not None and bool(time.notna().all())
+    order = frame.assign(_again=again, _at=np.arange(len(frame)))
+    order["_time"] = time.to_numpy() if known and time is not None else 0
+    order["_before"] = frame["occurrence"].to_numpy() if "occurrence" in frame else 1
+    order = order.sort_values(["_time", "_again", "_before", "_at"], kind="stable")
+    numbers = order.groupby(keys, observed=True, dropna=False, sort=False).cumcount() + 1
+    found = np.empty(len(frame), dtype=np.int64)
+    found[order["_at"].to_numpy()] = numbers.to_numpy()
+    return found
+
+
+def _texts(values: pd.Series) -> pd.Series:
+    return pd.Series(pd.Series(coded(values).categorical()).astype("str").array, values.index)

@@ -1,0 +1,69 @@
+"""Toloka's assignments: a row for each task of an assignment, with control tasks as gold."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Status, Submission
+from agreement_pipeline.readers.times import utc
+from agreement_pipeline.readers.tool import Tool
+
+INPUT, OUTPUT, GOLDEN, OWN = "INPUT:", "OUTPUT:", "GOLDEN:", "ASSIGNMENT:"
+STATUSES: dict[str, Status] = {
+    "REJECTED": "rejected",
+    "SKIPPED": "skipped",
+    "EXPIRED": "skipped",
+    "ACTIVE": "draft",
+}
+
+
+def submissions(export: Export) -> Iterator[Submission]:
+    """The tasks of all assignments, and the known answers of control tasks once each."""
+    known: set[object] = set()
+    for place, row in export.records():
+        task = row.get(f"{OWN}task_id") or row[f"{OWN}assignment_id"]
+        fields = {**row, **_part(row, INPUT)}
+        golden = {name: value for name, value in _part(row, GOLDEN).items() if value}
+        if golden and task not in known:
+            known.add(task)
+            yield Submission(task, GOLDEN, golden, f"golden {task}", kind="gold", fields=fields)
+        yield Submission(
+            task,
+            row[f"{OWN}worker_id"],
+            {name: _answer(cell) for name, cell in _part(row, OUTPUT).items()},
+            f"assignment {row[f'{OWN}assignment_id']}, task {task}",
+            status=STATUSES.get(row.get(f"{OWN}status", ""), "submitted"),
+            created=utc(row.get(f"{OWN}started"), place),
+            updated=utc(row.get(f"{OWN}submitted"), place),
+            fields=fields,
+        )
+
+
+def question(column: str) -> str:
+    """The question of a column of answers.
+
+    >>> question("OUTPUT:sentiment"), question("sentiment")
+    ('sentiment', 'sentiment')
+    """
+    return column.removeprefix(OUTPUT)
+
+
+def _part(row: Any, prefix: str) -> dict[str, Any]:
+    return {
+        name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)
+    }
+
+
+def _answer(cell: str) -> Any:
+    return frozenset(json.loads(cell)) if cell.startswith("[") else cell
+
+
+TOLOKA = Tool(
+    "toloka",
+    "Toloka's assignments",
+    lambda export: f"{OWN}worker_id" in export.first,
+    submissions,
+    frozenset({"raters", "times", "skips", "drafts", "gold", "rejected", "none"}),
+    question=question,
+).register()

@@ -1,0 +1,223 @@
+"""A labelling tool's export as a reader: one function that finds the submissions is enough."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.tools import (
+    CANONICAL,
+    Gathered,
+    counted,
+    fields_of,
+    gather,
+    latest,
+    question_of,
+    refuse_mixed_zones,
+    refuse_repeated,
+    refuse_unknown,
+)
+from agreement_pipeline.text import listed
+
+GOLD = "gold"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The export of a labelling tool.
+
+    Parameters
+    ----------
+    name, title, recognises, submissions, shows, needs
+        As in `Reader`.
+    omits_none
+        True if the export writes nothing where a rater ticked nothing.
+    question
+        The name of a question, from the name of its column.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Export], bool]
+    submissions: Callable[[Export], Iterator[Submission]]
+    shows: frozenset[str]
+    needs: Mapping[str, str] = field(default_factory=dict)
+    omits_none: bool = False
+    question: Callable[[str], str] = str
+
+    def register(self) -> Reader:
+        """The tool as a registered reader."""
+        return register(
+            Reader(
+                self.name,
+                self.title,
+                self.recognises,
+                self.rows,
+                self.rounds,
+                self.checked,
+                self.shows,
+                self.needs,
+            )
+        )
+
+    def checked(self, export: Export) -> Iterator[Submission]:
+        """All submissions. A record that is not as the tool writes it is refused.
+
+        Raises
+        ------
+        RatingsError
+            One is not.
+        """
+        try:
+            yield from self.submissions(export)
+        except RatingsError:
+            raise
+        except KeyError as error:
+            raise _unlike(self.title, export, f"no {error.args[0]!r}") from error
+        except (TypeError, AttributeError, ValueError, IndexError) as error:
+            raise _unlike(self.title, export, f"a value of another kind ({error})") from error
+
+    def rows(
+        self,
+        source: Source,
+        columns: Columns = COLUMNS,
+        layout: Layout = "long",
+        limits: Limits = LIMITS,
+        rules: Rules = RULES,
+    ) -> Rows:
+        """The ratings of one question."""
+        _refuse_wide(layout, source)
+        path = Path(str(source))
+        named = fields_of(columns)
+        wanted = (*named.values(), *rules.fields, *columns.models.values())
+        gathered = self._gathered(path, question_of(columns, self.question), wanted, limits)
+        said = [value for name, value in columns.named.items() if name in named]
+        asked = (*said, *rules.fields, *columns.models.values())
+        refuse_unknown(asked, gathered, (*CANONICAL, GOLD), path.name)
+        return _rated(gathered, named, columns, rules, path.name)
+
+    def rounds(
+        self,
+        path: Path,
+        columns: Columns = COLUMNS,
+        limits: Limits = LIMITS,
+    ) -> tuple[str, ...]:
+        """The rounds of an export, sorted."""
+        name = columns.round or "round"
+        question = question_of(columns, self.question)
+        frame = self._gathered(path, question, (name,), limits).frame
+        rounds, absent = frame[FIELD + name], frame["record"][frame[FIELD + name].isna()]
+        if len(absent):
+            raise RatingsError(
+                f"{path.name}: {absent.iloc[0]}, field {name!r}: found no round; expected one of "
+                "every item. Fill it in, or name the field that holds it."
+            )
+        return tuple(sorted(rounds.unique()))
+
+    def _gathered(
+        self, path: Path, question: str | None, wanted: Iterable[str], limits: Limits
+    ) -> Gathered:
+        submissions = self.checked(Export(path))
+        names = dict.fromkeys(wanted)
+        found = gather(submissions, question, names, path.name, limits, self.omits_none)
+        refuse_repeated(found.frame, path.name)
+        refuse_mixed_zones(found.frame, path.name)
+        return found
+
+
+def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> pd.DataFrame:
+    """Every submission of a tool's export with its answer to one question. Nothing is left out.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken, or is a table of ratings.
+    """
+    reader = reader_of(path)
+    if reader.submissions is None:
+        raise RatingsError(
+            f"{path.name}: found a table of ratings; expected the export of a tool. "
+            "Read it with read()."
+        )
+    submissions = reader.submissions(Export(path))
+    found = gather(submissions, question, tuple(fields), path.name, LIMITS, omits_none=False).frame
+    return found.rename(columns=lambda name: name.removeprefix(FIELD))
+
+
+def _rated(
+    gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
+) -> Rows:
+    frame = _canonical(gathered, named, rules)
+    gold = frame["item"][frame["kind"] == "gold"].unique()
+    frame, by_rule = kept(frame, rules, source)
+    frame, by_kind = counted(frame, rules.rejected)
+    models = _models(frame, source)
+    keys = [name for name in ("round", "item", "rater") if name in frame]
+    last = latest(frame, keys)
+    superseded = {"superseded": len(frame) - len(last)} if len(last) < len(frame) else {}
+    if columns.gold == GOLD and GOLD not in gathered.fields:
+        last = last.assign(gold=last["item"].isin(gold))
+    rated = with_models(linked(last, rules, source), _fields_of_models(columns))
+    if "confidence" not in named:
+        rated = rated.drop(columns="confidence")
+    names = {"timestamp": "created", **named, "label": columns.label}
+    return Rows(
+        rated,
+        {str(name): names.get(str(name), str(name)) for name in rated},
+        source,
+        tuple(sorted({*models, *columns.models})),
+        {**by_rule, **by_kind, **superseded},
+    )
+
+
+def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd.DataFrame:
+    """The submissions under canonical names. What a rule reads keeps a name of its own."""
+    frame = gathered.frame.rename_axis("row")
+    frame["timestamp"] = frame["created"]
+    for name, of in named.items():
+        there = of in gathered.fields
+        if there or of in CANONICAL:
+            frame[name] = frame[FIELD + of] if there else frame[of]
+    for name in rules.fields:
+        if name not in gathered.fields:
+            frame[FIELD + name] = frame["item" if name == "item" else name]
+    frame.index = pd.Index(frame["record"], name="row")
+    return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
+
+
+def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:
+    models = set(frame["rater"][frame["kind"] == "model"])
+    both = sorted(models & set(frame["rater"][frame["kind"] == "human"]))
+    if both:
+        raise RatingsError(
+            f"{source}: found {listed(both)} as a rater and as a model; expected different names, "
+            "since a model is compared with the raters. Rename the model."
+        )
+    return tuple(models)
+
+
+def _fields_of_models(columns: Columns) -> dict[str, str]:
+    return {name: FIELD + of for name, of in columns.models.items()}
+
+
+def _unlike(title: str, export: Export, found: str) -> RatingsError:
+    return RatingsError(
+        f"{export.at or export.name}: found {found}; expected a record as {title} writes it. "
+        "Export again, and rename no field."
+    )
+
+
+def _refuse_wide(layout: Layout, source: Source) -> None:
+    if layout == "wide":
+        raise ProjectError(
+            f"layout: found wide for {source}, the export of a tool; expected long. "
+            "Leave the layout out."
+        )

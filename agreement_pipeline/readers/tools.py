@@ -1,0 +1,264 @@
+"""From submissions to the rows of one question: the rules that every export needs.
+
+- Drafts and skipped items are no ratings.
+- Gold answers and reviewers' answers are no rater's.
+- If a rater handed an item in again, the later submission counts.
+- A deleted user is like nobody else.
+- Models are classifiers, and never part of the panel.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import category_text
+from agreement_pipeline.readers.columns import COLUMNS, Columns
+from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.rules import FIELD
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.text import listed
+
+OF_ITEMS = ("round", "text", "cluster")
+OWN = ("item", "rater")
+TICKED = 2
+CANONICAL = (
+    "item",
+    "rater",
+    "label",
+    "status",
+    "kind",
+    "created",
+    "updated",
+    "seconds",
+    "confidence",
+    "assisted",
+    "record",
+)
+
+
+@dataclass
+class Gathered:
+    """The submissions of an export as a table with one row for each, for one question.
+
+    Attributes
+    ----------
+    frame
+        The columns of `CANONICAL`, and the fields that were asked for.
+    questions
+        All questions of the export.
+    fields
+        All fields of its items.
+    """
+
+    frame: pd.DataFrame
+    questions: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+@dataclass
+class _Ticks:
+    """What is seen of the lists of ticks in a question."""
+
+    sets: bool = False
+    none: list[int] = field(default_factory=list)
+    absent: list[int] = field(default_factory=list)
+
+    def text(self, value: Any, row: int, submission: Submission) -> str | None:
+        """The label of a row as text. None if there is none yet."""
+        if value is None or value == "":
+            if submission.status == "submitted":
+                self.absent.append(row)
+            return None
+        if isinstance(value, (tuple, frozenset)):
+            return self._ticked(value, row, submission)
+        return category_text(value)
+
+    def _ticked(
+        self, value: tuple[Any, ...] | frozenset[Any], row: int, of: Submission
+    ) -> str | None:
+        self.sets = self.sets or isinstance(value, frozenset) or len(value) >= TICKED
+        if not value:
+            self.none.append(row)
+            return None
+        joined = category_text(frozenset(value))
+        if len(value) >= TICKED and joined.count("|") != len(set(value)) - 1:
+            raise RatingsError(
+                f"{of.record}: found {listed(value)}; expected labels without |, which stands "
+                "between the labels of a set. Rename the label."
+            )
+        return joined
+
+
+def gather(
+    submissions: Iterable[Submission],
+    question: str | None,
+    wanted: Iterable[str],
+    source: str,
+    limits: Limits,
+    omits_none: bool,
+) -> Gathered:
+    """The answers to one question, and the fields that are wanted, of all submissions.
+
+    Equal texts are kept once. So memory grows by a few bytes for a submission.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken or too large, or has several questions and none was chosen.
+    """
+    wanted = tuple(wanted)
+    columns: dict[str, list[Any]] = {
+        name: [] for name in (*CANONICAL, *(FIELD + name for name in wanted))
+    }
+    questions: dict[str, None] = {}
+    fields: dict[str, None] = {}
+    same: dict[Any, Any] = {}
+    ticks = _Ticks()
+    asked = question
+    for row, each in enumerate(submissions):
+        limits.refuse_beyond("rows", row + 1, source, "submissions")
+        questions.update(dict.fromkeys(each.values))
+        fields.update(dict.fromkeys(each.fields))
+        asked = asked or next(iter(questions), None)
+        label = ticks.text(each.values.get(asked or ""), row, each)
+        for name, value in (*_cells(each, label), *_fields(each, wanted)):
+            columns[name].append(same.setdefault(value, value) if type(value) is str else value)
+    _refuse_several(question, list(questions), source)
+    frame = pd.DataFrame({name: _column(values) for name, values in columns.items()})
+    if ticks.sets:
+        empty = [*ticks.none, *(ticks.absent if omits_none else ())]
+        frame.loc[empty, "label"] = ""
+    return Gathered(frame, tuple(questions), tuple(fields))
+
+
+def _cells(each: Submission, label: str | None) -> Iterator[tuple[str, Any]]:
+    yield "item", None if each.item is None else category_text(each.item)
+    unknown = f"unknown ({each.record})"
+    yield "rater", unknown if each.rater in (None, "") else category_text(each.rater)
+    yield "label", label
+    for name in CANONICAL[3:]:
+        yield name, getattr(each, name)
+
+
+def _fields(each: Submission, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    for name in wanted:
+        value = each.fields.get(name)
+        yield FIELD + name, None if value in (None, "") else category_text(value)
+
+
+def _column(values: list[Any]) -> pd.Series:
+    if all(value is None or type(value) is str for value in values):
+        return pd.Series(values, dtype="str")
+    return pd.Series(values, dtype=object)
+
+
+def _refuse_several(question: str | None, questions: list[str], source: str) -> None:
+    if question is None and len(questions) > 1:
+        raise RatingsError(
+            f"{source}: found {len(questions)} questions, {listed(questions, 12)}; expected one "
+            "for a table of ratings. Choose one: --label NAME, or columns: {label: NAME} in a "
+            "project for each."
+        )
+    if question is not None and question not in questions:
+        raise RatingsError(
+            f"{source}: found no question {question!r} among {listed(questions, 12)}; expected "
+            "the name of a question. Correct the column of labels."
+        )
+
+
+def question_of(columns: Columns, questions: Callable[[str], str] = str) -> str | None:
+    """The question that is asked for; None if it is the only one."""
+    return None if columns.label == COLUMNS.label else questions(columns.label)
+
+
+def fields_of(columns: Columns) -> dict[str, str]:
+    """The fields of the export that a project names, under their canonical names."""
+    if columns.raters:
+        raise ProjectError(
+            f"columns: found raters {listed(columns.raters)}; expected them for a wide table only. "
+            "Leave them out: the export names its raters."
+        )
+    named = {
+        name: value
+        for name, value in columns.named.items()
+        if name != "label" and not (name in OWN and value == getattr(COLUMNS, name))
+    }
+    return {**{name: name for name in OF_ITEMS if name not in named}, **named}
+
+
+def refuse_unknown(
+    named: Iterable[str], gathered: Gathered, known: Iterable[str], source: str
+) -> None:
+    """Refuse fields that no item has.
+
+    Raises
+    ------
+    RatingsError
+        There are some.
+    """
+    there = {*gathered.fields, *known}
+    absent = [name for name in named if name not in there]
+    if absent:
+        raise RatingsError(
+            f"{source}: found no fields {listed(absent)} among {listed(gathered.fields, 20)}; "
+            "expected every field that you name. Correct the names."
+        )
+
+
+def refuse_repeated(frame: pd.DataFrame, source: str) -> None:
+    """Refuse a record that is there twice.
+
+    Raises
+    ------
+    RatingsError
+        One is.
+    """
+    twice = frame["record"][frame["record"].duplicated()]
+    if len(twice):
+        raise RatingsError(
+            f"{source}: found record {twice.iloc[0]!r} twice, and {twice.nunique()} such records "
+            "in all; expected each once. Export again, or join the files without the repetition."
+        )
+
+
+def refuse_mixed_zones(frame: pd.DataFrame, source: str) -> None:
+    """Refuse times of which some have a time zone and some have none.
+
+    Raises
+    ------
+    RatingsError
+        There are both.
+    """
+    times = frame["created"].dropna()
+    zoned = times.str.endswith("Z")
+    if zoned.any() and not zoned.all():
+        place = frame.loc[times.index[~zoned][0], "record"]
+        raise RatingsError(
+            f"{source}: {place}: found time {times[~zoned].iloc[0]!r} without a time zone, and "
+            "others have one; expected one of the two in all records. Add the zone."
+        )
+
+
+def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The rows that are ratings, and how many are none, by reason."""
+    reasons = pd.Series("", index=frame.index, dtype="str")
+    for status in ("skipped", "draft", *(["rejected"] if rejected == "left out" else ())):
+        reasons[frame["status"] == status] = status
+    for kind in ("gold", "reviewer"):
+        reasons[frame["kind"] == kind] = kind
+    reasons[(reasons == "") & frame["label"].isna()] = "no answer"
+    left_out = Counter(reasons[reasons != ""])
+    return frame[reasons == ""], dict(left_out)
+
+
+def latest(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The last submission of each rater for each item, in the order of the source."""
+    time = frame["updated"].fillna(frame["created"]).fillna("")
+    order = frame[keys].assign(_time=time.to_numpy(), _at=np.arange(len(frame)))
+    last = order.sort_values("_time", kind="stable").drop_duplicates(keys, keep="last")
+    return frame.iloc[np.sort(last["_at"].to_numpy())]

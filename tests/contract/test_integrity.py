@@ -1,0 +1,306 @@
+"""What a round tells about itself: every attack on a round's data by name, and honest rounds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.errors import ContractError
+from agreement_pipeline.ratings import Ratings, Scale
+from tests.contract.tables import DEFAULT, contract_of, entry
+
+YES_NO = Scale(("no", "yes"))
+
+
+def latent(n_items, raters, guess, seed=1, categories=("no", "yes")):
+    """Items clear to all raters with probability 1 - guess, and guessed by each otherwise."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(len(categories), size=n_items)
+    clear = random.random(n_items) >= guess
+    rows = [
+        (f"i{i:05}", rater, categories[truth[i] if clear[i] else random.integers(len(categories))])
+        for i in range(n_items)
+        for rater in raters
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def independent(n_items, errors, seed=1):
+    """Raters with the mistakes of their own, each as often as said."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(2, size=n_items)
+    rows = [
+        (f"i{i:05}", rater, YES_NO.names[truth[i] ^ (random.random() < error)])
+        for i in range(n_items)
+        for rater, error in errors.items()
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def copied(frame, rater, copies, changed=0.0, seed=2):
+    """A frame with copies of a rater, in which a share of the labels is changed."""
+    random, own = np.random.default_rng(seed), frame[frame["rater"] == rater]
+    parts = [frame]
+    for name in copies:
+        flipped = own["label"].map({"no": "yes", "yes": "no"})
+        label = own["label"].where(random.random(len(own)) >= changed, flipped)
+        parts.append(own.assign(rater=name, label=label))
+    return pd.concat(parts, ignore_index=True)
+
+
+def findings(frame, scale=YES_NO, **more):
+    return {each.check: each for each in DEFAULT.check(Ratings.from_frame(frame, scale, **more))}
+
+
+def failed(frame, scale=YES_NO, **more):
+    found = findings(frame, scale, **more)
+    round_checks = {each.check for each in DEFAULT.round}
+    return {name for name in found if not found[name].passed} & round_checks
+
+
+def test_s1_the_same_items_ten_times_under_other_names_are_held():
+    frame = latent(120, "abc", 0.2).assign(text=lambda made: "text of " + made["item"])
+    again = pd.concat([frame.assign(item=frame["item"] + f"-{n}") for n in range(10)])
+    found = findings(again)["items_not_repeated"]
+    assert found.holds
+    assert found.description.startswith(
+        "items_not_repeated: 1080 of 1200 items have the text of another one, such as "
+        "'i00000-1' that of 'i00000-0'"
+    )
+    assert failed(frame) == set()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [" {}", "{} ", "{}  x", "{} X", "\u00e9{}", "e\u0301{}", "{}\u200b", "\ufb01 {}", "fi {}"],
+)
+def test_texts_that_differ_in_blanks_case_or_form_are_copies(way):
+    plain = {" {}": "{}", "{}  x": "{} x", "{} X": "{} x", "e\u0301{}": "\u00e9{}"}
+    frame = latent(40, "abc", 0.1).assign(text=lambda made: "on " + made["item"])
+    other = frame.assign(item=frame["item"] + "b", text=frame["text"].map(way.format))
+    original = frame.assign(
+        text=frame["text"].map(plain.get(way, way.replace("\u200b", "").strip()).format)
+    )
+    assert "items_not_repeated" in failed(pd.concat([original, other]))
+
+
+def test_s1_identifiers_that_differ_in_trailing_blanks_are_held():
+    frame = latent(120, "abc", 0.2)
+    again = pd.concat([frame.assign(item=frame["item"] + " " * n) for n in range(10)])
+    assert findings(again)["item_names_not_repeated"].holds
+
+
+def test_i5_identifiers_in_two_normal_forms_are_named():
+    frame = latent(100, "abc", 0.1)
+    twins = frame[frame["item"] == "i00000"]
+    twins = [twins.assign(item=name) for name in ("caf\u00e9", "cafe\u0301", "CAF\u00c9")]
+    found = findings(pd.concat([frame, *twins]))
+    assert not found["item_names_differ"].passed
+    assert "'caf\\xe9' that of 'CAF\\xc9'" in found["item_names_differ"].description
+    assert found["item_names_not_repeated"].passed
+
+
+def test_s5_items_of_two_texts_are_held():
+    frame = pd.DataFrame(
+        [
+            (f"i{i}", rater, "yes" if i % 2 else "no", f"text {i % 2}")
+            for i in range(1500)
+            for rater in "ab"
+        ],
+        columns=["item", "rater", "label", "text"],
+    )
+    assert findings(frame)["items_not_repeated"].holds
+
+
+def test_copies_are_found_in_a_sample_of_very_many_items(monkeypatch):
+    from agreement_pipeline.contract.facts import copied_items
+
+    frame = latent(2000, "ab", 0.2).assign(text=lambda made: "Text of " + made["item"])
+    copies = frame.assign(item="x" + frame["item"], text=frame["text"].str.lower() + "  ")
+    monkeypatch.setattr(copied_items, "MOST", 300)
+    found = findings(pd.concat([frame, copies]))["items_not_repeated"]
+    assert found.holds
+    n_copies, of, n_items, *_ = found.description.split(": ")[1].split()
+    assert int(n_copies) * 2 == int(n_items) < 1500
+    assert of == "of"
+
+
+def test_s2_one_rater_under_nine_names_beside_one_who_disagrees_is_held():
+    frame = copied(independent(120, {"a": 0.0, "other": 0.35}), "a", [f"r{n}" for n in range(8)])
+    found = findings(frame)["raters_not_copied"]
+    assert found.holds
+    assert "36 of 45 pairs of raters never differ" in found.description
+
+
+def test_two_identical_columns_among_ordinary_raters_are_held():
+    frame = copied(independent(200, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
+    assert "'a' and 'twin' on 0 of 200 items" in findings(frame)["raters_not_copied"].description
+
+
+def test_s4_near_copies_of_a_rater_are_named():
+    frame = independent(300, {"a": 0.05, "other": 0.3})
+    frame = copied(frame, "a", [f"r{n}" for n in range(8)], changed=0.01)
+    found = findings(frame)
+    assert not found["raters_independent"].passed
+    assert not found["raters_independent"].holds
+
+
+@pytest.mark.parametrize("error", [0.0, 0.01, 0.03, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("n_raters", [2, 3, 5, 10])
+def test_honest_raters_are_not_taken_for_copies(error, n_raters):
+    for seed in range(5):
+        frame = independent(300, {f"r{n}": error for n in range(n_raters)}, seed)
+        assert failed(frame) == set()
+
+
+def test_s3_raters_that_print_alike_are_named():
+    frame = independent(100, {"ana": 0.1, "Ana ": 0.1, "ben": 0.1})
+    assert not findings(frame)["rater_names_differ"].passed
+
+
+def test_pairs_are_counted_as_a_loop_counts_them():
+    from agreement_pipeline.contract.tables import panel_of
+
+    random = np.random.default_rng(4)
+    frame = latent(60, "abcdef", 0.4)
+    frame = frame[random.random(len(frame)) < 0.6]
+    frame = frame.assign(gold=frame["item"] < "i00010")
+    labels = {(row.item, row.rater): row.label for row in frame.itertuples() if not row.gold}
+    met, differed = {}, {}
+    for item in {item for item, _ in labels}:
+        here = sorted(rater for each, rater in labels if each == item)
+        for k, first in enumerate(here):
+            for second in here[k + 1 :]:
+                met[first, second] = met.get((first, second), 0) + 1
+                other = labels[item, first] != labels[item, second]
+                differed[first, second] = differed.get((first, second), 0) + other
+    panel = panel_of(Ratings.from_frame(frame, YES_NO))
+    pairs = panel.pairs
+    names = [
+        (panel.raters[a], panel.raters[b]) for a, b in zip(pairs.first, pairs.second, strict=True)
+    ]
+    assert dict(zip(names, pairs.met, strict=True)) == met
+    assert dict(zip(names, pairs.differed, strict=True)) == differed
+
+
+def test_copies_are_found_where_raters_met_very_often(monkeypatch):
+    from agreement_pipeline.contract.facts import _pairs
+
+    frame = copied(independent(2000, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
+    monkeypatch.setattr(_pairs, "MEETINGS", 5000)
+    assert "'a' and 'twin' on 0 of " in findings(frame)["raters_not_copied"].description
+
+
+def test_s6_disputed_items_called_gold_are_held():
+    frame = latent(500, "abc", 0.4)
+    disputed = frame.groupby("item")["label"].transform("nunique") > 1
+    assert findings(frame.assign(gold=disputed))["gold_items_not_disputed"].holds
+    assert "gold_items_not_disputed" not in failed(frame.assign(gold=frame["item"] < "i00050"))
+
+
+def test_disputed_items_on_a_scale_of_numbers_called_gold_are_held():
+    random = np.random.default_rng(5)
+    truth, spread = random.normal(size=400), np.where(np.arange(400) % 5, 0.1, 3.0)
+    rows = [
+        (f"i{i:03}", r, truth[i] + spread[i] * random.normal(), i % 5 == 0)
+        for i in range(400)
+        for r in "abc"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "gold"])
+    scale = Scale(None, "interval")
+    assert findings(frame, scale)["gold_items_not_disputed"].holds
+    assert "gold_items_not_disputed" not in failed(frame.assign(gold=frame["item"] < "i050"), scale)
+
+
+def test_more_gold_than_other_items_is_named():
+    frame = latent(100, "abc", 0.1)
+    found = findings(frame.assign(gold=frame["item"] < "i00060"))["gold_items_few"]
+    assert not found.passed
+    assert "60 of 100 items are gold" in found.description
+
+
+def test_s12_a_cluster_for_each_item_is_named():
+    frame = latent(100, "abc", 0.1)
+    assert "clusters_hold_items" in failed(frame.assign(cluster="c" + frame["item"]))
+    assert "clusters_hold_items" not in failed(frame.assign(cluster=frame["item"].str[:-1]))
+
+
+def test_s16_declared_categories_that_nobody_uses_are_named():
+    scale = Scale(tuple(f"c{n}" for n in range(50)))
+    frame = latent(100, "abc", 0.1, categories=scale.names[:5])
+    assert (
+        "45 of 50 categories are never used"
+        in findings(frame, scale)["categories_used"].description
+    )
+    assert "categories_used" in failed(frame, scale)
+
+
+def replicated(hours, n_items=60, changes=0.1):
+    """Three raters who rate an item every ten minutes, and meet each again after some hours."""
+    random = np.random.default_rng(6)
+    start = pd.Timestamp("2026-03-01T09:00:00Z")
+    rows = []
+    for i in range(n_items):
+        for r in "abc":
+            label = random.choice(YES_NO.names)
+            then = start + pd.Timedelta(minutes=10 * i)
+            rows.append((f"i{i:03}", r, label, 1, then))
+            again = "yes" if (label == "yes") ^ (random.random() < changes) else "no"
+            rows.append((f"i{i:03}", r, again, 2, then + pd.Timedelta(hours=hours)))
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "timestamp"])
+    return frame.assign(timestamp=frame["timestamp"].map(pd.Timestamp.isoformat))
+
+
+def test_honest_replicates_pass():
+    assert failed(replicated(24.05)) == set()
+
+
+def test_s18_replicates_of_the_same_minute_are_held():
+    found = findings(replicated(0.01))
+    assert found["replicates_apart"].holds
+    assert found["replicates_not_back_to_back"].holds
+
+
+def test_replicates_back_to_back_are_held():
+    found = findings(replicated(0.1))
+    assert found["replicates_apart"].passed
+    assert found["replicates_not_back_to_back"].holds
+
+
+def test_s18_replicates_dated_six_years_earlier_are_held():
+    assert findings(replicated(-6 * 365 * 24))["replicates_in_order"].holds
+
+
+def test_times_may_be_numbers_of_any_unit():
+    frame = replicated(0.01)
+    seconds = frame["timestamp"].map(lambda time: pd.Timestamp(time).timestamp())
+    for unit in (1, 1e3, 1e6, 1e9):
+        assert findings(frame.assign(timestamp=seconds * unit))["replicates_apart"].holds
+
+
+def test_days_alone_do_not_tell_minutes():
+    frame = replicated(0.01).assign(timestamp="2026-03-01")
+    assert findings(frame)["replicates_apart"].passed
+
+
+def test_copied_replicates_are_named():
+    assert "replicates_looked_at" in failed(replicated(24.05, changes=0.0))
+    assert "replicates_looked_at" not in failed(replicated(24.05, changes=0.1))
+
+
+def test_s19_occurrences_that_do_not_begin_at_1_are_named():
+    assert "occurrences_in_order" in failed(latent(50, "abc", 0.1).assign(occurrence=2))
+
+
+def test_a_contract_without_the_table_round_is_as_before():
+    contract = contract_of(entry())
+    assert set(contract.to_mapping()) == {"rows", "items"}
+    assert Contract.from_mapping(contract.to_mapping()) == contract
+
+
+def test_a_fact_that_does_not_exist_is_refused():
+    wrong = entry("odd", "expect_column_values_to_be_between", {"column": "odd", "max_value": 1})
+    with pytest.raises(
+        ContractError, match=r"round\[0\]\.kwargs\.column: found 'odd'; expected one of"
+    ):
+        Contract.from_mapping({"rows": [entry()], "items": [entry("b")], "round": [wrong]})

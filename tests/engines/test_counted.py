@@ -1,0 +1,99 @@
+"""What was counted once adds up to what one table of all ratings gives."""
+
+from dataclasses import replace
+
+import pytest
+
+from agreement_pipeline import readers
+from agreement_pipeline.engines import CountedRatings, engine_for, summed
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.estimates import applicable, survey
+from agreement_pipeline.intervals import Inference
+from tests.engines.sources import MADE
+from tests.engines.test_same_everywhere import plain
+
+INFERENCE = Inference(n_resamples=100)
+WITHOUT_CLUSTERS = [name for name, made in MADE.items() if "cluster" not in made.frame]
+
+
+def parts_of(whole, n):
+    """The ratings of the first items, of the next, and so on."""
+    item = whole.table["item"].cat
+    place = item.codes.to_numpy().astype(int) * n // len(item.categories)
+    return [
+        replace(whole, table=whole.table[place == part].reset_index(drop=True)) for part in range(n)
+    ]
+
+
+def statistics(ratings):
+    engine = engine_for(ratings)
+    found = [engine.by_rater(ratings, ratings.classifiers), engine.by_rater(ratings)]
+    if not ratings.scale.continuous:
+        found += [engine.counts(ratings), engine.confident_labels(ratings)]
+    return plain(found)
+
+
+@pytest.fixture(params=MADE)
+def made(request):
+    return MADE[request.param]
+
+
+@pytest.fixture(params=WITHOUT_CLUSTERS)
+def unclustered(request):
+    return MADE[request.param]
+
+
+def test_one_round_counted_gives_the_estimates_of_its_ratings(made, tmp_path):
+    ratings = readers.read(made.written(tmp_path), **made.reading)
+    measures = applicable(ratings)
+    found = survey(CountedRatings.of(ratings), measures, INFERENCE)
+    assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE)))
+
+
+def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, unclustered):
+    whole = readers.read(unclustered.written(tmp_path), **unclustered.reading)
+    rounds = [CountedRatings.of(part) for part in parts_of(whole, 3)]
+    kept = [CountedRatings.from_bytes(each.to_bytes()) for each in rounds]
+    assert statistics(summed(kept)) == statistics(whole)
+
+
+def test_replicates_of_rounds_add_up(tmp_path):
+    made = MADE["replicates"]
+    whole = readers.read(made.written(tmp_path), **made.reading)
+    total = summed([CountedRatings.of(part) for part in parts_of(whole, 3)])
+    found, expected = (
+        survey(each, applicable(whole, "intra-rater"), INFERENCE, scopes=("round", "rater"))
+        for each in (total, whole)
+    )
+    assert [each.value for each in found] == pytest.approx(
+        [each.value for each in expected], rel=1e-12, nan_ok=True
+    )
+
+
+def test_the_bytes_are_those_of_the_statistics_alone(tmp_path):
+    made = MADE["confidence"]
+    ratings = readers.read(made.written(tmp_path), **made.reading)
+    kept = CountedRatings.of(ratings).to_bytes()
+    assert CountedRatings.from_bytes(kept).to_bytes() == kept
+
+
+def test_a_model_of_one_round_is_no_rater_of_another(tmp_path):
+    path = MADE["missing"].written(tmp_path)
+    one, other = readers.read(path, classifiers=["r1"]), readers.read(path)
+    with pytest.raises(RatingsError, match="'r1' as a classifier of one round"):
+        summed([CountedRatings.of(one), CountedRatings.of(other)])
+
+
+def test_rounds_in_clusters_do_not_add_up(tmp_path):
+    made = MADE["clusters"]
+    counted = CountedRatings.of(readers.read(made.written(tmp_path), **made.reading))
+    with pytest.raises(RatingsError, match="Put the ratings into one table first"):
+        summed([counted, counted])
+
+
+def test_single_items_are_gone(tmp_path):
+    path = MADE["missing"].written(tmp_path)
+    counted = CountedRatings.of(readers.read(path))
+    for asked in ("items", "by_item", "said"):
+        with pytest.raises(RatingsError, match="a question about single items"):
+            getattr(engine_for(counted), asked)(counted)

@@ -1,0 +1,132 @@
+"""Every tool's export of one project gives the project's own labels, without own code."""
+
+from dataclasses import replace
+
+import pytest
+
+from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from tests.readers.exports_of_tools import (
+    CASES,
+    EXPECTED,
+    expected_labels,
+)
+
+QUESTIONS = [
+    (name, question)
+    for name, case in CASES.items()
+    for question in (case.questions if len(case.questions) > 1 else [case.columns.label])
+]
+SENTIMENT = Scale(("negative", "neutral", "positive"))
+each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def alpha(ratings, measure="krippendorff_alpha", scope="round"):
+    (found,) = measure_ratings(ratings, [measure], Inference(n_resamples=1000), scopes=(scope,))
+    return round(found.value, 4)
+
+
+def read_case(name, **rules):
+    case = CASES[name]
+    return read(case.file, case.columns, scale=SENTIMENT, rules=replace(case.rules, **rules))
+
+
+@pytest.mark.parametrize(("name", "question"), QUESTIONS)
+def test_the_labels_are_those_of_the_project(name, question):
+    case = CASES[name]
+    rows = rows_of(case.file, replace(case.columns, label=question), rules=case.rules)
+    people = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
+    of = "sentiment" if len(case.questions) == 1 else question
+    found = {
+        (row.item, case.named(row.rater)): str(float(row.label)) if of == "severity" else row.label
+        for row in people.itertuples()
+    }
+    assert found == expected_labels(case, of)
+    assert len(found) == len(people)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if len(case.items) == 8])
+def test_alpha_is_that_of_the_project(name):
+    assert alpha(read_case(name)) == EXPECTED["alpha_nominal_all_records"] == 0.3478
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, case in CASES.items() if len(case.items) == 8 and case.round]
+)
+def test_alpha_of_one_round_is_that_of_its_items(name):
+    case = CASES[name]
+    columns = replace(case.columns, round=case.round)
+    found = read(case.file, columns, scale=SENTIMENT, rules=case.rules, round_name="2026-09")
+    assert alpha(found) == EXPECTED["alpha_nominal_round_2026-09"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["label_studio", "label_studio_enterprise", "label_studio_csv"])
+@pytest.mark.parametrize(
+    ("question", "level", "expected"),
+    [("quality", "ordinal", 0.6215), ("severity", "interval", 0.8888)],
+)
+def test_alpha_of_other_questions(name, question, level, expected):
+    case = CASES[name]
+    columns = replace(case.columns, label=question)
+    assert alpha(read(case.file, columns, level=level, rules=case.rules)) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["label_studio", "argilla", "prodigy", "mturk", "labelbox", "doccano"]
+)
+def test_raters_agree_with_themselves_four_times_of_five(name):
+    ratings = read_case(name, replicate_of="replicate_of")
+    table = ratings.table
+    again = table[table["occurrence"] == 2].merge(
+        table[table["occurrence"] == 1], on=["item", "rater"]
+    )
+    same = again["label_x"].astype(str) == again["label_y"].astype(str)
+    assert (len(same), int(same.sum())) == (EXPECTED["intra_pairs"], EXPECTED["intra_agree"])
+    by_rater = same.groupby(again["rater"].astype(str)).agg(["sum", "count"])
+    case = CASES[name]
+    found = {case.named(rater): list(row) for rater, row in by_rater.iterrows()}
+    assert found == EXPECTED["intra_by_annotator"]
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_a_linked_replicate_counts_once_between_raters(name):
+    assert alpha(read_case(name, replicate_of="replicate_of")) == 0.5
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla", "prodigy"])
+def test_items_of_one_text_are_linked_alike(name):
+    by_name = read_case(name, replicate_of="replicate_of")
+    assert read_case(name, replicates_share="text").digest == by_name.digest
+
+
+@pytest.mark.parametrize(
+    "name", ["label_studio", "label_studio_enterprise", "argilla", "argilla_parquet"]
+)
+def test_the_model_equals_a_human_thirteen_times_of_seventeen(name):
+    ratings = read_case(name)
+    assert ratings.classifiers == ("sentiment-v1",)
+    assert len(ratings.raters) == 3
+    table = ratings.table.astype({"rater": str, "label": str})
+    model = table[table["rater"] == "sentiment-v1"].set_index("item")["label"]
+    people = table[(table["rater"] != "sentiment-v1") & table["item"].isin(model.index)]
+    same = [
+        model[item] == label for item, label in zip(people["item"], people["label"], strict=True)
+    ]
+    assert [sum(same), len(same)] == EXPECTED["model_vs_each_human_agree"]
+
+
+@each_case
+def test_one_reader_recognises_an_export(case):
+    from agreement_pipeline.readers.exports import Export
+
+    found = [each.name for each in READERS.values() if each.recognises(Export(case.file))]
+    assert [name for name in found if name != "table"] == [reader_of(case.file).name]
+
+
+@each_case
+def test_an_export_is_found_by_its_content_whatever_its_name(case, tmp_path):
+    copy = tmp_path / "x"
+    copy.symlink_to(case.file)
+    assert reader_of(copy) is reader_of(case.file)

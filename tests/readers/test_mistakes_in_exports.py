@@ -1,0 +1,167 @@
+"""Three mistakes of each kind in real exports: one clear error, or the right labels."""
+
+import json
+import re
+from shutil import copytree
+
+import pytest
+
+from agreement_pipeline.readers import read, rows_of
+from tests.readers.exports_of_tools import CASES
+from tests.readers.test_exports import SENTIMENT, alpha
+
+RIGHT = 0.3478
+
+
+def with_bytes(name, folder, change):
+    """A copy of an export's file with its bytes changed."""
+    source = CASES[name].file
+    path = folder / source.name
+    path.write_bytes(change(source.read_bytes()))
+    return path
+
+
+def words_of(refusal, name, path):
+    return refusal(path, CASES[name].columns, scale=SENTIMENT, rules=CASES[name].rules)
+
+
+def alpha_of(name, path):
+    case = CASES[name]
+    return alpha(read(path, case.columns, scale=SENTIMENT, rules=case.rules))
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "words"),
+    [
+        ("label_studio", 0.5, "label_studio.json: record 5: found a file that is cut off"),
+        ("label_studio", 0.999, "found a file that is cut off; expected the end"),
+        ("labelbox", 0.7, "labelbox_export.ndjson: record 6: found a file that is cut off"),
+        ("prodigy", 0.9, "prodigy_choice.jsonl: record 20: found a file that is cut off"),
+        ("mturk", 0.4, "Batch_4711_batch_results.csv: row 9: found "),
+        ("toloka", 0.45, "assignments.tsv: row 13: found "),
+        ("argilla_parquet", 0.9, "found no whole Parquet file"),
+    ],
+)
+def test_an_export_that_is_cut_off(name, share, words, tmp_path, refusal):
+    path = with_bytes(name, tmp_path, lambda data: data[: int(share * len(data))])
+    found = words_of(refusal, name, path)
+    assert re.sub(r"\d+: found", "N: found", words) in re.sub(r"\d+: found", "N: found", found)
+
+
+def test_a_job_of_cvat_that_is_cut_off(tmp_path, refusal):
+    copytree(CASES["cvat"].file, tmp_path / "jobs")
+    path = tmp_path / "jobs" / "job_12_ben_annotations.xml"
+    path.write_bytes(path.read_bytes()[:2000])
+    words = words_of(refusal, "cvat", tmp_path / "jobs")
+    assert "job_12_ben_annotations.xml: found text that is not readable as XML" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("label_studio", b'"id": 502,', b'"id": 501,', "found record 'annotation 501' twice"),
+        ("labelbox", b"01000000012", b"01000000011", "found record 'label cllabel0000000100000"),
+        ("mturk", b"010000000000012", b"010000000000011", "found record 'assignment 3ASG000000"),
+    ],
+)
+def test_an_id_that_is_there_twice(name, old, new, words, tmp_path, refusal):
+    path = with_bytes(name, tmp_path, lambda data: data.replace(old, new, 1))
+    assert words in words_of(refusal, name, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("label_studio", "annotation 501"),
+        ("argilla", f"record 1, user {CASES['argilla'].names[0]}"),
+        ("prodigy", "prodigy_choice.jsonl: record 1"),
+    ],
+)
+def test_an_unknown_label(name, row, tmp_path, refusal):
+    path = with_bytes(name, tmp_path, lambda data: data.replace(b'"positive"', b'"Positiv"', 1))
+    if name == "prodigy":
+        text = path.read_text().replace('"accept": ["positive"]', '"accept": ["Positiv"]', 1)
+        path.write_text(text)
+    words = words_of(refusal, name, path)
+    assert row in words
+    assert "found label ['Positiv']; expected one of ['negative', 'neutral', 'positive']" in words
+
+
+def test_a_zone_in_some_records_only(tmp_path, refusal):
+    path = with_bytes(
+        "label_studio", tmp_path, lambda data: data.replace(b'09:10:00.000000Z"', b'09:10:00"')
+    )
+    words = words_of(refusal, "label_studio", path)
+    assert "annotation 504: found time '2026-09-02T09:10:00.000000' without a time zone" in words
+
+
+def test_a_time_that_is_none(tmp_path, refusal):
+    path = with_bytes("mturk", tmp_path, lambda data: data.replace(b"PDT", b"XYZ"))
+    assert "row 2: found time 'Wed Sep 02 09:05:00 XYZ 2026'" in words_of(refusal, "mturk", path)
+
+
+def test_times_of_several_zones_are_the_same_times(tmp_path):
+    other = b"2026-09-02T11:05:00.000000+02:00"
+    path = with_bytes(
+        "label_studio",
+        tmp_path,
+        lambda data: data.replace(b"2026-09-02T09:05:00.000000Z", other),
+    )
+    case = CASES["label_studio"]
+    assert (
+        rows_of(path, case.columns, rules=case.rules).frame["timestamp"].tolist()
+        == rows_of(case.file, case.columns, rules=case.rules).frame["timestamp"].tolist()
+    )
+
+
+@pytest.mark.parametrize("name", ["label_studio", "prodigy", "mturk", "toloka"])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_another_encoding_is_refused_with_its_line(name, encoding, tmp_path, refusal):
+    path = with_bytes(
+        name, tmp_path, lambda data: data.decode().replace("blue", "blüe").encode(encoding)
+    )
+    words = words_of(refusal, name, path)
+    assert "which is not UTF-8" in words or "found a NUL byte" in words
+    assert "line" in words
+
+
+@pytest.mark.parametrize("name", ["label_studio", "prodigy", "mturk", "toloka", "labelbox"])
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(name, tmp_path):
+    def by_windows(data):
+        return b"\xef\xbb\xbf" + data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+    assert alpha_of(name, with_bytes(name, tmp_path, by_windows)) == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("label_studio", "from_name", "from", "found no question 'sentiment' among ['choices'"),
+        ("label_studio", "doc_id", "document", "found no fields ['doc_id'] among ['task', 'text'"),
+        ("labelbox", "label_kind", "kind", None),
+        ("labelbox", "label_details", "details", "found no label_details, so no rater"),
+        ("mturk", "AssignmentStatus", "Status", "row 2: found no 'AssignmentStatus'; expected a"),
+        ("mturk", "Answer.sentiment.label", "Answer.mood", "found no question 'sentiment' among"),
+        ("argilla", "sentiment.responses.status", "sentiment.status", "found no 'sentiment.resp"),
+        ("toloka", "ASSIGNMENT:assignment_id", "ASSIGNMENT:id", "found no 'ASSIGNMENT:assignme"),
+    ],
+)
+def test_a_renamed_field(name, old, new, words, tmp_path, refusal):
+    def renamed(data):
+        quoted = data.replace(f'"{old}"'.encode(), f'"{new}"'.encode())
+        return quoted.replace(f"\t{old}\t".encode(), f"\t{new}\t".encode())
+
+    path = with_bytes(name, tmp_path, renamed)
+    if words is None:
+        assert alpha_of(name, path) == RIGHT
+    else:
+        assert words in words_of(refusal, name, path)
+
+
+def test_a_list_with_something_else_in_it(tmp_path, refusal):
+    path = tmp_path / "x.json"
+    tasks = json.loads(CASES["label_studio"].file.read_text())
+    path.write_text(json.dumps([*tasks, "and more"]))
+    assert "x.json: record 9: found 'and more'; expected a" in words_of(
+        refusal, "label_studio", path
+    )

@@ -1,0 +1,247 @@
+"""Readings of an export that give a plausible number and are wrong. None of them is made."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import Columns, Rules, answers, read, rows_of
+from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
+from tests.readers.test_exports import SENTIMENT, alpha, read_case
+
+RIGHT = 0.3478
+NO_WORD = Rules(all_rounds=True, requires=())
+
+
+def changed(name, folder, change):
+    """A copy of a JSON export with its records changed."""
+    source = CASES[name].file
+    records = json.loads(source.read_text())
+    change(records)
+    path = folder / source.name
+    path.write_text(json.dumps(records))
+    return path
+
+
+def test_the_label_after_a_reviewers_fix_is_not_the_raters():
+    wrong = WRONG["LSE, reading result after a reviewer's fix"]
+    assert alpha(read_case("label_studio_enterprise")) == RIGHT != wrong
+
+
+def test_the_label_before_a_fix_is_found_in_the_history_too(tmp_path):
+    def without_reviews(tasks):
+        for task in tasks:
+            for annotation in task["annotations"]:
+                for review in annotation["reviews"]:
+                    del review["previous_annotation_history_result"]
+
+    case = CASES["label_studio_enterprise"]
+    path = changed("label_studio_enterprise", tmp_path, without_reviews)
+    assert alpha(read(path, case.columns, scale=SENTIMENT, rules=case.rules)) == RIGHT
+
+
+def test_a_fixed_label_without_its_history_is_refused_with_its_record(tmp_path, refusal):
+    def without_history(tasks):
+        for task in tasks:
+            for annotation in task["annotations"]:
+                annotation["reviews"], annotation["history"] = [], []
+
+    path = changed("label_studio_enterprise", tmp_path, without_history)
+    words = refusal(path, CASES["label_studio_enterprise"].columns, rules=ALL_ROUNDS)
+    assert "record 4, annotation 511: found an answer that a reviewer changed" in words
+
+
+@pytest.mark.parametrize("name", ["label_studio_csv", "label_studio_tsv", "label_studio_json_min"])
+def test_a_table_of_label_studio_is_not_read_until_somebody_speaks_of_gold(name, refusal):
+    case = CASES[name]
+    words = refusal(case.file, case.columns, rules=ALL_ROUNDS)
+    assert "which cannot show ['gold']" in words
+    assert "name who gave the gold answers in exclude_raters" in words
+    wrong = read(case.file, case.columns, scale=SENTIMENT, rules=NO_WORD)
+    assert alpha(wrong) == WRONG["LS CSV, gold annotator 20 counted as a rater"]
+    assert alpha(read_case(name)) == RIGHT
+
+
+def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():
+    rows = rows_of(CASES["label_studio"].file, CASES["label_studio"].columns, rules=ALL_ROUNDS)
+    assert "20" not in set(rows.frame["rater"])
+    assert rows.left_out == {"gold": 1, "skipped": 1, "draft": 1}
+
+
+def test_items_with_a_gold_answer_are_gold_if_the_project_says_so():
+    case = CASES["label_studio"]
+    columns = replace(case.columns, gold="gold")
+    found = read(case.file, columns, scale=SENTIMENT, rules=case.rules)
+    assert found.gold == {"doc-005"}
+
+
+def test_records_of_argilla_without_status_are_not_read_until_somebody_speaks_of_drafts(refusal):
+    path = EXPORTS / "argilla" / "argilla_records.json"
+    columns = Columns(label="sentiment")
+    assert "cannot show ['drafts']" in refusal(path, columns, rules=ALL_ROUNDS)
+    wrong = read(path, columns, scale=SENTIMENT, rules=NO_WORD)
+    assert alpha(wrong) == WRONG["Argilla records.to_json (draft + discarded look submitted)"]
+
+
+def test_a_draft_and_a_discarded_record_do_not_count():
+    found = answers(CASES["argilla"].file, "sentiment")
+    by_status = found[found["kind"] == "human"].groupby("status")["label"].count()
+    assert by_status.to_dict() == {"submitted": 22, "skipped": 1, "draft": 1}
+    assert alpha(read_case("argilla")) == RIGHT
+
+
+def test_a_replicate_of_prodigy_does_not_overwrite_its_original():
+    wrong = WRONG["Prodigy grouped by _input_hash (replicates overwrite their originals)"]
+    task_hash = read(CASES["prodigy"].file, rules=ALL_ROUNDS, scale=SENTIMENT)
+    assert alpha(task_hash) == alpha(read_case("prodigy")) == RIGHT != wrong
+
+
+def test_a_session_of_prodigy_is_no_rater_and_a_status_no_label():
+    found = read_case("prodigy")
+    assert found.raters == ("ana", "ben", "chi")
+    assert set(found.table["label"]) == {"positive", "neutral", "negative"}
+
+
+@pytest.mark.parametrize(
+    ("sessions", "raters"),
+    [
+        (["news-ana-eva", "news-mia-eva"], ["ana-eva", "mia-eva"]),
+        (["a-1-ana", "a-1-ben", "b-ana", "b-ben"], ["ana", "ben", "ana", "ben"]),
+        (["n-2026-09-02_10-00-00", "n-ana", "n-ben"], ["n-2026-09-02_10-00-00", "ana", "ben"]),
+    ],
+)
+def test_two_people_whose_names_end_alike_stay_two(tmp_path, sessions, raters):
+    path = tmp_path / "db.jsonl"
+    lines = [
+        {"_task_hash": 1, "answer": "accept", "accept": ["x"], "_annotator_id": each}
+        for each in sessions
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    assert answers(path)["rater"].tolist() == raters
+
+
+def test_nothing_ticked_in_doccano_is_no_category():
+    wrong = WRONG["doccano, [] read as a fourth category"]
+    assert alpha(read_case("doccano")) == RIGHT != wrong
+
+
+def test_rejected_work_counts_unless_the_project_says_otherwise():
+    wrong = WRONG["MTurk, Rejected rows dropped (agreement of those you paid, not of your raters)"]
+    assert alpha(read_case("mturk")) == RIGHT
+    assert alpha(read_case("mturk", rejected="left out")) == wrong
+
+
+def test_the_reference_label_of_labelbox_is_no_rater():
+    assert read_case("labelbox").raters == CASES["labelbox"].names
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("doccano/collaborative", "found the labels of all raters in one"),
+        ("doccano/collaborative/all.jsonl", "found the labels of all raters in one"),
+        ("ground_truth/manifests", "found consolidated labels, and no worker"),
+        ("ground_truth/topics_output.manifest", "found consolidated labels, and no worker"),
+    ],
+)
+def test_an_export_without_raters_is_refused(path, words, refusal):
+    assert words in refusal(EXPORTS / path, rules=ALL_ROUNDS)
+
+
+def test_a_job_of_cvat_without_an_assignee_is_refused(tmp_path, refusal):
+    text = (EXPORTS / "cvat" / "job_13_chi_annotations.xml").read_text()
+    (tmp_path / "job.xml").write_text(text.replace("<assignee>chi</assignee>", ""))
+    words = refusal(tmp_path / "job.xml", Columns(label="tag"))
+    assert "job.xml: found no assignee of a job, so no rater" in words
+
+
+def test_a_position_that_nobody_marked_is_no_category():
+    found = read(EXPORTS / "inception" / "agreement_diagnosis.csv", level="nominal")
+    assert set(found.scale.categories) == {"ACTOR", "OBJECT", "TIME"}
+    assert len(found.table) == 7
+
+
+def test_several_rounds_are_not_read_as_one_without_a_word(refusal):
+    words = refusal(CASES["mturk"].file, CASES["mturk"].columns)
+    assert "found 2 rounds, ['2026-09', '2026-10']; expected one" in words
+
+
+def test_several_questions_are_not_guessed(refusal):
+    words = refusal(CASES["label_studio"].file, Columns(item="doc_id"))
+    assert "found 4 questions, ['sentiment', 'topics', 'quality', 'severity']" in words
+
+
+def test_missing_and_skipped_and_none_of_them_are_three_things():
+    case = CASES["label_studio"]
+    rows = rows_of(case.file, replace(case.columns, label="topics"), rules=case.rules)
+    frame = rows.frame[~rows.frame["rater"].isin(rows.classifiers)]
+    ticked = frame.set_index(["item", "rater"])["label"]
+    assert ticked["doc-003", "11"] == ""
+    assert ("doc-006", "13") not in ticked.index
+    assert ("doc-008", "13") not in ticked.index
+    found = answers(case.file, "topics", ["doc_id"])
+    skipped = found[(found["doc_id"] == "doc-006") & (found["rater"] == "13")]
+    assert skipped["status"].tolist() == ["skipped"]
+
+
+def test_the_later_submission_of_a_person_counts_and_the_earlier_is_counted(tmp_path):
+    def again(tasks):
+        first = tasks[0]["annotations"][0]
+        later = json.loads(json.dumps(first)) | {"id": 9999, "updated_at": "2026-09-04T00:00:00Z"}
+        later["result"][0]["value"]["choices"] = ["negative"]
+        tasks[0]["annotations"].insert(0, later)
+
+    case = CASES["label_studio"]
+    rows = rows_of(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
+    said = rows.frame.set_index(["item", "rater"])["label"]
+    assert said["doc-001", "11"] == "negative"
+    assert rows.left_out["superseded"] == 1
+
+
+def test_deleted_users_are_distinct_unknowns(tmp_path):
+    def deleted(records):
+        for record in records["items"]:
+            for response in record["responses"]:
+                response["user_id"] = None
+
+    path = changed("argilla_rest", tmp_path, deleted)
+    found = answers(path, "sentiment")
+    assert found["rater"].nunique() == len(found) == 24
+
+
+def test_work_that_began_as_a_suggestion_says_so(tmp_path):
+    def assisted(tasks):
+        tasks[0]["annotations"][0]["parent_prediction"] = 9001
+        tasks[1]["annotations"][0]["result"][0]["origin"] = "prediction-changed"
+        tasks[2]["annotations"][0]["last_action"] = "propagated_annotation"
+
+    found = answers(changed("label_studio", tmp_path, assisted), "sentiment")
+    assert found["record"][found["assisted"] == True].tolist() == [  # noqa: E712
+        "annotation 501",
+        "annotation 504",
+        "annotation 507",
+    ]
+
+
+@pytest.mark.parametrize("lacking", ["reviews", "assisted", "gold"])
+def test_what_an_export_cannot_show_holds_the_round_if_it_is_required(lacking, refusal):
+    case = CASES["mturk"]
+    words = refusal(
+        case.file, case.columns, rules=replace(ALL_ROUNDS, requires=("raters", lacking))
+    )
+    assert f"Mechanical Turk's batch results, which cannot show ['{lacking}']" in words
+
+
+def test_a_requirement_of_a_table_is_met_by_a_column(tmp_path, refusal):
+    path = tmp_path / "round.csv"
+    path.write_text("item,rater,label,timestamp\ni,ana,x,1\ni,ben,y,2\n")
+    assert read(path, rules=Rules(requires=("raters", "times"))).raters == ("ana", "ben")
+    assert "cannot show ['drafts']" in refusal(path, rules=Rules(requires=("drafts",)))
+
+
+def test_a_rater_to_leave_out_who_is_misspelt_is_refused():
+    case = CASES["labelbox"]
+    rules = replace(ALL_ROUNDS, exclude_raters=("ana@example.orgg",))
+    with pytest.raises(RatingsError, match=r"Did you mean 'ana@example\.org'\?"):
+        rows_of(case.file, case.columns, rules=rules)
