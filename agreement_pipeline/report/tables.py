@@ -167,7 +167,7 @@ def text_table(frame: pd.DataFrame, *, wrapped: str | None = None, width: int | 
     """
     rows = [[printable(str(cell)) for cell in row] for row in frame.itertuples(index=False)]
     header = [str(name) for name in frame.columns]
-    column = None if wrapped is None else header.index(wrapped)
+    column = header.index(wrapped) if wrapped in header else None
     most = _widths([header, *rows], column, width)
     lines = [line for row in rows for line in _lines(row, column, most)]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
