@@ -45,7 +45,7 @@ def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
     except AgreementError as error:
         held = isinstance(error, ReleaseHeldError)
         tag(context, HELD if held else NOT_JUDGED, str(error))
-        raise failure(f"held: {error}" if held else str(error), error.code) from error
+        raise failure(str(error), error.code) from error
 
 
 def failure(said: str, code: str) -> dg.Failure:

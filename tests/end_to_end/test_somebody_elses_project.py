@@ -149,7 +149,7 @@ def test_a_trainer_in_ten_lines_is_let_through_and_held(host):
         host.launch("toxicity/annotations", name, 0)
         said = host.launch("model", name, status)
         assert ("trained on 120 rows" in said) == (status == 0)
-        assert ("held: round w2: held, since krippendorff_alpha" in said) == (status == 1)
+        assert ("round w2: held, since krippendorff_alpha" in said) == (status == 1)
 
 
 def test_several_projects_stand_in_one_file(host):

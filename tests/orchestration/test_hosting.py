@@ -145,7 +145,7 @@ def test_a_trainer_is_held_when_its_round_is_though_its_release_was_there_before
     trained_on(line, GOOD, **OF_ROUNDS)
     result, trained = trained_on(line, BAD, **OF_ROUNDS)
     assert (result.success, trained) == (False, [])
-    assert said(result).startswith("held: round w1: held, since krippendorff_alpha 0.")
+    assert said(result).startswith("round w1: held, since krippendorff_alpha 0.")
 
 
 def test_a_forged_materialization_opens_nothing_for_a_trainer(line):
