@@ -9,10 +9,10 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 
 .PHONY: run ui test lint types definitions docs pages benchmarks format clean
 
-run: $(VENV)/.installed
+run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
 
-ui: $(VENV)/.installed
+ui: $(VENV)/.runs
 	-@$(BIN)/agreement-pipeline demo > /dev/null
 	$(BIN)/dagster dev -w workspace.yaml
 
@@ -27,7 +27,7 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 definitions: $(VENV)/.installed
-	@mkdir -p $(DAGSTER_HOME)
+	@mkdir -p $(DAGSTER_HOME) .agreement/inbox/moderation
 	$(BIN)/dg check defs
 
 docs: $(VENV)/.installed
@@ -50,7 +50,17 @@ format: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) .agreement
 
-$(VENV)/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[ui,plots,s3,spark,dev]"
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+
+$(VENV)/.runs: pyproject.toml constraints.txt
+	@echo "make: making an environment in $(VENV), once" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@echo "make: installing Dagster, Great Expectations and what they need: about 900 MB, one to three minutes" >&2
+	@$(PIP) ".[ui,plots]"
+	@echo "make: installed" >&2
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.runs
+	@echo "make: installing what only tests need" >&2
+	@$(PIP) ".[ui,plots,s3,spark,dev]"
 	@touch $@

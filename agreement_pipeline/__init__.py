@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
-    from agreement_pipeline.orchestration import AnnotationProject
+    from agreement_pipeline.orchestration import AnnotationProject, release_of, rounds_of
     from agreement_pipeline.policy import (
         Decision,
         Plan,
@@ -69,6 +69,8 @@ else:
             "open_release": "release",
             "plan": "policy",
             "read_ratings": "readers:read",
+            "release_of": "orchestration",
+            "rounds_of": "orchestration",
             "survey": "estimates",
             "verify_release": "release",
         },
@@ -106,6 +108,8 @@ __all__ = [
     "open_release",
     "plan",
     "read_ratings",
+    "release_of",
+    "rounds_of",
     "survey",
     "verify_release",
 ]

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from agreement_pipeline import AnnotationProject
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.policy import load_policy, load_waiver
-from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
@@ -130,7 +131,7 @@ def test_a_command_prints_what_the_page_shows(root, page, command, printed):
 def test_a_file_is_one_that_loads(root, page, place, added, text):
     folder, kind, *_ = place.split("/")
     if folder == "defs":
-        ProjectSettings.model_validate(yaml.safe_load(text)["attributes"])
+        AnnotationProject.resolve_from_yaml(yaml.safe_dump(yaml.safe_load(text)["attributes"]))
         return
     path = root / place
     path.parent.mkdir(parents=True, exist_ok=True)

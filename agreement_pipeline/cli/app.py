@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -55,9 +54,6 @@ class Program(click.Group):
             return _refused(str(error))
         except SystemExit as error:
             return crashed(error)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return UNJUDGED
         except OSError as error:
             return _refused(
                 f"found {error}; expected files that can be read and written. "

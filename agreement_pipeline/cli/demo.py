@@ -6,7 +6,7 @@ import click
 
 from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import INPUT, option
-from agreement_pipeline.cli.output import say
+from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.cli.parameters import FOLDER
 
 EXAMPLES = ("agreement-pipeline demo",)
@@ -25,5 +25,5 @@ def demo(root: Path) -> int:
     """Run the projects of a folder through Dagster and print what became of their rounds."""
     from agreement_pipeline.demo import run_demo
 
-    say(run_demo(root))
+    say(run_demo(root, terminal_width()))
     return 0

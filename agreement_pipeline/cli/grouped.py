@@ -6,6 +6,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from agreement_pipeline.cli.progress import progress
+
 OTHER = "Other"
 
 
@@ -51,6 +53,11 @@ class Command(click.Command):
         except click.UsageError as error:
             error.ctx = ctx
             raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. If it takes long, a terminal says so."""
+        with progress(str(ctx.info_name)):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, in the order of the command."""

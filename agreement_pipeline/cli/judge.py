@@ -20,12 +20,12 @@ from agreement_pipeline.cli.options import (
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.cli.parameters import FILE
 from agreement_pipeline.contract import load_lightly
-from agreement_pipeline.policy import Decision, Waivers, load_policy, load_waiver
+from agreement_pipeline.policy import Decision, Policy, Waivers, load_policy, load_waiver
 from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import printable
 
-HELD = 1
+HELD, MOST_WARNINGS = 1, 10
 EXAMPLES = ("agreement-pipeline judge labels.csv --policy configs/policies/standard.yaml",)
 
 
@@ -51,22 +51,31 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
     waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
     ratings = read_table(file, reading)
     load_lightly()
-    decision = judge_ratings(ratings, load_policy(policy), waivers=waivers)
-    say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings))
+    under = load_policy(policy)
+    decision = judge_ratings(ratings, under, waivers=waivers)
+    say(as_json(decision.to_mapping()) if output == "json" else _in_words(decision, ratings, under))
     return 0 if decision.admitted else HELD
 
 
-def _in_words(decision: Decision, ratings: Ratings) -> str:
+def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> str:
     """The decision, then a line for each reason and each warning."""
-    warnings = (f"warning: {text}" for text in _warnings(decision, ratings))
+    warnings = (f"warning: {text}" for text in _warnings(decision, ratings, policy))
     decided = "admitted" if decision.admitted else "held"
     tentative = " (tentative)" if decision.tentative else ""
     lines = (*decision.reasons, decision.manner, *warnings)
     return decided + tentative + "".join(f"\n  {printable(line)}" for line in lines)
 
 
-def _warnings(decision: Decision, ratings: Ratings) -> Iterator[str]:
-    """Failed checks that hold nothing, and labels that look alike."""
+def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
+    """Rules and checks that fail and hold nothing, and labels that look alike."""
+    unmet = [
+        verdict.reason
+        for verdict in decision.verdicts
+        if verdict.rule.effect == "warn" and verdict.kind not in policy.admit
+    ]
+    yield from unmet[:MOST_WARNINGS]
+    if len(unmet) > MOST_WARNINGS:
+        yield f"{len(unmet) - MOST_WARNINGS} more rules are not met; --format json has them all"
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield finding.description

@@ -32,6 +32,7 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.report import estimate_rows
 
+HEADLINES = ("round", "classifier")
 EXAMPLES = (
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
 )
@@ -48,9 +49,16 @@ EXAMPLES = (
     type=OneOf(SCOPE_KINDS),
     multiple=True,
     metavar="KIND",
-    show_default="all",
-    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more. Without it, "
-    f"{MOST_SHOWN} raters and pairs of a larger panel are measured.",
+    show_default="round, classifier",
+    help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more.",
+)
+@option(
+    "--all",
+    "everything",
+    group=MEASURES,
+    is_flag=True,
+    help=f"Measure every scope: also categories, raters and pairs. {MOST_SHOWN} raters and pairs "
+    "of a larger panel are shown.",
 )
 @interval_options
 @option(
@@ -66,13 +74,16 @@ def measure(
     file: str | Path,
     measure: Sequence[str],
     scope: Sequence[str],
+    everything: bool,
     confidence_level: float,
     n_resamples: int,
     interval_method: str,
     output: str,
     **reading: Any,
 ) -> int:
-    """Print the agreement in a table, with intervals."""
+    """Print the agreement in a table, with intervals: a line a measure, or more with --all."""
+    if scope and everything:
+        raise click.UsageError(f"found --all with --scope {scope[0]}; expected one of them.")
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
@@ -80,8 +91,9 @@ def measure(
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)
-    shown = None if scope else Shown.of(ratings)
-    found = survey(ratings, names, inference, scopes=scope or SCOPE_KINDS, shown=shown)
+    shown = Shown.of(ratings) if everything else None
+    scopes = SCOPE_KINDS if everything else scope or HEADLINES
+    found = survey(ratings, names, inference, scopes=scopes, shown=shown)
     say_found(found, estimate_rows, output)
     if shown and (left_out := shown.left_out()):
         say_aside(left_out)

@@ -1,10 +1,15 @@
 """What the command line says, and where."""
 
 import json
+import os
+import shutil
+import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 import click
+
+from agreement_pipeline.cli.progress import end_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,16 +25,69 @@ class Mapped(Protocol):
 Found = TypeVar("Found", bound=Mapped)
 
 
+COLOURS = {
+    "admitted": "green",
+    "held": "red",
+    "verified": "green",
+    "refused": "red",
+    "error": "red",
+    "warning": "yellow",
+}
+PLAIN = str.maketrans(
+    {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
+)
+"""What a terminal is shown that knows ASCII alone."""
+
+
 def say(text: str) -> None:
-    """Print a result."""
-    click.echo(text)
+    """Print a result. If nobody reads on (`| head`), the rest is dropped without a word."""
+    end_progress()
+    try:
+        _print(text, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_aside(text: str) -> None:
     """Print to standard error, in one line."""
     from agreement_pipeline.report import printable
 
-    click.echo(printable(text), err=True)
+    end_progress()
+    _print(printable(text), sys.stderr)
+
+
+def terminal_width() -> int | None:
+    """The width of the terminal that shows the results. None if they go elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _print(text: str, stream: TextIO) -> None:
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = text.translate(PLAIN).encode(encoding, "backslashreplace").decode(encoding)
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    click.echo(_coloured(text) if coloured else text, file=stream)
+
+
+def _coloured(text: str) -> str:
+    r"""The text with a colour for the word that begins a line, if the word decides something.
+
+    >>> _coloured("held\n  so it is")
+    '\x1b[31mheld\x1b[0m\n  so it is'
+    """
+    return "\n".join(_coloured_line(line) for line in text.split("\n"))
+
+
+def _coloured_line(line: str) -> str:
+    bare = line.lstrip()
+    word = next((each for each in COLOURS if bare.startswith(each)), None)
+    if word is None:
+        return line
+    indent = line[: len(line) - len(bare)]
+    return f"{indent}{click.style(word, fg=COLOURS[word])}{bare[len(word) :]}"
 
 
 def say_found(
@@ -41,7 +99,7 @@ def say_found(
     else:
         from agreement_pipeline.report import text_table
 
-        say(text_table(rows(found)))
+        say(text_table(rows(found), width=terminal_width()))
 
 
 def as_json(data: object) -> str:

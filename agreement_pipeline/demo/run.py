@@ -16,7 +16,7 @@ from agreement_pipeline.report import admitted_rounds, round_table, round_text, 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-def run_demo(root: Path) -> str:
+def run_demo(root: Path, width: int | None = None) -> str:
     """Run every project of the folder and return the result of every round as text.
 
     The bundled moderation rounds are delivered twice. The last round is admitted at first, and its
@@ -31,7 +31,9 @@ def run_demo(root: Path) -> str:
             deliver()
             for project in projects.values():
                 _run_project(project, instance)
-    return "\n\n".join([*(_said(project) for project in projects.values()), _where(root, projects)])
+    return "\n\n".join(
+        [*(_said(project, width) for project in projects.values()), _where(root, projects)]
+    )
 
 
 def _deliveries(projects: Mapping[str, Project]) -> tuple[Callable[[], object], ...]:
@@ -94,9 +96,9 @@ def _instance(root: Path) -> dg.DagsterInstance:
     return dg.DagsterInstance.get()
 
 
-def _said(project: Project) -> str:
-    rounds = round_table(project.store, [delivery.round for delivery in project.due()])
-    table = text_table(round_text(rounds), wrapped="reason")
+def _said(project: Project, width: int | None) -> str:
+    rounds = round_table(project.store, project.unjudged())
+    table = text_table(round_text(rounds), wrapped="reason", width=width)
     return f"{project.name}: {project.settings.description}\n\n{table}"
 
 

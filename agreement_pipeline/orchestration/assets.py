@@ -4,32 +4,28 @@ Each asset takes the round from the store, which checks its bytes each time. A p
 ratings before does not make them again. No asset trusts the event log.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
 import dagster as dg
 
 from agreement_pipeline.estimates import Shown, applicable, survey
-from agreement_pipeline.measures import MEASURES, Question
+from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
+from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     frame_table,
     refused_files,
     rendered,
 )
-from agreement_pipeline.orchestration.steps import (
-    Result,
-    StepOfRound,
-    key_of,
-    of_all_rounds,
-    of_each_round,
-    partitions_of,
-)
+from agreement_pipeline.orchestration.outcomes import Judged, Result
+from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
+from agreement_pipeline.orchestration.trainers import released_dataset, released_round
 from agreement_pipeline.projects import Project
-from agreement_pipeline.release import Release, judge_round, release_dataset, release_round
+from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
-    admitted_rounds,
     delivery,
     details,
     disputed,
@@ -42,29 +38,39 @@ FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
 
 
-def build_assets(project: Project) -> list[dg.AssetsDefinition]:
+def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     """The assets of one project, with their checks."""
-    by_round, overall = partial(of_each_round, project), partial(of_all_rounds, project)
+    by_round, overall = partial(of_each_round, host), partial(of_all_rounds, host)
+    check = partial(checks.of_rounds, host.partitions)
+    policy = host.project.policy
     return [
         by_round(
             annotations,
-            checks=_contract_checks(project),
+            checks=[check(host.key("annotations"), each) for each in checks.CONTRACT],
             op_tags=FIRST,
-            freshness_policy=_freshness(project.settings.overdue_after_days),
+            freshness_policy=_freshness(host.project.settings.overdue_after_days),
         ),
         by_round(rating_patterns, ["annotations"]),
-        _of_question(project, inter_rater_agreement, "inter-rater"),
-        _of_question(project, intra_rater_agreement, "intra-rater"),
-        _of_question(project, classifier_agreement, "classifier"),
+        by_round(inter_rater_agreement, ["rating_patterns"]),
+        by_round(intra_rater_agreement, ["rating_patterns"]),
+        by_round(classifier_agreement, ["rating_patterns"]),
         by_round(disputed_items, ["annotations"]),
-        by_round(acceptability, ["annotations"], _policy_checks(project), op_tags=FIRST),
-        by_round(training_data, ["acceptability"], op_tags=FIRST),
+        by_round(
+            acceptability,
+            ["annotations"],
+            [check(host.key("acceptability"), each) for each in checks.of_policy(policy)],
+            op_tags=FIRST,
+        ),
+        by_round(
+            training_data,
+            ["acceptability"],
+            [check(host.key("training_data"), checks.RELEASED)],
+            op_tags=FIRST,
+        ),
         overall(
             agreement_history,
             ["acceptability"],
-            [checks.history_spec(key_of(project, "agreement_history"))],
-            automation_condition=dg.AutomationCondition.any_deps_updated()
-            & ~dg.AutomationCondition.in_progress(),
+            [checks.history_spec(host.key("agreement_history"))],
         ),
         overall(release, ["training_data"]),
     ]
@@ -77,10 +83,10 @@ def annotations(project: Project, round_name: str) -> Result:
     version = project.keep(delivered, ratings)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
-        check_results=list(checks.contract_results(key_of(project, "annotations"), findings)),
+        check_results=list(checks.contract_results(findings, project.policy)),
         metadata={
             "dagster/row_count": len(ratings.table),
-            **rendered(delivery(ratings, project.settings.classifiers)),
+            **rendered(delivery(ratings, project.settings.every_classifier)),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
@@ -99,17 +105,17 @@ def rating_patterns(project: Project, round_name: str) -> Result:
 
 def inter_rater_agreement(project: Project, round_name: str) -> Result:
     """Do the raters agree with each other?"""
-    return _agreement(project, round_name, "inter_rater_agreement", "inter-rater")
+    return _agreement(project, round_name, "inter-rater")
 
 
 def intra_rater_agreement(project: Project, round_name: str) -> Result:
     """Does each rater agree with themselves on items that came back?"""
-    return _agreement(project, round_name, "intra_rater_agreement", "intra-rater")
+    return _agreement(project, round_name, "intra-rater")
 
 
 def classifier_agreement(project: Project, round_name: str) -> Result:
     """Does a model agree with the panel?"""
-    return _agreement(project, round_name, "classifier_agreement", "classifier")
+    return _agreement(project, round_name, "classifier")
 
 
 def disputed_items(project: Project, round_name: str) -> Result:
@@ -117,7 +123,7 @@ def disputed_items(project: Project, round_name: str) -> Result:
     return dg.MaterializeResult(metadata=rendered(disputed(project.store.ratings(round_name))))
 
 
-def acceptability(project: Project, round_name: str) -> Result:
+def acceptability(project: Project, round_name: str) -> Judged:
     """The decision: does the policy admit this round, and why?
 
     A release that the decision no longer allows is withdrawn.
@@ -131,54 +137,37 @@ def acceptability(project: Project, round_name: str) -> Result:
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
     )
-    results = checks.policy_results(key_of(project, "acceptability"), policy, decision)
-    return dg.MaterializeResult(
+    result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),
-        check_results=list(results),
+        check_results=list(checks.policy_results(policy, decision)),
         metadata={**decision_metadata(decision), "release_withdrawn": withdrawn},
     )
+    return Judged(result, decision.admitted, decision.reasons, withdrawn)
 
 
 def training_data(project: Project, round_name: str) -> Result:
     """The round's training data. It exists only while the policy admits the round."""
-    return _released(
-        release_round(
-            project.store,
-            round_name,
-            project.policy,
-            project.contract,
-            project=project.name,
-            waivers=project.waivers,
-            settings_digest=project.settings.reading_digest,
-        )
-    )
+    return _released(released_round(project, round_name), [checks.released_result()])
 
 
 def agreement_history(project: Project) -> Result:
     """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
-    rounds = round_table(project.store, [delivered.round for delivered in project.due()])
+    rounds = round_table(project.store, project.unjudged())
     return dg.MaterializeResult(
-        check_results=[checks.history_result(key_of(project, "agreement_history"), rounds)],
-        metadata={**rendered(history(rounds)), **refused_files(project.refused())},
+        check_results=[checks.history_result(rounds)],
+        metadata={
+            **rendered(history(rounds, project.policy)),
+            **refused_files(project.refused()),
+        },
     )
 
 
 def release(project: Project) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(
-        release_dataset(
-            project.store,
-            admitted_rounds(project.store),
-            project.policy,
-            project.contract,
-            project=project.name,
-            waivers=project.waivers,
-            settings_digest=project.settings.reading_digest,
-        )
-    )
+    return _released(released_dataset(project))
 
 
-def _agreement(project: Project, round_name: str, name: str, question: Question) -> Result:
+def _agreement(project: Project, round_name: str, question: Question) -> Result:
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
@@ -187,29 +176,8 @@ def _agreement(project: Project, round_name: str, name: str, question: Question)
     found = list(survey(ratings, measures, policy.inference, judged=judged, shown=shown))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
-        check_results=list(checks.defined_results(key_of(project, name), measures, found)),
         metadata=rendered(details(question, ratings, policy, found, shown)),
     )
-
-
-def _of_question(project: Project, step: StepOfRound, question: Question) -> dg.AssetsDefinition:
-    measures = [
-        measure
-        for measure, record in MEASURES.items()
-        if record.question == question and record.defined_on(project.scale)
-    ]
-    specs = checks.defined_specs(key_of(project, step.__name__), measures, partitions_of(project))
-    return of_each_round(project, step, ["rating_patterns"], specs)
-
-
-def _contract_checks(project: Project) -> list[dg.AssetCheckSpec]:
-    asset = key_of(project, "annotations")
-    return checks.contract_specs(asset, project.contract, partitions_of(project))
-
-
-def _policy_checks(project: Project) -> list[dg.AssetCheckSpec]:
-    asset = key_of(project, "acceptability")
-    return checks.policy_specs(asset, project.policy, partitions_of(project))
 
 
 def _freshness(days: int) -> dg.FreshnessPolicy:
@@ -218,10 +186,11 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
     )
 
 
-def _released(released: Release) -> Result:
+def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
     rows = released.labels.resolved
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
+        check_results=list(results),
         metadata={
             "path": dg.MetadataValue.path(str(released.path)),
             "rounds": ", ".join(released.rounds),

@@ -1,154 +1,165 @@
-"""Asset checks: they show what was found and stop a run early.
+"""Asset checks: they show what was found and stop a run early. Each asks a question.
 
 The lock on a release is not here. It is in `release_round`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.contract import Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
-    finding_metadata,
+    finding_rows,
     first_of,
     number,
     table,
 )
-from agreement_pipeline.policy import Decision, Policy, Verdict
-from agreement_pipeline.report import headlines, not_admitted, verdict_rows, why_undefined
+from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
+from agreement_pipeline.report import not_admitted, verdict_rows
 
-ADMITTED, NO_ROUND_HELD = "admitted", "no_round_held"
+ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
+KEPT, ADVICE = "contract_kept", "contract_advice"
+MOST_RULES = 16
+"""A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
-
-def contract_specs(
-    asset: dg.AssetKey, contract: Contract, partitions: dg.PartitionsDefinition
-) -> list[dg.AssetCheckSpec]:
-    """A check for each expectation of the contract."""
-    return [
-        partitioned_check(
-            spec.check, asset=asset, description=spec.description, partitions=partitions
-        )
-        for spec in contract.specs
-    ]
+ONLY_WITH = {"replicated_items": "replicates"}
+"""Advice that applies only if the policy judges measures that need this."""
 
 
-def contract_results(
-    asset: dg.AssetKey, findings: Iterable[Finding]
-) -> Iterator[dg.AssetCheckResult]:
-    """A result for each finding. The contract says if a failure is an error or a warning."""
-    for finding in findings:
-        yield dg.AssetCheckResult(
-            asset_key=asset,
-            check_name=finding.check,
-            passed=finding.passed,
-            severity=dg.AssetCheckSeverity.ERROR
-            if finding.severity == "error"
-            else dg.AssetCheckSeverity.WARN,
-            description=finding.description,
-            metadata=finding_metadata(finding),
-        )
+class Question(NamedTuple):
+    """A check of every round.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    asks
+        Its question, which *yes* answers if the check passes.
+    blocking
+        True if what follows in the same run waits for the answer.
+    """
+
+    name: str
+    asks: str
+    blocking: bool = False
 
 
-def defined_specs(
-    asset: dg.AssetKey, measures: Iterable[str], partitions: dg.PartitionsDefinition
-) -> list[dg.AssetCheckSpec]:
-    """A check for each measure: does this round have a value?"""
-    return [
-        partitioned_check(
-            f"{name}_defined",
-            asset=asset,
-            description=f"{MEASURES[name].title} has a value for this round.",
-            partitions=partitions,
-        )
-        for name in measures
-    ]
+CONTRACT = (
+    Question(KEPT, "Does the round keep every critical check of the data contract?"),
+    Question(ADVICE, "Does the round follow the advice of the data contract? It holds nothing."),
+)
+RELEASED = Question(IN_FORCE, "Is the latest release of this round in force?")
 
 
-def defined_results(
-    asset: dg.AssetKey, measures: Iterable[str], estimates: Sequence[Estimate]
-) -> Iterator[dg.AssetCheckResult]:
-    """A result for each measure: a warning with the reason if it has no value."""
-    for name in measures:
-        mine = [found for found in headlines(estimates) if found.measure == name]
-        reasons = why_undefined(mine)
-        yield dg.AssetCheckResult(
-            asset_key=asset,
-            check_name=f"{name}_defined",
-            passed=not reasons,
-            severity=dg.AssetCheckSeverity.WARN,
-            description="; ".join(reasons) or "defined",
-            metadata={
-                str(found.scope): number(found.value) for found in mine if found.value is not None
-            },
-        )
-
-
-def policy_specs(
-    asset: dg.AssetKey, policy: Policy, partitions: dg.PartitionsDefinition
-) -> list[dg.AssetCheckSpec]:
-    """A check for each rule, and a blocking one for the decision."""
-    rules = [
-        partitioned_check(
-            rule.name, asset=asset, description=rule.description, partitions=partitions
-        )
-        for rule in policy.rules
-    ]
-    admitted = partitioned_check(
-        ADMITTED,
+def of_rounds(
+    partitions: dg.PartitionsDefinition[str], asset: dg.AssetKey, question: Question
+) -> dg.AssetCheckSpec:
+    """A check with an answer for every round."""
+    return partitioned_check(
+        question.name,
         asset=asset,
-        blocking=True,
-        description=f"Policy {policy.policy}, version {policy.version}, admits this round.",
+        description=question.asks,
         partitions=partitions,
+        blocking=question.blocking,
     )
-    return [admitted, *rules]
 
 
-def policy_results(
-    asset: dg.AssetKey, policy: Policy, decision: Decision
-) -> Iterator[dg.AssetCheckResult]:
+def contract_results(findings: Sequence[Finding], policy: Policy) -> Iterator[dg.AssetCheckResult]:
+    """One result for what holds a round, and one for what is only advice."""
+    holding = [finding for finding in findings if finding.severity == "error"]
+    advice = [finding for finding in findings if finding.severity != "error"]
+    yield _contract_result(KEPT, dg.AssetCheckSeverity.ERROR, holding, holding)
+    applying = [finding for finding in advice if _applies(finding, policy)]
+    yield _contract_result(ADVICE, dg.AssetCheckSeverity.WARN, advice, applying)
+
+
+def of_policy(policy: Policy) -> list[Question]:
+    """A blocking question for the decision, and one for each rule."""
+    admits = f"Does policy {policy.policy}, version {policy.version}, admit this round?"
+    rules = [Question(rule.name, rule.question) for rule in _with_check(policy)]
+    return [Question(ADMITTED, admits, blocking=True), *rules]
+
+
+def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheckResult]:
     """A result for the decision and for each rule."""
     yield dg.AssetCheckResult(
-        asset_key=asset,
         check_name=ADMITTED,
         passed=decision.admitted,
         severity=dg.AssetCheckSeverity.ERROR,
-        description="; ".join(decision.reasons),
+        description=_answer(decision.admitted, decision.reasons),
         metadata=decision_metadata(decision),
     )
-    for rule in policy.rules:
+    for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
+        met = all(verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts)
         yield dg.AssetCheckResult(
-            asset_key=asset,
             check_name=rule.name,
-            passed=all(
-                verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts
-            ),
+            passed=met,
             severity=dg.AssetCheckSeverity.WARN,
-            description="; ".join(first_of([verdict.reason for verdict in verdicts])),
+            description=_answer(met, [verdict.reason for verdict in verdicts]),
             metadata={**table("verdicts", verdict_rows(verdicts)), **_numbers(verdicts)},
         )
 
 
+def released_result() -> dg.AssetCheckResult:
+    """The release that was just made is in force. A withdrawal says so under the same name."""
+    return dg.AssetCheckResult(
+        check_name=IN_FORCE, passed=True, description="Yes: released, and not withdrawn."
+    )
+
+
 def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
     """A check over all rounds: is every round admitted?"""
-    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Every round is admitted.")
+    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?")
 
 
-def history_result(asset: dg.AssetKey, rounds: pd.DataFrame) -> dg.AssetCheckResult:
+def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:
     """A warning that names the rounds that are held or were not judged."""
     found = not_admitted(rounds)
     return dg.AssetCheckResult(
-        asset_key=asset,
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
         description="; ".join(found) or "every round is admitted",
     )
+
+
+def _contract_result(
+    name: str,
+    severity: dg.AssetCheckSeverity,
+    findings: Sequence[Finding],
+    applying: Sequence[Finding],
+) -> dg.AssetCheckResult:
+    failed = [finding.description for finding in applying if not finding.passed]
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=not failed,
+        severity=severity,
+        description=_answer(not failed, failed),
+        metadata=table("findings", finding_rows(findings)),
+    )
+
+
+def _applies(finding: Finding, policy: Policy) -> bool:
+    needed = ONLY_WITH.get(finding.check)
+    return needed is None or any(MEASURES[name].needs == needed for name in policy.measures)
+
+
+def _with_check(policy: Policy) -> Sequence[Rule]:
+    """The rules that have a check of their own: those that hold a release come first."""
+    holding = sorted(policy.rules, key=lambda rule: rule.effect != "hold")
+    return holding[:MOST_RULES]
+
+
+def _answer(passed: bool, reasons: Iterable[str]) -> str:
+    """The answer to the question of a check, in a sentence."""
+    said = "; ".join(first_of(list(reasons)))
+    return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float]:

@@ -7,8 +7,9 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
+from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
-__all__ = ["IN_PROGRESS", "AssetJob", "partitioned_check"]
+__all__ = ["IN_PROGRESS", "AssetJob", "TranslationFn", "TranslationFnResolver", "partitioned_check"]
 
 IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]
 

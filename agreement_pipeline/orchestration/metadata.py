@@ -70,13 +70,17 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
     }
 
 
-def finding_metadata(finding: Finding) -> dict[str, Any]:
-    """A finding of the contract and the values that it observed."""
-    observed = {
-        name: number(value) if isinstance(value, float) else str(value)
-        for name, value in finding.observed
-    }
-    return {"found": finding.description, **observed}
+def finding_rows(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Findings of the contract with the values that they observed, one row each."""
+    return pd.DataFrame(
+        {
+            "check": finding.check,
+            "passed": "yes" if finding.passed else "no",
+            "found": finding.description,
+            "observed": "; ".join(f"{name}: {value}" for name, value in finding.observed),
+        }
+        for finding in findings
+    )
 
 
 def first_of(said: Sequence[str]) -> list[str]:

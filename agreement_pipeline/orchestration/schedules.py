@@ -6,8 +6,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.orchestration.steps import partitions_of
-from agreement_pipeline.projects import Project
+from agreement_pipeline.orchestration.host import Host
 
 BY_ROUND = (
     "annotations",
@@ -42,52 +41,51 @@ class Jobs(NamedTuple):
     release: AssetJob
 
 
-def build_jobs(project: Project) -> Jobs:
+def build_jobs(host: Host) -> Jobs:
     """The jobs of one project.
 
     Each job runs in one process. A round is small, so a process for each step would cost more.
     """
     return Jobs(
         _job(
-            project,
+            host,
             "round",
             BY_ROUND,
             "One round from its export to its training data, or to the reason why there is none.",
         ),
         _job(
-            project,
+            host,
             "again",
             BY_ROUND[1:],
             "One round measured and judged again from the store, whatever became of its file.",
         ),
-        _job(project, "history", ("agreement_history",), "The table of all rounds."),
-        _job(project, "release", ("release",), "The admitted rounds together, each judged again."),
+        _job(host, "history", ("agreement_history",), "The table of all rounds."),
+        _job(host, "release", ("release",), "The admitted rounds together, each judged again."),
     )
 
 
-def _job(project: Project, name: str, assets: Sequence[str], description: str) -> AssetJob:
+def _job(host: Host, name: str, assets: Sequence[str], description: str) -> AssetJob:
     return dg.define_asset_job(
-        f"{project.name}_{name}",
-        selection=dg.AssetSelection.assets(
-            *(dg.AssetKey([project.name, asset]) for asset in assets)
-        ),
+        f"{host.project.name}_{name}",
+        selection=dg.AssetSelection.assets(*(host.key(asset) for asset in assets)),
         executor_def=dg.in_process_executor,
         description=description,
     )
 
 
-def build_schedule(project: Project, jobs: Jobs) -> dg.ScheduleDefinition:
+def build_schedule(host: Host, jobs: Jobs) -> dg.ScheduleDefinition:
     """Measure every round again at the project's times.
 
     The policy, the contract or the code can have changed since. The rounds are those of the store.
     A round whose partition was deleted is missing from the UI only. It is put back and judged.
     """
-    partitions = partitions_of(project)
+    project, partitions = host.project, host.partitions
 
     @dg.schedule(
         name=f"{project.name}_schedule",
         job=jobs.again,
         cron_schedule=project.settings.schedule,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Measures and judges every round of the store again, by today's policy.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:

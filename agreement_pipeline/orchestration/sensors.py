@@ -7,10 +7,10 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.orchestration.asked import Asked
 from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
-from agreement_pipeline.orchestration.steps import partitions_of
+from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name
@@ -48,6 +48,8 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         description="Runs a round when its file arrives or changes, and until it is decided.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        if not project.inbox.exists():
+            raise ProjectError(project.no_inbox())
         try:
             return _tick(context, project)
         except AgreementError as error:
@@ -71,8 +73,8 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
         asked.ask(each, now)
     if not requests:
         context.update_cursor(asked.to_cursor())
-        return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
-    added = partitions_of(project).build_add_request([each.round for each in ready])
+        return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
+    added = rounds_of(project.name).build_add_request([each.round for each in ready])
     return dg.SensorResult(
         run_requests=requests,
         dynamic_partitions_requests=[added],
@@ -108,16 +110,6 @@ def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
 
 def _tags(delivery: Delivery) -> dict[str, str]:
     return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
-
-
-def _nothing_in(project: Project) -> str:
-    """Why there is nothing to run, if no file waits or is refused."""
-    if project.inbox.exists():
-        return f"nothing new in {project.inbox}"
-    return (
-        f"{project.inbox}: found no such folder or file; expected the inbox of {project.name}. "
-        "Correct inbox in the project, or make the folder."
-    )
 
 
 def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -> Arrivals:

@@ -1,33 +1,31 @@
 """How a step becomes an asset: its name is the function's, its description the docstring."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import getdoc
-from typing import Any, TypeVar
+from typing import Any
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.orchestration.checks import IN_FORCE
+from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.outcomes import (
+    ADMITTED,
+    HELD,
+    Judged,
+    Result,
+    failure,
+    or_fail,
+    show_withdrawn,
+    tag,
+)
 from agreement_pipeline.projects import Project
-from agreement_pipeline.version import __version__
 
-Result = dg.MaterializeResult[None]
-StepOfRound = Callable[[Project, str], Result]
+StepOfRound = Callable[[Project, str], Result | Judged]
 StepOfAll = Callable[[Project], Result]
-T = TypeVar("T")
-
-
-def partitions_of(project: Project) -> dg.DynamicPartitionsDefinition:
-    """The rounds of a project."""
-    return dg.DynamicPartitionsDefinition(name=f"{project.name}_rounds")
-
-
-def key_of(project: Project, name: str) -> dg.AssetKey:
-    """The key of an asset of a project."""
-    return dg.AssetKey([project.name, name])
 
 
 def of_each_round(
-    project: Project,
+    host: Host,
     step: StepOfRound,
     after: Sequence[str] = (),
     checks: Sequence[dg.AssetCheckSpec] = (),
@@ -35,15 +33,18 @@ def of_each_round(
 ) -> dg.AssetsDefinition:
     """An asset with a partition for every round."""
 
-    def of_round(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        return _or_fail(lambda: step(project, context.partition_key))
+    def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        found = or_fail(context, lambda: step(host.project, context.partition_key))
+        if isinstance(found, Judged):
+            yield from _judged(host, context, found)
+        else:
+            yield found
 
-    partitions = partitions_of(project)
-    return _asset(project, step, of_round, after, checks, partitions_def=partitions, **more)
+    return _asset(host, step, of_round, after, checks, partitions_def=host.partitions, **more)
 
 
 def of_all_rounds(
-    project: Project,
+    host: Host,
     step: StepOfAll,
     after: Sequence[str],
     checks: Sequence[dg.AssetCheckSpec] = (),
@@ -51,40 +52,45 @@ def of_all_rounds(
 ) -> dg.AssetsDefinition:
     """An asset over all rounds."""
 
-    def of_all() -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        return _or_fail(lambda: step(project))
+    def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        return or_fail(context, lambda: step(host.project))
 
-    return _asset(project, step, of_all, after, checks, **more)
+    return _asset(host, step, of_all, after, checks, **more)
+
+
+def _judged(host: Host, context: dg.AssetExecutionContext, found: Judged) -> Iterator[Result]:
+    """Show the decision. If the round is held, the run ends, and its first line says why."""
+    yield found.result
+    if found.admitted:
+        tag(context, ADMITTED)
+        return
+    why = "; ".join(found.reasons)
+    if found.withdrawn:
+        show_withdrawn(context, host.key("training_data"), IN_FORCE, why)
+    tag(context, HELD, why)
+    raise failure(f"held: round {context.partition_key}: {why}", "held")
 
 
 def _asset(
-    project: Project,
+    host: Host,
     step: StepOfRound | StepOfAll,
-    compute: Callable[..., Result],
+    compute: Callable[..., Any],
     after: Sequence[str],
     checks: Sequence[dg.AssetCheckSpec],
     **more: Any,
 ) -> dg.AssetsDefinition:
+    spec = host.spec(step.__name__, getdoc(step))
     decorate = dg.asset(
-        key=key_of(project, step.__name__),
-        description=getdoc(step),
-        deps=[key_of(project, name) for name in after],
+        key=spec.key,
+        description=spec.description,
+        deps=[host.key(name) for name in after],
         check_specs=list(checks),
-        group_name=project.name,
-        owners=list(project.settings.owners),
-        code_version=__version__,
-        kinds={"python"},
+        group_name=spec.group_name,
+        owners=spec.owners,
+        tags=spec.tags,
+        metadata=spec.metadata,
+        code_version=spec.code_version,
         **more,
     )
     asset: dg.AssetsDefinition = decorate(compute)
     return asset
-
-
-def _or_fail(step: Callable[[], T]) -> T:
-    """Run a step. An error of this package fails the asset with its reason, without retries."""
-    try:
-        return step()
-    except AgreementError as error:
-        raise dg.Failure(
-            description=str(error), metadata={"reason_code": error.code}, allow_retries=False
-        ) from error

@@ -17,12 +17,13 @@ from agreement_pipeline.policy.planning import (
     plan,
     unplanned_look,
 )
-from agreement_pipeline.policy.policy import Policy, load_policy
+from agreement_pipeline.policy.policy import BUNDLED, Policy, load_policy
 from agreement_pipeline.policy.populations import assumed
 from agreement_pipeline.policy.rules import RELIABLE, TENTATIVE, Rule, Verdict
 from agreement_pipeline.policy.waivers import DIGEST, NONE, Waiver, Waivers, for_round, load_waiver
 
 __all__ = [
+    "BUNDLED",
     "DIGEST",
     "EXPECTED",
     "LABELS_AN_ITEM",

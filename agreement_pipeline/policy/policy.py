@@ -31,6 +31,8 @@ InConflict = Literal["unresolved", "refuse"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
+BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
+"""The policies of this package, by name."""
 LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": ""}
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
@@ -260,12 +262,15 @@ class Policy:
 
 
 def load_policy(path: Path | str) -> Policy:
-    """The policy in a YAML file.
+    """The policy in a YAML file, or the bundled policy of that name.
 
     Raises
     ------
     PolicyError
         The file cannot be read, or is no policy. The message names every mistake with its line.
+
+    >>> load_policy("standard").rules[0].reliable
+    0.8
     """
-    data, place = read_yaml(Path(path), PolicyError)
+    data, place = read_yaml(BUNDLED.get(str(path), Path(path)), PolicyError)
     return Policy.from_mapping(data, source=place)

@@ -68,8 +68,8 @@ class Demand(Protocol):
         """Letters, digits and underscores that no other rule of a policy has."""
 
     @property
-    def description(self) -> str:
-        """What it asks for, as a sentence."""
+    def question(self) -> str:
+        """What it asks of a round, as a question."""
 
     def judge(self, estimates: Iterable[Estimate]) -> tuple["Verdict", ...]:
         """The rule's verdicts, at least one."""
@@ -153,12 +153,12 @@ class Rule:
         return f"{self.measure}_of_{self.scope}"
 
     @property
-    def description(self) -> str:
-        """What it asks for, as a sentence."""
+    def question(self) -> str:
+        """What it asks of a round, as a question."""
         title = registered(self.measure).title
         return (
-            f"The lower limit of {title} of the {self.scope} reaches {self.reliable:g} "
-            f"(tentative: {self.tentative:g}). "
+            f"Does the lower limit of {title} of the {self.scope} reach {self.reliable:g} "
+            f"(tentative: {self.tentative:g})? "
             f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
         )
 

@@ -4,14 +4,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import Policy, Waiver, load_policy, load_waiver
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, load_waiver
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.text import listed
 
 
 def policy_of(settings: ProjectSettings, configs: Path) -> Policy:
-    """The policy that a project names."""
-    return load_policy(configs / "policies" / f"{settings.policy}.yaml")
+    """The policy that a project names: a file of configs/policies, or a bundled policy.
+
+    Raises
+    ------
+    PolicyError
+        A file has the name of a bundled policy, and decides otherwise. Else a file that is lost
+        would be replaced by the bundled policy without a word.
+    """
+    own = configs / "policies" / f"{settings.policy}.yaml"
+    if not own.exists() and settings.policy in BUNDLED:
+        return load_policy(settings.policy)
+    policy = load_policy(own)
+    if settings.policy in BUNDLED and policy.digest != load_policy(settings.policy).digest:
+        raise PolicyError(
+            f"{own}: found a policy that decides otherwise than the bundled policy "
+            f"{settings.policy!r}; expected another name. Rename the file and the policy."
+        )
+    return policy
 
 
 def contract_of(settings: ProjectSettings, configs: Path) -> Contract:
@@ -32,9 +49,11 @@ def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[s
     for key, folder, suffix in (("policy", "policies", ".yaml"), ("contract", "contracts", "")):
         named, place = getattr(settings, key), configs / folder
         there = sorted(path.name.removesuffix(suffix) for path in place.glob(f"*{suffix}"))
-        if named is not None and named not in there:
+        bundled = sorted(BUNDLED) if key == "policy" else []
+        if named is not None and named not in (*there, *bundled):
+            also = f", or of the bundled {listed(bundled)}" if bundled else ""
             yield (
                 key,
-                f"found {named!r}; expected one of {listed(there, 20)}, those in {place}. "
+                f"found {named!r}; expected one of {listed(there, 20)}, those in {place}{also}. "
                 f"Correct the name, or write that {key}.",
             )

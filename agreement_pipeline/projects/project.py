@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
 from agreement_pipeline.policy import Policy, Waiver
 from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
@@ -87,17 +87,26 @@ class Project:
         return waivers_of(self.settings, self.configs)
 
     def checked(self) -> "Project":
-        """Read the policy, the waivers and the contract, and return the project.
+        """Read the policy, the waivers and the contract, look for the inbox, return the project.
 
         Raises
         ------
         AgreementError
-            One of them is absent, or is not what it must be.
+            One of them is absent, or is not what it must be, or there is no inbox.
         """
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = (self.policy, self.waivers, self.contract)
+        if not self.inbox.exists():
+            raise ProjectError(f"project {self.name}: inbox: {self.no_inbox()}")
         return self
+
+    def no_inbox(self) -> str:
+        """What is wrong if the inbox is not there."""
+        return (
+            f"{self.inbox}: found no such folder or file; expected the inbox of {self.name}. "
+            "Correct inbox in the project, or make the folder."
+        )
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
@@ -119,6 +128,21 @@ class Project:
             self.store,
             self.settings.reading_digest,
         )
+
+    def unjudged(self) -> dict[str, str]:
+        """The delivered rounds without a decision on what was delivered, and why there is none.
+
+        A file that cannot be read is read once more, since nothing else says what is wrong with it.
+        """
+        return {each.round: self._why_unjudged(each) for each in self.due()}
+
+    def _why_unjudged(self, delivery: Delivery) -> str:
+        try:
+            check_round_name(delivery.round)
+            self._read(delivery)
+        except AgreementError as error:
+            return str(error)
+        return "delivered, and not judged yet"
 
     def times_arrived(self, round_name: str) -> int:
         """How often a round has come, each time with other bytes than the time before."""
@@ -157,7 +181,12 @@ class Project:
             said.columns,
             layout=said.layout,
             scale=said.scale,
-            classifiers=partial(classifiers_among, named=said.classifiers, project=self.name),
+            classifiers=partial(
+                classifiers_among,
+                named=said.classifiers,
+                project=self.name,
+                optional=said.optional_classifiers,
+            ),
             round_name=delivery.round if said.columns.round else None,
             limits=said.limits,
             rules=said.rules,

@@ -64,11 +64,16 @@ class ProjectSettings(BaseModel):
     scale
         What the labels may be: `level`, and the list of `categories`.
     policy
-        The name of a file in configs/policies.
+        The name of a file in configs/policies, or of a bundled policy: standard, replicated or
+        exploratory.
+    description
+        What is labelled, and by whom. It stands above the rounds of the project.
     columns, layout
         The tables' column names, and long (a row a rating) or wide (a column a rater).
     classifiers
-        Raters that are models.
+        Raters that are models. A round in which one of them rated nothing is refused.
+    optional_classifiers
+        Raters that are models, and that may rate nothing in a round.
     reader
         The export's format. It is found by the content if omitted.
     where
@@ -115,6 +120,7 @@ class ProjectSettings(BaseModel):
     columns: Columns = Columns()
     layout: Layout = "long"
     classifiers: tuple[str, ...] = ()
+    optional_classifiers: tuple[str, ...] = ()
     reader: str | None = None
     where: dict[str, tuple[str, ...]] = {}
     exclude_raters: tuple[str, ...] = ()
@@ -132,6 +138,11 @@ class ProjectSettings(BaseModel):
     owners: tuple[str, ...] = ()
     limits: Limits = Limits()
     root: str = "."
+
+    @property
+    def every_classifier(self) -> tuple[str, ...]:
+        """The raters that are models, also those that may rate nothing."""
+        return (*self.classifiers, *self.optional_classifiers)
 
     @property
     def rules(self) -> Rules:

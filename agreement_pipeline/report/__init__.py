@@ -4,7 +4,7 @@ from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
 from agreement_pipeline.report.figures import plan_figure
-from agreement_pipeline.report.headlines import headlines, why_undefined
+from agreement_pipeline.report.headlines import headlines
 from agreement_pipeline.report.history import (
     admitted_rounds,
     decision_word,
@@ -50,5 +50,4 @@ __all__ = [
     "round_text",
     "text_table",
     "verdict_rows",
-    "why_undefined",
 ]

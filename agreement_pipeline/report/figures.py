@@ -3,14 +3,14 @@
 import base64
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.estimates import Estimate
-from agreement_pipeline.policy import RELIABLE, TENTATIVE, Plan
+from agreement_pipeline.policy import RELIABLE, TENTATIVE, Plan, Rule
 from agreement_pipeline.report.tables import labels_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 PLOTTED = ("round", "classifier", "rater", "without")
 ROUNDS_SHOWN = 100
-INK, GOOD, BAD, LINE = "#23395b", "#2a7f62", "#b3392f", "#8d99ae"
+INK, GOOD, PARTLY, BAD, LINE = "#23395b", "#2a7f62", "#c98a1b", "#b3392f", "#8d99ae"
+DECIDED = {"admitted": ("o", GOOD), "admitted (tentative)": ("D", PARTLY), "held": ("s", BAD)}
+"""The marker and the colour of each decision."""
 
 
 def interval_figure(estimates: Sequence[Estimate]) -> str | None:
@@ -50,14 +52,14 @@ def interval_figure(estimates: Sequence[Estimate]) -> str | None:
     return _image(figure)
 
 
-def history_figure(rounds: pd.DataFrame) -> str | None:
-    """The first measure that can hold a release, by round, with its interval.
+def history_figure(rounds: pd.DataFrame, rule: Rule) -> str | None:
+    """The measure of a rule by round, with its interval and the cut-offs of the rule.
 
-    The colour says if the round was admitted. Of many rounds, the last 100 are shown. None if
-    no round has a value.
+    Colour and marker say what was decided on the round. Of many rounds, the last 100 are shown.
+    None if no round has a value.
     """
-    known = rounds.drop_duplicates("round")
-    known = known[known["value"].notna()]
+    known = rounds[(rounds["measure"] == rule.measure) & rounds["value"].notna()]
+    known = known.drop_duplicates("round")
     shown = known.tail(ROUNDS_SHOWN)
     if shown.empty:
         return None
@@ -65,13 +67,21 @@ def history_figure(rounds: pd.DataFrame) -> str | None:
     if len(shown) < len(known):
         axes.set_xlabel(f"the last {len(shown)} of {len(known)} rounds", fontsize=9)
     for place, row in enumerate(shown.to_dict("records")):
-        colour = GOOD if str(row["decision"]).startswith("admitted") else BAD
         low, high = (None if np.isnan(row[limit]) else row[limit] for limit in ("low", "high"))
+        decided = str(row["decision"])
+        marker, colour = DECIDED.get(decided, DECIDED["held"])
         axes.plot((place, place), _drawn(low, high, row["value"]), color=colour, linewidth=2.5)
-        axes.plot([place], [row["value"]], "o", color=colour, markersize=6)
+        axes.plot([place], [row["value"]], marker, color=colour, markersize=6, label=decided)
     axes.set_xticks(range(len(shown)), list(shown["round"]), fontsize=8)
-    axes.set_ylabel(str(shown["measure"].iloc[0]), fontsize=9)
-    _cutoffs(axes, horizontal=True)
+    axes.set_ylabel(rule.measure, fontsize=9)
+    for name, cutoff, dashes in (
+        ("reliable", rule.reliable, "--"),
+        ("tentative", rule.tentative, ":"),
+    ):
+        axes.axhline(
+            cutoff, color=LINE, linestyle=dashes, zorder=0, label=f"{name} from {cutoff:g}"
+        )
+    _legend(figure, axes)
     return _image(figure)
 
 
@@ -104,10 +114,22 @@ def _drawn(low: float | None, high: float | None, value: float | None) -> tuple[
     return (-1.0 if low is None else low, max(1.0, value or 0.0) if high is None else high)
 
 
-def _cutoffs(axes: "Axes", *, horizontal: bool = False) -> None:
-    line: Any = axes.axhline if horizontal else axes.axvline
+def _cutoffs(axes: "Axes") -> None:
     for cutoff in (RELIABLE, TENTATIVE):
-        line(cutoff, color=LINE, linewidth=1, linestyle="--", zorder=0)
+        axes.axvline(cutoff, color=LINE, linewidth=1, linestyle="--", zorder=0)
+
+
+def _legend(figure: "Figure", axes: "Axes") -> None:
+    """A legend above the plot, with each name once."""
+    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(
+        handles.values(),
+        handles,
+        loc="outside upper center",
+        ncols=len(handles),
+        fontsize=8,
+        frameon=False,
+    )
 
 
 def _canvas(*, height: float) -> tuple["Figure", "Axes"]:

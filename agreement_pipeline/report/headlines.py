@@ -6,8 +6,6 @@ from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import NO_LIMIT
 
-NO_EVIDENCE = "nothing in this round that it could be computed from"
-
 
 def headlines(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """The estimates of the round and of each classifier."""
@@ -27,14 +25,6 @@ def headline_numbers(estimates: Iterable[Estimate]) -> Section:
             f"{found.measure}{of} high": _limit(found.high),
         }
     return numbers
-
-
-def why_undefined(headlines: Iterable[Estimate]) -> tuple[str, ...]:
-    """Why one measure has no value, by scope. Empty if every scope has a value."""
-    found = tuple(headlines)
-    if not found:
-        return (NO_EVIDENCE,)
-    return tuple(f"{each.scope}: {each.undefined}" for each in found if each.undefined)
 
 
 def _limit(limit: float | None) -> float | str:

@@ -1,11 +1,13 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
@@ -15,12 +17,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
 NOT_JUDGED = "not judged"
-WHY_NOT_JUDGED = (
-    "delivered, and not taken into the store as it came; if the round's run failed, it says why"
-)
 
 
-def round_table(store: "Store", due: Collection[str] = ()) -> pd.DataFrame:
+def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """A row for each rule that can hold a release, in every round.
 
     A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
@@ -28,8 +27,8 @@ def round_table(store: "Store", due: Collection[str] = ()) -> pd.DataFrame:
 
     - A round is *pending* if what was ingested last was not decided.
     - A release is *superseded* if its round has a newer version.
-    - A round that is `due` was delivered but is not in the store as it came. It is *not judged*.
-      The decision on its earlier bytes stays in the table.
+    - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
+      for the reason that `due` gives. The decision on its earlier bytes stays in the table.
     """
     with store.reading():
         history, in_force = store.history(), store.in_force()
@@ -44,12 +43,10 @@ def round_table(store: "Store", due: Collection[str] = ()) -> pd.DataFrame:
         for row in _rows(name, entries, _release(entries, released.get(name)))
     ]
     pending = {row["round"] for row in rows if row["decision"] == "pending"}
-    waiting = [name for name in due if name not in pending]
     rows += [
-        _undecided(
-            name, NOT_JUDGED, _release(by_round.get(name, ()), released.get(name)), WHY_NOT_JUDGED
-        )
-        for name in waiting
+        _undecided(name, NOT_JUDGED, _release(by_round.get(name, ()), released.get(name)), why)
+        for name, why in due.items()
+        if name not in pending
     ]
     rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -74,16 +71,20 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
-            "reason": rounds["reason"].map(_without_numbers),
+            "reason": rounds["reason"].map(_without_numbers).where(known, rounds["reason"]),
         }
     )
 
 
-def history(rounds: pd.DataFrame) -> Section:
-    """The counts of rounds, the plot of their first measure, and all rows of `round_table`."""
+def history(rounds: pd.DataFrame, policy: Policy) -> Section:
+    """The counts of rounds, a plot, and all rows of `round_table`.
+
+    The plot shows the measure of the policy's first rule that can hold a release.
+    """
+    first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
         **round_counts(rounds),
-        "plot": partial(history_figure, rounds),
+        "plot": partial(history_figure, rounds, first),
         "history": round_text(rounds),
     }
 
@@ -102,7 +103,7 @@ def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
     held, not_judged = _held(rounds), _not_judged(rounds)
     said = (
         (held, f"held: {', '.join(held)}"),
-        (not_judged, f"not judged: {listed(not_judged)}; if the round's run failed, it says why"),
+        (not_judged, f"not judged: {listed(not_judged)}; the table says why"),
     )
     return tuple(words for found, words in said if found)
 

@@ -10,6 +10,10 @@ from agreement_pipeline.policy import Plan, Verdict
 from agreement_pipeline.text import PERCENT, TABLE, in_words, interval, number, tenths
 
 REASON_WIDTH = 78
+READABLE, NARROWEST = 30, 9
+"""How far a wrapped column gives way to a narrow terminal, and then every column."""
+
+MOST_NAMED = 10
 
 
 def estimate_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
@@ -44,10 +48,16 @@ def note(found: Estimate) -> str:
         "undefined": found.undefined,
         "no limits": found.without_limits,
         "lowest": found.lowest,
-        "leaves out": ", ".join(found.raters_left_out),
+        "leaves out": _some(found.raters_left_out),
         "clusters": clusters,
     }
     return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first ten names, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def rater_rows(estimates: Sequence[Estimate]) -> pd.DataFrame:
@@ -134,32 +144,69 @@ def printable(text: str) -> str:
     )
 
 
-def text_table(frame: pd.DataFrame, *, wrapped: str | None = None) -> str:
+def text_table(frame: pd.DataFrame, *, wrapped: str | None = None, width: int | None = None) -> str:
     """A frame of text as aligned columns.
 
-    Lines of the column `wrapped` are at most `REASON_WIDTH` characters wide.
+    Parameters
+    ----------
+    frame
+        The frame.
+    wrapped
+        A column whose text goes on in the next line, after `REASON_WIDTH` characters at most.
+    width
+        The width of the terminal. The widest columns give way, and text that is cut ends in `…`.
 
     >>> print(text_table(pd.DataFrame({"round": ["W1"], "decision": ["held"]})))
     round  decision
     -----  --------
     W1     held
+    >>> print(text_table(pd.DataFrame({"round": ["W1"], "why": ["x" * 99]}), width=30))
+    round  why
+    -----  -----------------------
+    W1     xxxxxxxxxxxxxxxxxxxxxx…
     """
     rows = [[printable(str(cell)) for cell in row] for row in frame.itertuples(index=False)]
     header = [str(name) for name in frame.columns]
-    lines = [line for row in rows for line in _lines(row, header, wrapped)]
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-    rule = ["-" * width for width in widths]
+    column = header.index(wrapped) if wrapped in header else None
+    most = _widths([header, *rows], column, width)
+    lines = [line for row in rows for line in _lines(row, column, most)]
+    widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
+    rule = ["-" * each for each in widths]
     return "\n".join(
         "  ".join(map(str.ljust, line, widths)).rstrip() for line in (header, rule, *lines)
     )
 
 
-def _lines(row: list[str], names: list[str], wrapped: str | None) -> list[list[str]]:
+def _widths(rows: Sequence[Sequence[str]], wrapped: int | None, width: int | None) -> list[int]:
+    """The width of each column. In a terminal, the wrapped and the widest columns give way."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    if width is None:
+        return [REASON_WIDTH if column == wrapped else each for column, each in enumerate(widths)]
+    if wrapped is not None:
+        _give_way(widths, [wrapped], width, READABLE)
+    _give_way(widths, range(len(widths)), width, NARROWEST)
+    return widths
+
+
+def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: int) -> None:
+    """Narrow the widest of some columns, step by step, until the table fits."""
+    gaps = 2 * (len(widths) - 1)
+    while sum(widths) + gaps > width:
+        widest = max(columns, key=lambda column: widths[column])
+        if widths[widest] <= narrowest:
+            return
+        widths[widest] -= 1
+
+
+def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list[list[str]]:
+    cells = [_cut(cell, limit) for cell, limit in zip(row, most, strict=True)]
     if wrapped is None:
-        return [row]
-    column = names.index(wrapped)
-    parts = wrap(row[column], REASON_WIDTH) or [""]
-    return [
-        [*row[:column], parts[0], *row[column + 1 :]],
-        *([""] * column + [part] + [""] * (len(row) - column - 1) for part in parts[1:]),
-    ]
+        return [cells]
+    first, *rest = wrap(row[wrapped], most[wrapped]) or [""]
+    cells[wrapped] = first
+    empty = [""] * len(row)
+    return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in rest)]
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -243,6 +243,11 @@ class Store:
         found = self._log.about(round_name)
         return tuple(entry for entry in found if entry["round"] == round_name)
 
+    @property
+    def head(self) -> str:
+        """The digest of the last log entry. It changes with everything that happens here."""
+        return self._log.head
+
     def first_under(self, policy: str, version: int) -> dict[str, Any] | None:
         """The first log entry of a decision under a policy of this name and version."""
         return self._log.first_about(policy_name(policy, version))

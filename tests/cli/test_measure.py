@@ -114,9 +114,8 @@ def test_a_method_that_draws_nothing_needs_no_draws(capsys):
 
 
 def test_measure_prints_the_scopes_asked_for(capsys):
-    found = measured(
-        capsys, str(SEROLOGY), *WIDE, "--measure", "fleiss_kappa", "--measure", "schouten_kappa"
-    )
+    two = ("--measure", "fleiss_kappa", "--measure", "schouten_kappa")
+    found = measured(capsys, str(SEROLOGY), *WIDE, *two, "--all")
     asked = measured(
         capsys,
         str(SEROLOGY),
@@ -196,7 +195,7 @@ def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
     asked = ["measure", str(path), "--measure", "schouten_kappa", "--n-resamples", "400"]
     raters = {}
-    for scope in ([], ["--scope", "rater"]):
+    for scope in (["--all"], ["--scope", "rater"]):
         assert main([*asked, *scope, "--format", "json"]) == 0
         said = capsys.readouterr()
         raters[len(json.loads(said.out))] = said.err
@@ -223,3 +222,15 @@ def test_duckdb_leaves_without_a_word(tmp_path):
     asked = ["--measure", "alpha", "--engine", "duckdb", "--memory-limit", "300MB"]
     done = subprocess.run([*command, *asked], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_by_default_a_measure_has_one_line_and_all_is_asked_for(capsys):
+    lines = {}
+    for asked in ([], ["--all"]):
+        assert main(["measure", str(SEROLOGY), *WIDE, "--n-resamples", "400", *asked]) == 0
+        table = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[2:]]
+        lines[bool(asked)] = table
+    assert len(lines[False]) == len(set(lines[False]))
+    assert len(lines[True]) > 2 * len(lines[False])
+    assert main(["measure", str(SEROLOGY), *WIDE, "--all", "--scope", "round"]) == 2
+    assert "found --all with --scope round; expected one of them" in capsys.readouterr().err

@@ -279,8 +279,16 @@ def test_a_classifier_of_a_column_of_numbers_is_known_however_the_number_is_writ
     assert (ratings.raters, ratings.classifiers) == (("0", "1"), ("2",))
 
 
-def test_a_round_may_lack_a_model_and_says_so(make_line):
+def test_a_round_without_a_named_classifier_is_refused(make_line):
     line = make_line(classifiers=["chi", "dee"])
+    line.deliver("w1", GOOD)
+    assert not line.run("w1").success
+    assert line.project.store.rounds() == ()
+    assert "found no rating by classifiers ['dee']" in line.project.unjudged()["w1"]
+
+
+def test_a_round_may_lack_an_optional_model_and_says_so(make_line):
+    line = make_line(classifiers=["chi"], optional_classifiers=["dee"])
     line.deliver("w1", GOOD)
     (event,) = line.run("w1", "annotations").get_asset_materialization_events()
     line.deliver("w2", pd.concat([GOOD, GOOD[GOOD["rater"] == "chi"].assign(rater="dee")]))

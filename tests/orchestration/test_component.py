@@ -36,6 +36,7 @@ def root(tmp_path: Path) -> Path:
         path = tmp_path / "configs" / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
+    (tmp_path / "inbox").mkdir()
     return tmp_path
 
 
@@ -91,6 +92,7 @@ scale: {level: ordinal, categories: [1, 2, "{{ 'three' }}"]}
 layout: wide
 columns: {item: post, raters: ["{{ 'ana' }}", ben]}
 classifiers: ["{{ 'gpt' }}"]
+optional_classifiers: [claude]
 reader: table
 where: {status: ["{{ 'done' }}"]}
 exclude_raters: [gold]

@@ -3,7 +3,9 @@ import time
 from datetime import UTC, datetime
 
 import dagster as dg
+import pytest
 
+from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import project_definitions
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
@@ -68,14 +70,57 @@ def test_a_file_still_being_written_waits(line):
     assert "still being written" in tick(line).skip_message
 
 
-def test_an_inbox_that_is_not_there_is_told_from_one_with_nothing_new(line):
+def test_an_inbox_that_is_not_there_is_an_error_before_and_after_the_project_was_loaded(line):
+    words = "inbox: .*found no such folder or file; expected the inbox of reviews"
     assert tick(line).skip_message == f"nothing new in {line.root / 'inbox'}"
+    loaded = project_definitions(line.settings)
     (line.root / "inbox").rmdir()
-    said = tick(line).skip_message
-    assert said.startswith(
-        f"{line.root / 'inbox'}: found no such folder or file; expected the inbox of reviews. "
-        f"Correct inbox in the project"
+    with pytest.raises(ProjectError, match=words):
+        project_definitions(line.settings)
+    context = dg.build_sensor_context(instance=line.instance, definitions=loaded)
+    with pytest.raises(ProjectError, match="found no such folder or file; expected the inbox"):
+        loaded.resolve_sensor_def("reviews_new_rounds").evaluate_tick(context)
+
+
+def history_tick(line, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
+    definitions = project_definitions(line.settings)
+    sensor = definitions.resolve_sensor_def("reviews_history_changed")
+    return sensor(
+        dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor)
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: line.deliver("w2", ratings_frame(0.99)),
+        lambda line: line.deliver("w2", ratings_frame(0.99).drop(columns="label")),
+        lambda line: line.run("w1"),
+        lambda line: withdraw(line.project.store, "w1", ["a mistake in the guideline"]),
+    ],
+    ids=["a file", "a broken file", "a decision", "a withdrawal"],
+)
+def test_the_table_of_all_rounds_is_written_again_after_every_change_and_only_then(line, change):
+    line.deliver("w1", ratings_frame(0.99))
+    line.run("w1")
+    line.deliver("w1", ratings_frame(0.98))
+    before = history_tick(line, None).cursor
+    assert isinstance(history_tick(line, before), dg.SkipReason)
+    change(line)
+    found = history_tick(line, before)
+    assert len(found.run_requests) == 1
+    assert isinstance(history_tick(line, found.cursor), dg.SkipReason)
+
+
+def test_all_sensors_and_schedules_run_from_the_start(line):
+    definitions = project_definitions(line.settings)
+    repository = definitions.get_repository_def()
+    assert {each.name for each in repository.sensor_defs} == {
+        "reviews_new_rounds",
+        "reviews_history_changed",
+    }
+    assert {each.default_status.value for each in repository.sensor_defs} == {"RUNNING"}
+    assert {each.default_status.value for each in repository.schedule_defs} == {"RUNNING"}
 
 
 def test_a_round_name_that_is_a_path_is_refused_aloud(make_line):

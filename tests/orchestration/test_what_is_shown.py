@@ -6,6 +6,7 @@ import pandas as pd
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.checks import BAD, GOOD, check
+from tests.orchestration.conftest import POLICY, ratings_frame
 
 
 def test_every_expectation_of_the_contract_has_a_result(line):
@@ -13,11 +14,59 @@ def test_every_expectation_of_the_contract_has_a_result(line):
     result = line.run("w1")
 
     names = {
-        evaluation.check_name
+        record.data["check"]
         for evaluation in result.get_asset_check_evaluations()
         if evaluation.asset_key.path[-1] == "annotations"
+        for record in evaluation.metadata["findings"].records
     }
     assert names == {spec.check for spec in line.project.contract.specs}
+
+
+def test_a_round_in_which_all_agree_has_few_checks_and_all_of_them_pass(line):
+    line.deliver("w1", ratings_frame(1.0))
+    result = line.run("w1")
+
+    found = result.get_asset_check_evaluations()
+    assert result.success
+    assert len(found) <= 20
+    assert [each.check_name for each in found if not each.passed] == []
+
+
+def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that_hold_first(line):
+    rules = [
+        {"measure": "krippendorff_alpha", "scope": scope, "effect": "warn"}
+        for scope in ("category", "rater", "without", "pair")
+    ]
+    names = ("fleiss_kappa", "scott_pi", "bennett_s", "gwet_ac1", "percent_agreement")
+    rules += [
+        {"measure": name, "scope": scope, "effect": "warn"}
+        for name in names
+        for scope in ("round", "pair", "without")
+    ]
+    line.write_policy({**POLICY, "rules": [*rules, {"measure": "krippendorff_alpha"}]})
+    specs = [
+        spec
+        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for spec in asset.check_specs
+        if spec.key.name != "no_round_held"
+    ]
+    assert len(specs) == 20
+    assert "krippendorff_alpha_of_round" in {spec.name for spec in specs}
+
+
+def test_every_check_asks_a_question(line):
+    specs = [
+        spec
+        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for spec in asset.check_specs
+    ]
+    assert [spec.name for spec in specs if "?" not in spec.description] == []
+
+
+def test_a_failed_check_answers_no(line):
+    line.deliver("w1", BAD)
+    found = check(line.run("w1"), "admitted")
+    assert found.description.startswith("No: krippendorff_alpha ")
 
 
 def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
@@ -132,7 +181,7 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
     said, shown = history_of(line)
 
     assert not said.passed
-    assert said.description == "not judged: ['w2']; if the round's run failed, it says why"
+    assert said.description == "not judged: ['w2']; the table says why"
     assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
         ("w1", "admitted"),
         ("w2", "not judged"),
@@ -142,7 +191,9 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
         shown["held_rounds"].value,
         shown["rounds_not_judged"].value,
     ) == (2, 0, 1)
-    assert "says why" in shown["history"].records[1].data["reason"]
+    reason = shown["history"].records[1].data["reason"]
+    assert reason.startswith("w2.csv: rows [8, 9, 10, ")
+    assert "column 'label': found label ['hatefull']; expected one of" in reason
 
 
 def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(line):

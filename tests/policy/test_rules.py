@@ -62,8 +62,8 @@ def test_a_rule_of_another_type_is_judged_like_any_other(familywise):
 def test_a_rule_describes_itself():
     rule = Rule("krippendorff_alpha", effect="warn", tentative=0.5)
     assert (rule.name, rule.asks) == ("krippendorff_alpha_of_round", ("krippendorff_alpha",))
-    assert rule.description == (
-        "The lower limit of Krippendorff's α of the round reaches 0.8 (tentative: 0.5). "
+    assert rule.question == (
+        "Does the lower limit of Krippendorff's α of the round reach 0.8 (tentative: 0.5)? "
         "The rule only warns."
     )
 

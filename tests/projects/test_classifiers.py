@@ -9,7 +9,7 @@ from agreement_pipeline.projects.classifiers import classifiers_among
 @pytest.mark.parametrize(
     ("raters", "named", "found"),
     [
-        (["ana", "gpt"], ["gpt", "absent"], ("gpt",)),
+        (["ana", "gpt"], ["gpt"], ("gpt",)),
         ([1.0, 2.0], ["2"], ("2",)),
         ([1.0, 2.0], ["2.0"], ("2",)),
         (["2", 2.0], ["2.0"], ("2",)),
@@ -32,4 +32,20 @@ def test_a_rater_of_the_panel_who_prints_like_a_classifier_is_refused(written):
 
 
 def test_two_raters_who_print_alike_are_no_classifiers():
-    assert classifiers_among(["ana", "ANA"], "w1.csv", ["gpt"], "reviews") == ()
+    assert classifiers_among(["ana", "ANA"], "w1.csv", [], "reviews", ["gpt"]) == ()
+
+
+@pytest.mark.parametrize("raters", [["ana", "modle_a"], [1.0, 2.0]])
+def test_a_classifier_that_rated_nothing_is_refused_since_it_may_be_misspelt(raters):
+    with pytest.raises(
+        RatingsError,
+        match=r"w1\.csv: found no rating by classifiers \['model_a'\] among those of the raters "
+        ".*; expected ratings by every classifier. Correct classifiers in project reviews, or name "
+        "it in optional_classifiers",
+    ):
+        classifiers_among(raters, "w1.csv", ["model_a"], "reviews")
+
+
+def test_an_optional_classifier_may_be_there_or_not():
+    for raters, found in ((["ana", "gpt"], ("gpt",)), (["ana", "ben"], ())):
+        assert classifiers_among(raters, "w1.csv", [], "reviews", optional=["gpt"]) == found

@@ -170,5 +170,5 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
         measure_ratings(ratings, ["shah_s"], Inference(n_resamples=1000), scopes=("classifier",))
     )
     assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
-    assert history_figure(rounds).startswith("data:image/png")
+    assert history_figure(rounds, Rule("shah_s", scope="classifier")).startswith("data:image/png")
     assert interval_figure(estimates).startswith("data:image/png")

@@ -2,7 +2,7 @@ import math
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import headlines, why_undefined
+from agreement_pipeline.report import headlines
 from agreement_pipeline.report.headlines import headline_numbers
 
 
@@ -25,12 +25,6 @@ def test_the_round_and_each_classifier_have_numbers_of_their_own_and_raters_have
     }
 
 
-def test_what_is_undefined_has_a_reason_and_no_numbers():
+def test_what_is_undefined_has_no_numbers():
     found = headlines([of(ROUND, undefined="no pair"), of(MODEL), of(ANA, undefined="no rating")])
-    assert why_undefined(found) == ("round: no pair",)
     assert set(headline_numbers(found)) == {"m gpt", "m gpt low", "m gpt high"}
-
-
-def test_a_measure_without_an_estimate_has_a_reason():
-    assert why_undefined([]) == ("nothing in this round that it could be computed from",)
-    assert why_undefined([of(ROUND)]) == ()

@@ -1,0 +1,82 @@
+"""How a run says what became of its round: in its first line, and in its tags.
+
+A round that is held and a file that is broken both end a run. Their tags and words differ.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import dagster as dg
+
+from agreement_pipeline.errors import AgreementError, ReleaseHeldError
+
+DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
+ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
+LONGEST_TAG = 300
+Result = dg.MaterializeResult[None]
+T = TypeVar("T")
+
+
+class Judged(NamedTuple):
+    """What an asset shows of a decision. If the round is held, the run ends after it.
+
+    Parameters
+    ----------
+    result
+        The decision, with its checks.
+    admitted
+        True if the policy admits the round.
+    reasons
+        The reasons of the decision.
+    withdrawn
+        True if a release of the round was withdrawn.
+    """
+
+    result: Result
+    admitted: bool
+    reasons: tuple[str, ...]
+    withdrawn: bool
+
+
+def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
+    """Run a step. An error of this package fails the asset with its reason, without retries."""
+    try:
+        return step()
+    except AgreementError as error:
+        held = isinstance(error, ReleaseHeldError)
+        tag(context, HELD if held else NOT_JUDGED, str(error))
+        raise failure(str(error), error.code) from error
+
+
+def failure(said: str, code: str) -> dg.Failure:
+    """A failure that is not tried again, since another try finds the same bytes."""
+    return dg.Failure(description=said, metadata={"reason_code": code}, allow_retries=False)
+
+
+def tag(context: dg.AssetExecutionContext, decision: str, why: str = "") -> None:
+    """Give the run a tag with the decision, and one with the reason."""
+    short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
+    context.instance.add_run_tags(
+        context.run.run_id, {DECISION: decision, **({WHY: short} if short else {})}
+    )
+
+
+def show_withdrawn(
+    context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, why: str
+) -> None:
+    """Show on the training data of a round that its release was withdrawn, and why."""
+    said = f"withdrawn: {why}"
+    context.log_event(
+        dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=check,
+            passed=False,
+            metadata={"release": said},
+            severity=dg.AssetCheckSeverity.ERROR,
+            description=said,
+            partition=context.partition_key,
+        )
+    )
+    context.log_event(
+        dg.AssetObservation(asset, partition=context.partition_key, metadata={"release": said})
+    )

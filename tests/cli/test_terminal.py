@@ -1,0 +1,100 @@
+"""What a person sees on a terminal, and what a program reads that is no terminal."""
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from agreement_pipeline.cli import main, progress
+from tests.cli.rounds import SEROLOGY, WIDE
+
+JUDGE = ["judge", str(SEROLOGY), *WIDE, "--policy", "standard"]
+
+
+def on_a_terminal(*words: str, columns: int = 80, **environment: str) -> str:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agreement_pipeline", *words],
+        stdout=theirs,
+        stderr=theirs,
+        stdin=subprocess.DEVNULL,
+        env={**kept, "COLUMNS": str(columns), **environment},
+    )
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # how Linux says that the terminal was left
+        while part := os.read(ours, 65536):
+            said += part
+    process.wait()
+    os.close(ours)
+    return said.decode()
+
+
+def test_a_table_is_as_wide_as_the_terminal_and_says_where_it_was_cut():
+    said = on_a_terminal("measure", str(SEROLOGY), *WIDE, "--measure", "shah_kappa_s")
+    lines = said[said.index("measure  ") :].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" in said
+
+
+@pytest.mark.parametrize("plain", [{}, {"NO_COLOR": "1"}])
+def test_a_decision_has_a_colour_on_a_terminal_unless_no_colour_is_wanted(plain):
+    said = on_a_terminal(*JUDGE, **plain)
+    assert ("\x1b[31mheld\x1b[0m" in said) == (not plain)
+    assert "held" in said
+
+
+def test_a_program_reads_no_colour_and_no_progress():
+    command = [sys.executable, "-m", "agreement_pipeline", *JUDGE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith("held\n")
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_an_ascii_terminal_is_shown_the_same_in_ascii():
+    command = [sys.executable, "-m", "agreement_pipeline", "measure", str(SEROLOGY), *WIDE]
+    asked = ["--measure", "shah_kappa_s", "--n-resamples", "400"]
+    done = subprocess.run(
+        [*command, *asked],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert b" ... 0." in done.stdout
+
+
+def test_a_reader_who_goes_away_leaves_the_exit_status_as_it_is():
+    command = [sys.executable, "-m", "agreement_pipeline", *JUDGE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
+
+
+def test_what_takes_long_says_so_on_a_terminal_and_takes_it_away(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress.progress("measure"):
+        while "measure: at work for" not in capsys.readouterr().err:
+            pass
+    assert capsys.readouterr().err.endswith(progress.CLEAR)
+
+
+def test_rules_that_only_warn_are_shown_if_they_are_not_met(tmp_path, capsys):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "policy: p\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n"
+        "  - {measure: fleiss_kappa, effect: warn, reliable: 0.99, tentative: 0.98}\n"
+        "  - {measure: percent_agreement, effect: warn, reliable: 0.1, tentative: 0.05}\n"
+    )
+    main(["judge", str(SEROLOGY), *WIDE, "--policy", str(policy)])
+    said = capsys.readouterr().out
+    assert "\n  warning: fleiss_kappa 0." in said
+    assert "percent_agreement" not in said

@@ -1,0 +1,86 @@
+"""A run says what became of its round: in its first line, in its tags, on the training data."""
+
+import dagster as dg
+import pytest
+
+from tests.orchestration.checks import BAD, GOOD
+
+DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
+
+
+def tags(line, result: dg.ExecuteInProcessResult) -> dict[str, str]:
+    return line.instance.get_run_by_id(result.run_id).tags
+
+
+def first_line(result: dg.ExecuteInProcessResult) -> str:
+    """What the first failure of a run says."""
+    failed = next(event for event in result.all_events if event.is_step_failure)
+    return failed.event_specific_data.user_failure_data.description
+
+
+def test_the_run_of_a_held_round_says_held_and_why(line):
+    line.deliver("w1", BAD)
+    result = line.run("w1")
+
+    assert not result.success
+    assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
+    assert tags(line, result)[DECISION] == "held"
+    assert tags(line, result)[WHY].startswith("krippendorff_alpha 0.")
+
+
+def test_the_run_of_a_broken_file_looks_different(line):
+    line.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    result = line.run("w1")
+
+    assert first_line(result).startswith("w1.csv: ")
+    assert "hatefull" in first_line(result)
+    assert tags(line, result)[DECISION] == "not judged"
+    assert "hatefull" in tags(line, result)[WHY]
+
+
+def test_a_long_reason_is_cut_in_the_tag_alone(line):
+    line.deliver("w1", GOOD.assign(label="x" * 900))
+    result = line.run("w1")
+
+    assert len(tags(line, result)[WHY]) == 300
+    assert tags(line, result)[WHY].endswith("…")
+    assert len(first_line(result)) > 300
+
+
+def test_the_run_of_an_admitted_round_says_so(line):
+    line.deliver("w1", GOOD)
+    assert tags(line, line.run("w1"))[DECISION] == "admitted"
+
+
+@pytest.mark.parametrize("asked", [(), ("training_data",)])
+def test_training_data_alone_is_held_in_the_same_words(line, asked):
+    line.deliver("w1", BAD)
+    line.run("w1")
+    result = line.run("w1", *asked)
+
+    assert "round w1: " in first_line(result)
+    assert "held" in first_line(result).split("krippendorff_alpha")[0]
+    assert tags(line, result)[DECISION] == "held"
+
+
+def in_force(line) -> list[tuple[bool, str]]:
+    """What the check of the training data says of round w1, the latest first."""
+    key = dg.AssetCheckKey(dg.AssetKey(["reviews", "training_data"]), "in_force")
+    found = line.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
+    evaluated = [each.event.asset_check_evaluation for each in found if each.event]
+    return [(each.passed, each.description) for each in evaluated if each]
+
+
+def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_time(line):
+    for _ in range(2):
+        line.deliver("w1", GOOD)
+        line.run("w1")
+        assert in_force(line)[0] == (True, "Yes: released, and not withdrawn.")
+        line.deliver("w1", BAD)
+        line.run("w1")
+        passed, said = in_force(line)[0]
+        assert not passed
+        assert said.startswith("withdrawn: krippendorff_alpha 0.")
+    observed = line.instance.fetch_observations(dg.AssetKey(["reviews", "training_data"]), limit=1)
+    said = observed.records[0].asset_observation.metadata["release"].value
+    assert said.startswith("withdrawn: krippendorff_alpha 0.")

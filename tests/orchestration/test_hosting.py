@@ -1,0 +1,177 @@
+"""Projects in somebody else's code location: policies, keys, trainers, scaffolding."""
+
+import dagster as dg
+import pytest
+import yaml
+
+from agreement_pipeline import AnnotationProject, release_of, rounds_of
+from agreement_pipeline.errors import PolicyError, ProjectError
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.policy import BUNDLED, load_policy
+from agreement_pipeline.projects import Project
+from agreement_pipeline.release import Release
+from tests.orchestration.checks import BAD, GOOD
+from tests.orchestration.conftest import POLICY
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_project_may_name_a_bundled_policy_and_needs_no_file(line, name):
+    settings = line.settings.model_copy(update={"policy": name})
+    assert Project(settings).checked().policy == load_policy(BUNDLED[name])
+
+
+def test_a_file_with_the_name_of_a_bundled_policy_may_not_decide_otherwise(line):
+    """Else the bundled policy would stand in for the file on the day that the file is lost."""
+    settings = line.settings.model_copy(update={"policy": "standard"})
+    own = line.root / "configs/policies/standard.yaml"
+    own.write_text(BUNDLED["standard"].read_text())
+    assert Project(settings).checked().policy.policy == "standard"
+    own.write_text(yaml.safe_dump({**POLICY, "policy": "standard"}))
+    with pytest.raises(
+        PolicyError,
+        match=r"standard\.yaml: found a policy that decides otherwise than the bundled policy "
+        "'standard'; expected another name",
+    ):
+        project_definitions(settings)
+
+
+def moved(spec: dg.AssetSpec) -> dg.AssetSpec:
+    return spec.replace_attributes(
+        key=spec.key.with_prefix("labels"),
+        group_name="annotation",
+        owners=["team:nlp"],
+        tags={**spec.tags, "tier": "gold"},
+    )
+
+
+def test_keys_groups_tags_and_owners_are_the_hosts_and_everything_still_runs(line):
+    definitions = project_definitions(line.settings, moved)
+    specs = definitions.resolve_all_asset_specs()
+    assert {spec.key.path[0] for spec in specs} == {"labels"}
+    assert {(spec.group_name, *spec.owners, spec.tags["tier"]) for spec in specs} == {
+        ("annotation", "team:nlp", "gold")
+    }
+    job = definitions.resolve_job_def("reviews_round")
+    line.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
+    for frame, success in ((GOOD, True), (BAD, False)):
+        line.deliver("w1", frame)
+        result = job.execute_in_process(
+            instance=line.instance, partition_key="w1", raise_on_error=False
+        )
+        assert result.success == success
+        assert {each.asset_key.path[0] for each in result.get_asset_check_evaluations()} == {
+            "labels"
+        }
+
+
+def test_a_translation_may_not_change_what_an_asset_does(line):
+    with pytest.raises(ProjectError, match="translation: found automation_condition; expected"):
+        project_definitions(
+            line.settings,
+            lambda spec: spec.replace_attributes(
+                automation_condition=dg.AutomationCondition.eager()
+            ),
+        )
+
+
+TRANSLATED = """
+project: reviews
+inbox: inbox
+scale: {categories: [good, bad]}
+policy: standard
+translation:
+  key: "labels/{{ project }}/{{ spec.key.path[-1] }}"
+  group_name: annotation
+  owners: ["team:nlp"]
+  tags: {tier: gold}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+def test_a_component_says_its_translation_in_yaml(tmp_path):
+    (tmp_path / "inbox").mkdir()
+    found = AnnotationProject.resolve_from_yaml(f"{TRANSLATED}root: {tmp_path}")
+    specs = dg.build_defs_for_component(found).resolve_all_asset_specs()
+    assert dg.AssetKey(["labels", "reviews", "training_data"]) in {spec.key for spec in specs}
+    assert {(spec.group_name, *spec.owners, spec.tags["tier"]) for spec in specs} == {
+        ("annotation", "team:nlp", "gold")
+    }
+
+
+def test_every_field_of_the_component_is_described():
+    properties = AnnotationProject.model().model_json_schema()["properties"]
+    assert [name for name, field in properties.items() if not field.get("description")] == []
+
+
+def trainer(trained: list[Release], **more: object) -> dg.AssetsDefinition:
+    @dg.asset(**more)
+    def model(context: dg.AssetExecutionContext) -> None:
+        trained.append(release_of(context))
+
+    return model
+
+
+OF_ROUNDS = {
+    "partitions_def": rounds_of("reviews"),
+    "deps": [dg.AssetKey(["reviews", "training_data"])],
+}
+
+
+def trained_on(line, frame, **more: object) -> tuple[dg.ExecuteInProcessResult, list[Release]]:
+    line.deliver("w1", frame)
+    line.run("w1")
+    trained: list[Release] = []
+    result = dg.materialize(
+        [trainer(trained, **more)],
+        instance=line.instance,
+        partition_key="w1" if "partitions_def" in more else None,
+        raise_on_error=False,
+    )
+    return result, trained
+
+
+def said(result: dg.ExecuteInProcessResult) -> str:
+    failed = next(event for event in result.all_events if event.is_step_failure)
+    return failed.event_specific_data.user_failure_data.description
+
+
+def test_a_trainer_gets_the_release_of_its_round(line):
+    result, trained = trained_on(line, GOOD, **OF_ROUNDS)
+    assert result.success
+    assert (trained[0].rounds, trained[0].path.parent.name) == (("w1",), "w1")
+
+
+def test_a_trainer_is_held_when_its_round_is_though_its_release_was_there_before(line):
+    trained_on(line, GOOD, **OF_ROUNDS)
+    result, trained = trained_on(line, BAD, **OF_ROUNDS)
+    assert (result.success, trained) == (False, [])
+    assert said(result).startswith("round w1: held, since krippendorff_alpha 0.")
+
+
+def test_a_forged_materialization_opens_nothing_for_a_trainer(line):
+    trained_on(line, BAD, **OF_ROUNDS)
+    line.instance.report_runless_asset_event(
+        dg.AssetMaterialization(dg.AssetKey(["reviews", "training_data"]), partition="w1")
+    )
+    result, trained = trained_on(line, BAD, **OF_ROUNDS)
+    assert (result.success, trained) == (False, [])
+
+
+def test_a_trainer_of_an_unknown_project_is_told_which_there_are(line):
+    result, trained = trained_on(line, GOOD)
+    assert trained == []
+    assert said(result).startswith("release_of in model: found no project; expected one of the ")
+    assert "'reviews'" in said(result)
+
+
+def test_a_trainer_without_partitions_gets_all_admitted_rounds(line):
+    line.deliver("w2", BAD)
+    line.run("w2")
+    line.deliver("w1", GOOD)
+    line.run("w1")
+
+    @dg.asset
+    def model(context: dg.AssetExecutionContext) -> None:
+        assert release_of(context, "reviews").rounds == ("w1",)
+
+    assert dg.materialize([model], instance=line.instance).success
