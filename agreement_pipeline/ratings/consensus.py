@@ -95,8 +95,7 @@ class PanelLabels:
             return rounds[0]
         joined = _joined(rounds)
         joined = joined.take(np.argsort(joined.items, kind="stable"))
-        first = ~joined.items.duplicated()
-        labels = joined.take(np.flatnonzero(first))
+        labels = joined.take(np.flatnonzero(first := ~joined.items.duplicated()))
         in_conflict = _differ(joined, np.cumsum(first) - 1)
         return replace(labels, resolution=np.where(in_conflict, CONFLICT, labels.resolution))
 

@@ -9,9 +9,9 @@
 
 Nothing is ever overwritten. The last ingested version of a round is its present version.
 
-Bytes are written first, and the log entry about them last. So a writer that is killed has
-changed everything or nothing. Training data are the exception: their log entry is written
-first, so every visible release is in the log.
+Bytes are written first, and their log entry last. So a writer that is killed has changed
+everything or nothing. The log entry of training data is written first, so every visible
+release is in the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,15 +44,13 @@ class Store:
     salt
         The key of the raters' pseudonyms. By default the store draws it once and keeps it.
     project
-        The project that the store belongs to. The first entry under a name gives the store to
-        that project. By default, the project that the log names.
+        The project that the store belongs to: the first entry says which. By default, the
+        project that the log names.
 
     Attributes
     ----------
-    root
-        The folder.
-    storage
-        The storage that reads and writes its bytes.
+    root, storage
+        The folder, and the storage that reads and writes its bytes.
     """
 
     def __init__(
