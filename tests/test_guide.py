@@ -57,11 +57,8 @@ def files(page):
 
 
 def scripts(page):
-    """The scripts of a page, but for the one that reads an export.
-
-    That one is run by tests/readers/test_nested_export.py.
-    """
-    return [text for text in blocks(page, "python") if not text.startswith("import json\n")]
+    """The scripts of a page."""
+    return blocks(page, "python")
 
 
 OF_COMMANDS = [(page, *command) for page in PAGES for command in commands(page)]

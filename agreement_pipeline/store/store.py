@@ -1,6 +1,4 @@
-"""The rounds of a project, content-addressed, in a folder or a bucket.
-
-::
+"""The rounds of a project, content-addressed, in a folder or a bucket::
 
     originals/<digest>/<name>                       the files as delivered
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
