@@ -84,9 +84,9 @@ def listed(values: object, limit: int = 5) -> str:
 def natural(name: str) -> tuple[object, ...]:
     """A key that sorts names as people do: numbers in them by size.
 
-    >>> sorted(["week-10", "week-2", "week-02", "wave"], key=natural)
-    ['wave', 'week-02', 'week-2', 'week-10']
+    >>> sorted(["week-10", "week-2", "week-02", "week-", "2"], key=natural)
+    ['2', 'week-', 'week-02', 'week-2', 'week-10']
     """
     parts = re.split(r"([0-9]+)", name)
     sizes = [int(part) if place % 2 else part for place, part in enumerate(parts)]
-    return (*sizes, name)
+    return sizes, name

@@ -2,6 +2,7 @@
 
 Many expectations judge each value alone. They say the same of equal values. So they are asked of
 each distinct value of a column of codes once, and the codes say of how many rows this holds.
+Values that pass for sure are not asked (`doubtful.py`).
 
 A row is unique if no other has its codes. So uniqueness is asked of the other rows only.
 
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.asking import KEPT, Answer, Suite, answer_from, answers
+from agreement_pipeline.contract.doubtful import doubtful
 
 OF_VALUES = frozenset(
     {
@@ -39,6 +41,7 @@ OF_VALUES = frozenset(
 
 COUNTABLE = ("bool", "int8", "int16", "int32", "int64")
 OF_ROWS = "expect_compound_columns_to_be_unique"
+OF_MEAN = "expect_column_mean_to_be_between"
 PART, BLOCK = 1 << 18, 1 << 20
 COMPLETE = {
     "result_format": "COMPLETE",
@@ -54,6 +57,7 @@ def answers_by_codes(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str,
     if not frame.columns.is_unique:
         return answers(suite, frame, parameters)
     known = _of_values(suite, frame, parameters) | _of_rows(suite, frame, parameters)
+    known |= _of_means(suite, frame)
     rest = {check: built for check, built in suite.items() if check not in known}
     return known | answers(rest, frame, parameters)
 
@@ -75,22 +79,25 @@ class _Column(NamedTuple):
             counts[least + 1 : least + 1 + len(held)] += held
         return cls(column.array, codes, np.roll(counts, -1))
 
-    def parts(self) -> Iterator[tuple[Codes, pd.Categorical]]:
-        """The distinct values in parts. The first of each part is no value.
+    def parts(self, suite: Suite) -> Iterator[tuple[Codes, pd.Categorical]]:
+        """The distinct values on which an expectation may fail, in parts.
 
-        Each part comes with the places of its values among the counts.
+        The first of each part is no value. Each part comes with the places of its values among the
+        counts.
         """
-        missing = len(self.counts) - 1
+        missing, texts = len(self.counts) - 1, self.values.categories
+        asked = (self.counts[:missing] > 0) & doubtful(suite, texts)
         for start in range(0, max(1, missing), PART):
-            held = np.flatnonzero(self.counts[:missing][start : start + PART])
-            yield (
-                np.append(missing, held + start),
-                pd.Categorical.from_codes(
-                    np.append(-1, held),
-                    categories=self.values.categories[start : start + PART],
-                    ordered=self.values.ordered,
-                ),
-            )
+            held = np.flatnonzero(asked[start : start + PART])
+            if len(held) or start == 0:
+                yield (
+                    np.append(missing, held + start),
+                    pd.Categorical.from_codes(
+                        np.append(-1, held),
+                        categories=texts[start : start + PART],
+                        ordered=self.values.ordered,
+                    ),
+                )
 
     def rows(self, failing: Codes) -> list[int]:
         """The first rows whose value fails."""
@@ -119,7 +126,7 @@ def _of_values(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any])
 def _of_column(suite: Suite, name: str, column: _Column, parameters: Mapping[str, Any]) -> Answers:
     """What is said of one column of codes, where it is known."""
     failing = {check: np.zeros(len(column.counts), dtype=bool) for check in suite}
-    for places, values in column.parts():
+    for places, values in column.parts(suite):
         said = answers(suite, pd.DataFrame({name: values}), parameters, COMPLETE)
         suite = {check: built for check, built in suite.items() if _is_known(said.get(check))}
         for check in suite:
@@ -152,6 +159,20 @@ def _of_rows(suite: Suite, frame: pd.DataFrame, parameters: Mapping[str, Any]) -
         if said and _is_known(said):
             known[check] = _widened(built, said.result, len(frame))
     return known
+
+
+def _of_means(suite: Suite, frame: pd.DataFrame) -> Answers:
+    """What is said of means of whole numbers and flags. pandas counts them, as it does there.
+
+    Great Expectations would look at each number in Python before.
+    """
+    return {
+        check: answer_from(built, {"column.mean": frame[built.column].mean()})
+        for check, built in suite.items()
+        if built.expectation_type == OF_MEAN
+        and built.column in frame
+        and frame[built.column].dtype in COUNTABLE
+    }
 
 
 def _widened(built: Any, result: Mapping[str, Any], n_rows: int) -> Answer:

@@ -28,10 +28,11 @@ from agreement_pipeline.statistics import (
 
 STATISTICS = ("everybody", "replicates", "sure")
 NAMES = ("rated_by", "classifiers", "gold", "digests")
-SAID = "said"
+SAID, AGAIN = "said", "again."
 
 Names = tuple[str, ...]
 T = TypeVar("T")
+Replicates = ReplicatedLabels | ReplicatedNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class CountedRatings:
         First ratings by rater: of the panel and of the classifiers.
     replicates
         What the panel said of items that it met again.
-    models
+    of_classifiers
         What each classifier said of items that it met again.
     sure
         First labels of the panel with their confidence. None on a scale without categories.
@@ -64,8 +65,8 @@ class CountedRatings:
     engine: ClassVar[str] = "counted"
 
     everybody: LabelsByRater | NumbersByRater
-    replicates: ReplicatedLabels | ReplicatedNumbers
-    models: Mapping[str, ReplicatedLabels | ReplicatedNumbers]
+    replicates: Replicates
+    of_classifiers: Mapping[str, Replicates]
     sure: LabelsByRater | None
     rated_by: Names
     classifiers: Names
@@ -94,7 +95,7 @@ class CountedRatings:
             self,
             everybody=_sum(self.everybody, other.everybody),
             replicates=_sum(self.replicates, other.replicates),
-            models=_sum_of_each(self.models, other.models),
+            of_classifiers=_joined(self.of_classifiers, other.of_classifiers),
             sure=None if self.sure is None else _sum(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
@@ -108,23 +109,20 @@ class CountedRatings:
         kept = arrays_of(data)
         tables = {name: statistic_of(kept[name].tobytes()) for name in STATISTICS if name in kept}
         said = json.loads(kept[SAID].tobytes())
-        models = {
-            name: statistic_of(kept[_key(at)].tobytes())
-            for at, name in enumerate(said["classifiers"])
+        of_classifiers = {
+            name: statistic_of(kept[f"{AGAIN}{place}"].tobytes())
+            for place, name in enumerate(said["classifiers"])
         }
-        fields: Any = {
-            "sure": None,
-            "models": models,
-            **tables,
-            **{name: tuple(said[name]) for name in NAMES},
-        }
-        return cls(**{**fields, "gold": frozenset(said["gold"])})
+        fields: Any = {"sure": None, **tables, **{name: tuple(said[name]) for name in NAMES}}
+        gold = frozenset(said["gold"])
+        return cls(**{**fields, "gold": gold, "of_classifiers": of_classifiers})
 
     def to_bytes(self) -> bytes:
         """The statistics as an archive. Equal statistics have equal bytes."""
         said = {name: sorted(getattr(self, name)) for name in NAMES}
         tables = {name: getattr(self, name) for name in STATISTICS}
-        tables |= {_key(at): self.models[name] for at, name in enumerate(said["classifiers"])}
+        for place, name in enumerate(self.classifiers):
+            tables[f"{AGAIN}{place}"] = self.of_classifiers[name]
         kept = {name: as_array(statistic_bytes(each)) for name, each in tables.items() if each}
         return archive_of({SAID: as_array(json.dumps(said).encode()), **kept})
 
@@ -234,22 +232,20 @@ def _sum(one: Any, other: Any) -> Any:
     return one + other
 
 
-def _sum_of_each(one: Mapping[str, T], other: Mapping[str, T]) -> dict[str, T]:
-    """The sum for each name, of both or of the one that has it."""
+def _joined(
+    one: Mapping[str, Replicates], other: Mapping[str, Replicates]
+) -> dict[str, Replicates]:
+    """What each classifier of either said. The sum of both, where it stands in both."""
     both = {name: _sum(one[name], other[name]) for name in one if name in other}
     return {**one, **other, **both}
 
 
-def _key(place: int) -> str:
-    """The name of what a classifier said again in an archive."""
-    return f"model {place}"
-
-
-def _again(ratings: CountedRatings, raters: Names | None) -> ReplicatedLabels | ReplicatedNumbers:
+def _again(ratings: CountedRatings, raters: Names | None) -> Replicates:
+    """The replicates of the panel, or of one classifier."""
     if raters is None:
         return ratings.replicates
     (classifier,) = raters
-    return ratings.models[classifier]
+    return ratings.of_classifiers[classifier]
 
 
 def _as(kind: type[T], statistic: object) -> T:

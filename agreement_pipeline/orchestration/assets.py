@@ -14,6 +14,7 @@ from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.metadata import (
     decision_metadata,
     frame_table,
+    refused_files,
     rendered,
 )
 from agreement_pipeline.orchestration.steps import (
@@ -36,7 +37,8 @@ from agreement_pipeline.report import (
     round_table,
 )
 
-AGREEMENT = ("inter_rater_agreement", "intra_rater_agreement", "classifier_agreement")
+FIRST = {"dagster/priority": "1"}
+"""What leads to a decision comes before what is only shown."""
 
 
 def build_assets(project: Project) -> list[dg.AssetsDefinition]:
@@ -46,6 +48,7 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
         by_round(
             annotations,
             checks=_contract_checks(project),
+            op_tags=FIRST,
             freshness_policy=_freshness(project.settings.overdue_after_days),
         ),
         by_round(rating_patterns, ["annotations"]),
@@ -53,8 +56,8 @@ def build_assets(project: Project) -> list[dg.AssetsDefinition]:
         _of_question(project, intra_rater_agreement, "intra-rater"),
         _of_question(project, classifier_agreement, "classifier"),
         by_round(disputed_items, ["annotations"]),
-        by_round(acceptability, AGREEMENT, _policy_checks(project)),
-        by_round(training_data, ["acceptability"]),
+        by_round(acceptability, ["annotations"], _policy_checks(project), op_tags=FIRST),
+        by_round(training_data, ["acceptability"], op_tags=FIRST),
         overall(
             agreement_history,
             ["acceptability"],
@@ -155,7 +158,7 @@ def agreement_history(project: Project) -> Result:
     rounds = round_table(project.store, [delivered.round for delivered in project.due()])
     return dg.MaterializeResult(
         check_results=[checks.history_result(key_of(project, "agreement_history"), rounds)],
-        metadata=rendered(history(rounds)),
+        metadata={**rendered(history(rounds)), **refused_files(project.refused())},
     )
 
 

@@ -6,8 +6,11 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import (
     UnresolvedAssetJobDefinition as AssetJob,
 )
+from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES
 
-__all__ = ["AssetJob", "partitioned_check"]
+__all__ = ["IN_PROGRESS", "AssetJob", "partitioned_check"]
+
+IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]
 
 
 def partitioned_check(

@@ -36,12 +36,20 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
+def refused_files(refused: Mapping[str, str]) -> dict[str, Any]:
+    """The files of the inbox that cannot be read, each with the reason. None: nothing."""
+    found = pd.DataFrame({"file": list(refused), "why": list(refused.values())})
+    return table("files_refused", found) if refused else {}
+
+
 def _plot(name: str, draw: Plot) -> Any:
-    """An image. If plotting is not installed, a text says how to install it."""
+    """An image, or a text that says why there is none. A plot never fails its asset."""
     try:
         image = draw()
     except MissingExtraError as error:
         return str(error)
+    except Exception as error:  # whatever a library of plots raises: the numbers stand beside it
+        return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 

@@ -1,19 +1,21 @@
 """The sensor that finds new and changed rounds in a project's inbox."""
 
-import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.asked import Asked
+from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.steps import partitions_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name
+
+ORIGINAL = "agreement_pipeline/original"
 
 
 @dataclass(frozen=True)
@@ -43,43 +45,69 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
         job=job,
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Runs a round when its file arrives, and again when its bytes change.",
+        description="Runs a round when its file arrives or changes, and until it is decided.",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        seen = json.loads(context.cursor or "{}")
         try:
-            arrivals = look(
-                project.due(seen), settle_seconds=project.settings.settle_seconds, now=time.time()
-            )
+            return _tick(context, project)
         except AgreementError as error:
             return dg.SkipReason(str(error))
-        waiting = (*arrivals.unsettled, *arrivals.refused)
-        for message in waiting:
-            context.log.warning(message)
-        if not arrivals.ready:
-            return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
-        return _runs(project, arrivals.ready, seen)
 
     return new_rounds
 
 
-def _runs(project: Project, ready: Sequence[Delivery], seen: Mapping[str, str]) -> dg.SensorResult:
-    with project.store.reading():
-        requests = [
-            dg.RunRequest(
-                run_key=_run_key(project, each),
-                partition_key=each.round,
-                tags={"agreement_pipeline/original": each.digest[:12]},
-            )
-            for each in ready
-        ]
+def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorResult | dg.SkipReason:
+    now, asked = time.time(), Asked.of(context.cursor, project.settings.reading_digest)
+    deliveries = project.deliveries()
+    due = project.due(asked.resting(deliveries.values(), now))
+    asked.settle(deliveries.values(), due, now)
+    arrivals = look(due, settle_seconds=project.settings.settle_seconds, now=now)
+    waiting = (*arrivals.unsettled, *arrivals.refused, *project.refused().values())
+    for message in waiting:
+        context.log.warning(message)
+    ready = [each for each in arrivals.ready if not _is_running(context.instance, each)]
+    requests = _requests(context.instance, project, ready)
+    for each in ready:
+        asked.ask(each, now)
+    if not requests:
+        context.update_cursor(asked.to_cursor())
+        return dg.SkipReason("; ".join(waiting) or _nothing_in(project))
     added = partitions_of(project).build_add_request([each.round for each in ready])
-    cursor = {**seen, **{each.round: each.digest for each in ready}}
     return dg.SensorResult(
         run_requests=requests,
         dynamic_partitions_requests=[added],
-        cursor=json.dumps(cursor, sort_keys=True),
+        cursor=asked.to_cursor(),
     )
+
+
+def _requests(
+    instance: dg.DagsterInstance, project: Project, ready: Sequence[Delivery]
+) -> list[dg.RunRequest]:
+    """A run for each delivery. Its key counts the arrivals and the runs that there were.
+
+    A round can come back with bytes that it had before, and a run can fail for a while.
+    Dagster drops a run whose key it has seen.
+    """
+    with project.store.reading():
+        arrived = {each.round: project.times_arrived(each.round) for each in ready}
+    return [
+        dg.RunRequest(
+            run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:"
+            f"{instance.get_runs_count(dg.RunsFilter(tags=_tags(each)))}",
+            partition_key=each.round,
+            tags={ORIGINAL: each.digest[:12]},
+        )
+        for each in ready
+    ]
+
+
+def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
+    """True if a run of the delivery waits or goes on."""
+    return bool(instance.get_runs_count(dg.RunsFilter(tags=_tags(delivery), statuses=IN_PROGRESS)))
+
+
+def _tags(delivery: Delivery) -> dict[str, str]:
+    return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
 
 
 def _nothing_in(project: Project) -> str:
@@ -111,13 +139,8 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     return Arrivals(tuple(ready), tuple(unsettled), tuple(refused))
 
 
-def _run_key(project: Project, delivery: Delivery) -> str:
-    """A key for each arrival, since a round can come back with bytes that it had before.
-
-    Dagster drops a run whose key it has seen.
-    """
-    return f"{delivery.round}:{delivery.digest}:{project.times_arrived(delivery.round)}"
-
-
 def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:
-    return path.name.endswith(UNFINISHED) or now - path.stat().st_mtime < settle_seconds
+    """True if a file may still be written. A date in the future is not believed."""
+    status = path.stat()
+    changed = status.st_mtime if status.st_mtime <= now else status.st_ctime
+    return path.name.endswith(UNFINISHED) or now - changed < settle_seconds

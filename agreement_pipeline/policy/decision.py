@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings
+from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
@@ -126,6 +128,10 @@ class Decision(Tabular):
         return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
 
 
+def _as_it_is(verdict: Verdict) -> Verdict:
+    return verdict
+
+
 def decide(
     estimates: Sequence[Estimate],
     policy: Policy,
@@ -135,8 +141,9 @@ def decide(
     contract_digest: str,
     code_version: str,
     waivers: Waivers = NONE,
+    doubted: Callable[[Verdict], Verdict] = _as_it_is,
 ) -> Decision:
-    """Judge estimates by a policy.
+    """Judge estimates by a policy. `doubted` may take a verdict back.
 
     The round is admitted if both are true:
 
@@ -147,7 +154,7 @@ def decide(
     So the round is held if there is no verdict, a value is undefined, an interval is inconclusive
     or an estimate is missing.
     """
-    verdicts = policy.judge(estimates)
+    verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
     waived, refused = waivers.sorted_out(short, policy, ratings_digest)
@@ -208,6 +215,7 @@ def assess(
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
+        doubted=partial(unflattered, ratings=ratings, policy=policy),
     )
     return Assessment(found, decision)
 

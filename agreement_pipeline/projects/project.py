@@ -101,7 +101,11 @@ class Project:
 
     def deliveries(self) -> dict[str, Delivery]:
         """The rounds in the inbox, by name."""
-        return self._inbox.deliveries()
+        return self._inbox.look().deliveries
+
+    def refused(self) -> dict[str, str]:
+        """Why a round or a file in the inbox cannot be read, by its name."""
+        return self._inbox.look().refused
 
     def due(self, asked: Mapping[str, str] = MappingProxyType({})) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not yet decided.

@@ -1,12 +1,13 @@
 """The checks of a long table of ratings; an error names the row and the column."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, row_keys
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, order_of, row_keys
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
@@ -50,13 +51,19 @@ def checked(
 
 def _sorted(table: pd.DataFrame, where: "_Where") -> pd.DataFrame:
     """The ratings in the order of item, rater and occurrence, if none is there twice."""
+    order = _order(table, where)
+    return (table if order is None else table.iloc[order]).reset_index(drop=True)
+
+
+def _order(table: pd.DataFrame, where: "_Where") -> np.ndarray | None:
+    """The places of the ratings in order. None if they are in order."""
     keys = row_keys(table)
     if (keys[1:] > keys[:-1]).all():
-        return table.reset_index(drop=True)
-    order = np.argsort(keys)
-    if (np.diff(keys[order]) == 0).any():
+        return None
+    order = order_of(keys)
+    if order is None:
         _refuse_repeats(table, keys, where)
-    return table.iloc[order].reset_index(drop=True)
+    return order
 
 
 @dataclass(frozen=True)
@@ -250,7 +257,7 @@ def _confidences(table: pd.DataFrame, where: _Where) -> pd.Series:
     return numbers
 
 
-def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: _Where) -> None:
+def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: _Where) -> NoReturn:
     twice = pd.Series(keys, index=table.index).duplicated(keep=False)
     first = table[twice].iloc[0]
     same = table[

@@ -8,9 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
+from agreement_pipeline.ratings.scale import MISSING
 from agreement_pipeline.ratings.spelling import category_text
 
-SAMPLE = 1000
+SAMPLE, SPARSE = 1000, 4
 IntCodes = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -45,7 +46,7 @@ def coded(values: pd.Series) -> Coded:
     ([1, 0, -1, 1], ['1', '2'])
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return _through(*_without_unused(values))
+        return _coded_again(values)
     if isinstance(values.dtype, pd.StringDtype):
         return _coded_texts(values)
     if values.dtype == object:
@@ -72,17 +73,35 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
     keys = row_keys(table)
     if (keys[1:] > keys[:-1]).all():
         return table.reset_index(drop=True)
-    return table.iloc[np.argsort(keys)].reset_index(drop=True)
+    order = order_of(keys)
+    return table.iloc[np.argsort(keys) if order is None else order].reset_index(drop=True)
+
+
+def order_of(keys: NDArray[np.int64]) -> IntCodes | None:
+    """The places of different keys in ascending order. None if a key is there twice.
+
+    Keys that lie dense are put into their places, which is faster than sorting.
+    """
+    n_places = int(keys.max(initial=-1)) + 1
+    if n_places > SPARSE * len(keys):
+        order: IntCodes = np.argsort(keys)
+        return None if (np.diff(keys[order]) == 0).any() else order
+    kind = np.int32 if len(keys) < 2**31 else np.int64
+    rows: IntCodes = np.full(n_places, MISSING, dtype=kind)
+    rows[keys] = np.arange(len(keys), dtype=kind)
+    order = rows[rows != MISSING]
+    return order if len(order) == len(keys) else None
 
 
 def row_keys(table: pd.DataFrame) -> NDArray[np.int64]:
     """A number for each row that orders the rows by item, rater and occurrence."""
     raters = table["rater"].cat
-    keys = table["item"].cat.codes.to_numpy(dtype=np.int64) * len(raters.categories)
+    keys = table["item"].cat.codes.to_numpy().astype(np.int64)
+    keys *= len(raters.categories)
     keys += raters.codes.to_numpy()
     occurrence = table["occurrence"].to_numpy()
     if occurrence.max(initial=1) == 1:
-        return keys.astype(np.int64, copy=False)
+        return keys
     distinct, places = np.unique(occurrence, return_inverse=True)
     return np.asarray(keys * len(distinct) + places, dtype=np.int64)
 
@@ -126,8 +145,7 @@ def _with_joint_labels(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 def used(column: pd.Series) -> list[str]:
     """The categories of a column that it holds, in order."""
-    counts = np.bincount(column.cat.codes.to_numpy(), minlength=len(column.cat.categories))
-    return list(column.cat.categories[counts > 0])
+    return list(column.cat.categories[_held(column)])
 
 
 def recoded(column: pd.Series, names: Callable[[str], str]) -> pd.Categorical:
@@ -140,7 +158,7 @@ def _coded_texts(values: pd.Series) -> Coded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = pa.chunked_array(pa.array(values, from_pandas=True))
+    column = _in_arrow(values)
     if _ascending(column.slice(0, SAMPLE)) and _ascending(column):
         return _coded_ascending(column)
     encoded = pc.dictionary_encode(column)
@@ -155,6 +173,12 @@ def _coded_texts(values: pd.Series) -> Coded:
     places = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
     texts = distinct.take(order).cast(pa.large_string())
     return Coded(ranks[np.concatenate(places)], pd.Index(pd.array(texts, dtype="str")))
+
+
+def _in_arrow(values: pd.Series | pd.Index) -> Any:
+    import pyarrow as pa
+
+    return pa.chunked_array(pa.array(values, from_pandas=True))
 
 
 def _ascending(column: Any) -> bool:
@@ -187,14 +211,22 @@ def _recoded(codes: IntCodes, distinct: Coded) -> Coded:
     return Coded(np.append(distinct.codes, np.int32(-1))[codes], distinct.texts)
 
 
-def _without_unused(values: pd.Series) -> tuple[IntCodes, pd.Series]:
-    """The codes of a categorical column, and those of its categories that it holds."""
-    codes, texts = values.cat.codes.to_numpy(), values.cat.categories
-    here = np.bincount(codes[codes >= 0], minlength=len(texts)) > 0
-    if here.all():
-        return codes, pd.Series(texts)
-    places = np.append(np.cumsum(here, dtype=np.int32) - 1, np.int32(-1))
-    return places[codes], pd.Series(texts[here])
+def _coded_again(values: pd.Series) -> Coded:
+    """The codes of a categorical column, without the categories that it does not hold."""
+    codes, texts, held = values.cat.codes.to_numpy(), values.cat.categories, _held(values)
+    if not held.all():
+        places = np.append(np.cumsum(held, dtype=np.int32) - 1, np.int32(-1))
+        codes, texts = places[codes], texts[held]
+    if isinstance(texts.dtype, pd.StringDtype) and _ascending(_in_arrow(texts)):
+        return Coded(codes, texts)
+    return _through(codes, pd.Series(texts))
+
+
+def _held(column: pd.Series) -> NDArray[np.bool_]:
+    """True for each category that a column holds."""
+    held = np.zeros(len(column.cat.categories) + 1, dtype=bool)
+    held[column.cat.codes.to_numpy()] = True
+    return held[:-1]
 
 
 def _numbers(values: pd.Series) -> NDArray[np.float64]:
@@ -207,6 +239,7 @@ __all__ = [
     "coded",
     "in_order",
     "numbers_in",
+    "order_of",
     "preceded",
     "recoded",
     "row_keys",

@@ -319,7 +319,9 @@ def _apart(column: Any) -> pd.Series:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     values: pd.Series = column.to_pandas(integer_object_nulls=True)
+    if not pa.types.is_floating(column.type):
+        return values
     missing = column.is_null().to_numpy()
-    if not pa.types.is_floating(column.type) or not (np.isnan(values) & ~missing).any():
+    if not (np.isnan(values) & ~missing).any():
         return values
     return values.astype(object).mask(missing, None)

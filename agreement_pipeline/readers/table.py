@@ -75,8 +75,10 @@ def table_rows(
     _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
+    plain = rules.plain and not columns.models
+    items = _let_go(cells, chosen["item"]) if plain else cells[chosen["item"]]
     taken = {**chosen, **beside}
-    frame = cells[list(taken.values())].set_axis(list(taken), axis=1)
+    frame = cells[list(taken.values())].set_axis(list(taken), axis=1).assign(item=items)
     if "round" in frame:
         frame["round"] = coded(frame["round"]).categorical()
     frame = _by_rater(frame, cells[raters]) if raters else frame
@@ -107,6 +109,15 @@ def table_rounds(
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
+
+
+def _let_go(cells: pd.DataFrame, name: str) -> Any:
+    """A column of many texts in codes. In the table itself, the text of each row is let go."""
+    if not isinstance(cells[name].dtype, pd.StringDtype):
+        return cells[name]
+    found = coded(cells.pop(name))
+    cells[name] = found.codes
+    return found.categorical()
 
 
 def _beside(header: list[str], columns: Columns, rules: Rules, source: str) -> dict[str, str]:
@@ -183,24 +194,21 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
         limits.refuse_beyond(
             "name_length", len(name), f"{source}: row 1", "characters in the name of a column"
         )
-        lengths = _lengths(cells[name])
-        if len(lengths):
-            limits.refuse_beyond(
-                "name_length",
-                int(lengths.max()),
-                f"{source}: row {lengths.idxmax()}, column {name!r}",
-                "characters",
-            )
+        if _most_bytes(cells[name]) > limits.name_length:
+            lengths = cells[name].astype(object).map(_length).astype(int)
+            where = f"{source}: row {lengths.idxmax()}, column {name!r}"
+            limits.refuse_beyond("name_length", int(lengths.max()), where, "characters")
 
 
-def _lengths(values: pd.Series) -> pd.Series:
-    """The lengths of the texts in a column."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        found = coded(values)
-        return pd.Series(found.each(found.texts.str.len(), 0), index=values.index)
-    if isinstance(values.dtype, pd.StringDtype):
-        return values.str.len().fillna(0)
-    return values.map(_length) if values.dtype == object else values.iloc[:0]
+def _most_bytes(values: pd.Series) -> int:
+    """The bytes of the longest text in a column, which has no more characters."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values
+    if isinstance(texts.dtype, pd.StringDtype):
+        return pc.max(pc.binary_length(pa.array(texts))).as_py() or 0
+    return max(map(_length, texts), default=0) * 4 if texts.dtype == object else 0
 
 
 def _length(value: object) -> int:

@@ -1,15 +1,19 @@
 """A release is opened for training: verified first, then checked against what is asked of it."""
 
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.errors import ReleaseInvalidError
+from agreement_pipeline.policy import Policy
 from agreement_pipeline.release.deciding import today
+from agreement_pipeline.release.demands import Demands
 from agreement_pipeline.release.folder import read_folder
 from agreement_pipeline.release.proof import Release, prove
 from agreement_pipeline.store import Folder, Store, folder_at
 
 
 def open_release(
-    path: Folder | str, *, require: Policy | None = None, store: Store | None = None
+    path: Folder | str,
+    *,
+    require: Policy | Demands | None = None,
+    store: Store | None = None,
 ) -> Release:
     """A release for training, verified first.
 
@@ -18,7 +22,8 @@ def open_release(
     path
         The folder of the release, or its URL.
     require
-        A policy that the annotations must meet too. Waivers do not count for it.
+        A policy that the annotations must meet too, or more demands. Waivers do not count
+        for the policy.
     store
         The store of the release, if it can be reached. Its log must be whole. It must say
         that the release is in force.
@@ -26,13 +31,15 @@ def open_release(
     Raises
     ------
     ReleaseInvalidError
-        The release does not prove itself, or the log does not have it.
+        The release does not prove itself, the log does not have it, or it rests on a waiver
+        and the demands allow none.
     ReleaseHeldError
-        The release proves itself, but it does not meet the required policy.
+        The release proves itself, but it does not meet the demands.
     """
     release = verify_release(path)
     if require is not None:
-        _refuse_unmet(release, require)
+        demands = Demands(require) if isinstance(require, Policy) else require
+        demands.refuse_unmet(release)
     if store is not None:
         _refuse_unlogged(release, store)
     return release
@@ -59,16 +66,14 @@ def verify_release(path: Folder | str) -> Release:
     return prove(read_folder(folder), folder, today())
 
 
-def _refuse_unmet(release: Release, policy: Policy) -> None:
-    for round_name, ratings in release.ratings.items():
-        decision = assess(ratings, policy, release.contract).decision
-        if not decision.admitted:
-            raise ReleaseHeldError(
-                f"{release.path}: found round {round_name} held under policy {policy.policy} "
-                f"version {policy.version} ({'; '.join(decision.reasons)}); "
-                "expected a release that meets the policy. "
-                "Use another release, or the policy it was released under."
-            )
+def superseded(release: Release, store: Store) -> tuple[str, ...]:
+    """The rounds of a release that have a newer version in the store."""
+    with store.reading():
+        return tuple(
+            name
+            for name, ratings in release.ratings.items()
+            if store.present(name).ratings_digest != ratings.digest
+        )
 
 
 def _refuse_unlogged(release: Release, store: Store) -> None:

@@ -59,6 +59,10 @@ OF_TABLES = [
     ("expect_column_distinct_values_to_be_in_set", {"column": "label", "value_set": ["no"]}),
     ("expect_multicolumn_values_to_be_equal", {"column_list": ["item", "rater"]}),
     ("expect_table_row_count_to_be_between", {"min_value": 5}),
+    ("expect_column_mean_to_be_between", {"column": "occurrence", "min_value": 1.5}),
+    ("expect_column_mean_to_be_between", {"column": "earlier", "max_value": 0.3}),
+    ("expect_column_mean_to_be_between", {"column": "confidence", "min_value": 0.5}),
+    ("expect_column_mean_to_be_between", {"column": "absent", "min_value": 0.5}),
 ]
 ITEMS = [
     entry("items_few", "expect_column_values_to_be_between", {"column": "n_raters", "max_value": 1})
@@ -214,6 +218,7 @@ def test_only_distinct_values_and_doubtful_rows_are_asked(monkeypatch):
         - {"expect_column_values_to_not_be_null", "expect_column_values_to_be_between"}
     )
     assert (0, [coded.OF_ROWS]) in asked
+    assert not any(coded.OF_MEAN in kinds for _, kinds in asked)
 
 
 def test_each_expectation_of_values_is_compared():

@@ -95,7 +95,8 @@ def test_a_rule_that_warns_holds_nothing_and_alone_admits_nothing():
 
 
 def test_one_rater_who_fails_holds_the_round():
-    policy = Policy("p", 1, (Rule("self_agreement", scope="rater"),))
+    rules = (Rule("self_agreement", scope="rater"),)
+    policy = Policy("p", 1, rules, passed_by_guessing="nobody trains on it")
     ana, ben = (
         replace(GOOD, measure="self_agreement", scope=Scope("rater", name))
         for name in ("ana", "ben")

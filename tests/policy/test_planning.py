@@ -187,7 +187,8 @@ def test_a_plan_from_a_round_whose_raters_the_rule_does_not_read_is_refused(
     tmp_path, capsys, rule, words
 ):
     policy, table = tmp_path / "policy.yaml", tmp_path / "round.csv"
-    policy.write_text(f"policy: p\nversion: 1\nrules:\n  - {rule}\n")
+    said = "passed_by_guessing: nobody trains on it"
+    policy.write_text(f"policy: p\nversion: 1\n{said}\nrules:\n  - {rule}\n")
     table.write_text(REPLICATES)
     assert main(["plan", str(table), "--policy", str(policy), "--occurrence", "occurrence"]) == 2
     assert words in capsys.readouterr().err

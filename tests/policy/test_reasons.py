@@ -13,15 +13,14 @@ from agreement_pipeline import Scale, errors
 from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Rule, reasons, rules, simultaneous
+from agreement_pipeline.policy import Rule, flattered, reasons, rules, simultaneous
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
-
-
+MODULES = (flattered, rules, simultaneous)
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 
@@ -46,9 +45,7 @@ def proof_codes():
 
 def verdict_codes():
     """The codes in the source of rules, and the verdicts that are their own codes."""
-    source = "".join(
-        Path(module.__file__).read_text(encoding="utf-8") for module in (rules, simultaneous)
-    )
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
     written = set(re.findall(r'code="([a-z_]+)"', source))
     written |= set(re.findall(r'return "([a-z_]+)", reasons\.', source))
     return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})

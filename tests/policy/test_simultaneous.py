@@ -16,6 +16,7 @@ from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, Rule, decide
 from agreement_pipeline.policy.simultaneous import levels_met, together
 
+HARMLESS = "nobody trains on it"
 BY_RATER = Rule("self_agreement", scope="rater")
 TAIL = 0.025
 BETTER = ("not_evaluated", "unreliable", "inconclusive", "tentative", "reliable")
@@ -38,7 +39,7 @@ def found(value, error=0.02, name="ana", measure="self_agreement", known=None):
 
 
 def policy(familywise="holm", **more):
-    return Policy("p", 1, (BY_RATER,), familywise=familywise, **more)
+    return Policy("p", 1, (BY_RATER,), familywise=familywise, passed_by_guessing=HARMLESS, **more)
 
 
 def kinds(estimates, familywise="holm"):
@@ -110,7 +111,9 @@ def test_what_was_not_evaluated_counts():
 def test_rules_that_warn_are_left_alone_and_not_counted():
     rules = (BY_RATER, Rule("krippendorff_alpha", scope="rater", effect="warn"))
     warned = [found(0.845, name=name, measure="krippendorff_alpha") for name in "abcdef"]
-    verdicts = Policy("p", 1, rules, familywise="holm").judge([found(0.845), *warned])
+    verdicts = Policy("p", 1, rules, familywise="holm", passed_by_guessing=HARMLESS).judge(
+        [found(0.845), *warned]
+    )
     assert {verdict.kind for verdict in verdicts} == {"reliable"}
 
 

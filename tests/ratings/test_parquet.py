@@ -34,6 +34,7 @@ def ratings(n_items):
 def whole(rows):
     sink = io.BytesIO()
     options = {"version": "2.6", "data_page_version": "1.0", "compression": "zstd"}
+    options["write_statistics"] = False
     pq.write_table(rows.slice(0, len(rows)), sink, row_group_size=100_000, **options)
     return sink.getvalue()
 

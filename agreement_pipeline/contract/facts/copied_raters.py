@@ -30,9 +30,13 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 
 @fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
-    """How many pairs differ less than a tenth as often as both differ from everybody else."""
+    """How many pairs differ less than a tenth as often as both differ from everybody else.
+
+    Nothing can be told of raters who differ from somebody else on less than a tenth of the items.
+    """
     pairs, expected = _compared(panel)
-    near = pairs.differed < TENTH * expected
+    apart = expected >= TENTH * pairs.met
+    near = (pairs.differed < TENTH * expected) & apart
     return _told(panel, pairs, expected, near, "differ too seldom")
 
 

@@ -1,0 +1,169 @@
+"""One bad file, a passing fault or a display keeps no other round from being judged."""
+
+import os
+import time
+
+import dagster as dg
+import pytest
+
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.orchestration import assets, sensors
+from agreement_pipeline.orchestration.metadata import rendered
+from tests.orchestration.conftest import Line, ratings_frame
+from tests.orchestration.test_sensors import at_rest, tick
+from tests.releases import current_release
+
+BROKEN = 'item,rater,label\n"i1,ana,safe\n'
+
+
+def asked_for(found) -> list[str]:
+    return sorted(request.partition_key for request in found.run_requests)
+
+
+def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path):
+    """Its rounds are not even known, since a column names them."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        line = Line(tmp_path, instance, columns={"round": "week"})
+        for name in ("w1", "w2"):
+            at_rest(line.deliver(name, ratings_frame(0.99).assign(week=name)))
+        (line.root / "inbox/bad.csv").write_text(BROKEN)
+        (line.root / "inbox/none.csv").write_text("item,rater,label\ni1,ana,safe\n")
+        for name in ("bad", "none"):
+            at_rest(line.root / f"inbox/{name}.csv")
+        assert asked_for(tick(line)) == ["w1", "w2"]
+        assert set(line.project.refused()) == {"bad", "none"}
+        assert line.run("w1").success
+        assert current_release(line.project.store, "w1")
+        found = assets.agreement_history(line.project)
+        files = found.metadata["files_refused"].records
+        assert [(row.data["file"], "none.csv" in row.data["why"]) for row in files] == [
+            ("bad", False),
+            ("none", True),
+        ]
+
+
+def test_a_round_in_two_files_holds_up_only_itself(line):
+    for name in ("w1", "w2"):
+        at_rest(line.deliver(name, ratings_frame(0.99)))
+    (line.root / "inbox/w1.tsv").write_text(ratings_frame(0.99).to_csv(index=False, sep="\t"))
+    assert asked_for(tick(line)) == ["w2"]
+    assert line.run("w2").success
+    assert not line.run("w1").success
+    assert current_release(line.project.store, "w1") is None
+
+
+def test_a_link_in_the_inbox_is_refused_unread(line):
+    (line.root / "secret").write_text("the secret,of,others\n")
+    (line.root / "inbox/w1.csv").symlink_to(line.root / "secret")
+    (line.root / "inbox/w2.csv").symlink_to(line.root / "nowhere")
+    found = tick(line)
+    assert "w1.csv: found a link; expected the file itself" in found.skip_message
+    assert "w2.csv: found a link; expected the file itself" in found.skip_message
+    assert "the secret" not in found.skip_message
+    with pytest.raises(ProjectError, match="found a link") as refusal:
+        line.project.delivered("w1")
+    assert "the secret" not in str(refusal.value)
+
+
+def test_a_file_with_a_date_in_the_future_is_not_written_for_ever(line):
+    path = line.deliver("w1", ratings_frame(0.99))
+    os.utime(path, (time.time() + 10**8,) * 2)
+    line.settings = line.settings.model_copy(update={"settle_seconds": 0.2})
+    time.sleep(0.3)
+    assert asked_for(tick(line)) == ["w1"]
+
+
+def test_a_round_whose_run_failed_is_tried_again_later_and_not_at_once(line, monkeypatch):
+    """As after a full disk: nothing about the file has changed."""
+    now = time.time()
+    monkeypatch.setattr(sensors.time, "time", lambda: now)
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    first = tick(line)
+    fail(line, first)
+    waits, cursor = [], first.cursor
+    for tries in range(1, 5):
+        found = tick(line, cursor)
+        assert isinstance(found, dg.SkipReason), tries
+        wait = 60 * 2 ** (tries - 1)
+        now += wait - 1
+        assert isinstance(tick(line, cursor), dg.SkipReason)
+        now += 1
+        found = tick(line, cursor)
+        assert found.run_requests[0].run_key != first.run_requests[0].run_key
+        fail(line, found)
+        first, cursor = found, found.cursor
+        waits.append(wait)
+    assert waits == [60, 120, 240, 480]
+    assert line.run("w1").success
+    now += 10_000
+    assert isinstance(tick(line, cursor), dg.SkipReason)
+
+
+def fail(line, found) -> None:
+    """A run of the first request that ended in a failure."""
+    (request,) = found.run_requests
+    tags = {**request.tags, "dagster/partition": request.partition_key}
+    run = line.instance.create_run_for_job(job_of(line), tags=tags)
+    line.instance.report_run_failed(run)
+
+
+def job_of(line):
+    from agreement_pipeline.orchestration import project_definitions
+
+    return project_definitions(line.settings).resolve_job_def("reviews_round")
+
+
+def test_a_reset_cursor_asks_under_a_key_that_dagster_has_not_seen(line):
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    first = tick(line)
+    fail(line, first)
+    again = tick(line, None)
+    assert again.run_requests[0].run_key != first.run_requests[0].run_key
+
+
+def test_a_reset_cursor_does_not_ask_twice_while_a_run_waits(line):
+    at_rest(line.deliver("w1", ratings_frame(0.99)))
+    first = tick(line)
+    (request,) = first.run_requests
+    tags = {**request.tags, "dagster/partition": "w1"}
+    line.instance.create_run_for_job(job_of(line), tags=tags, status=dg.DagsterRunStatus.STARTED)
+    assert isinstance(tick(line, None), dg.SkipReason)
+
+
+@pytest.mark.parametrize("shown", ["disputed", "patterns", "survey", "details"])
+def test_a_display_that_crashes_keeps_no_round_from_being_judged(line, monkeypatch, shown):
+    def crash(*_, **__):
+        raise ZeroDivisionError("a display")
+
+    monkeypatch.setattr(assets, shown, crash)
+    line.deliver("w1", ratings_frame(0.99))
+    assert not line.run("w1").success
+    assert current_release(line.project.store, "w1")
+
+
+def test_what_decides_rests_on_the_annotations_alone_and_comes_first(line):
+    built = {each.key.path[-1]: each for each in assets.build_assets(line.project)}
+    deps = {key.path[-1] for key in built["acceptability"].asset_deps[built["acceptability"].key]}
+    assert deps == {"annotations"}
+    for name in ("annotations", "acceptability", "training_data"):
+        assert built[name].op.tags["dagster/priority"] == "1"
+
+
+def test_a_plot_that_crashes_is_shown_as_such():
+    def plot():
+        raise RuntimeWarning("a glyph is missing")
+
+    said = rendered({"plot": plot, "items": 3})
+    assert said["items"] == 3
+    assert said["plot"].startswith("plot: found RuntimeWarning while it was drawn (a glyph is")
+
+
+def test_a_round_of_gold_alone_is_shown_and_held(line):
+    line.settings = line.settings.model_copy(
+        update={"columns": line.settings.columns.__class__(gold="gold")}
+    )
+    line.deliver("w1", ratings_frame(0.99).assign(gold="yes"))
+    result = line.run("w1", "annotations")
+    assert result.success
+    assert line.run("w1", "disputed_items").success
+    assert not line.run("w1", "acceptability").success

@@ -1,0 +1,87 @@
+"""A scale that flatters: noise does not pass for agreement by far labels or unused categories."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline import Policy, Ratings, Rule, Scale
+from agreement_pipeline.policy import assess
+from tests.contract.tables import contract_of, entry
+
+CONTRACT = contract_of(entry())
+ALPHA = Policy("standard", 1, (Rule("krippendorff_alpha", min_items=30),), n_resamples=1000)
+
+
+def noise(n_items, n_far=0, far=999, seed=1):
+    """Raters who draw 1 to 5 for each item, and some items that all give another number."""
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"i{i:04}", rater, float(far if i < n_far else random.integers(1, 6)))
+        for i in range(n_items + n_far)
+        for rater in "abc"
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "label"])
+
+
+def decided(frame, scale, policy=ALPHA):
+    return assess(Ratings.from_frame(frame, scale), policy, CONTRACT).decision
+
+
+@pytest.mark.parametrize(("n_items", "n_far"), [(300, 15), (500, 10), (300, 60)])
+@pytest.mark.parametrize("categories", [None, (1, 2, 3, 4, 5, 999)])
+def test_s14_noise_and_few_items_far_away_are_held(n_items, n_far, categories):
+    found = decided(noise(n_items, n_far), Scale(categories, "interval"))
+    assert found.codes == ("flattered",)
+    (reason,) = found.reasons
+    assert reason.startswith("krippendorff_alpha 1.000")
+    assert f"without {n_far} items that carry " in reason
+    assert "% of the expected disagreement it is unreliable" in reason
+
+
+def test_agreement_that_does_not_rest_on_the_far_items_is_admitted():
+    random = np.random.default_rng(2)
+    frame = noise(300, 15)
+    truth = random.integers(1, 6, size=315)
+    slips = random.random(len(frame)) < 0.02
+    own = truth[frame["item"].str[1:].astype(int)] * 1.0
+    frame["label"] = frame["label"].where(frame["label"] == 999, np.where(slips, 6 - own, own))
+    assert decided(frame, Scale(None, "interval")).admitted
+
+
+@pytest.mark.parametrize(
+    "measure", ["gwet_ac2_quadratic", "gwet_ac2_linear", "brennan_prediger_quadratic"]
+)
+def test_s15_noise_and_a_category_that_nobody_uses_are_held(measure):
+    policy = Policy(
+        "p", 1, (Rule(measure),), n_resamples=1000, passed_by_guessing="nobody trains on it"
+    )
+    found = decided(noise(300), Scale((1, 2, 3, 4, 5, 1000), "interval"), policy)
+    assert found.codes == ("flattered",)
+    assert "without 1 categories that nobody uses" in found.reasons[0]
+
+
+def test_s16_declared_categories_do_not_lift_a_measure_over_its_cut_off():
+    random, names = np.random.default_rng(3), tuple(f"c{n:02}" for n in range(50))
+    truth = random.integers(5, size=1000)
+    rows = [
+        (f"i{i:04}", r, names[truth[i] if random.random() < 0.855 else random.integers(5)])
+        for i in range(1000)
+        for r in "abc"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    rule = Rule("bennett_s", reliable=0.72, tentative=0.667)
+    policy = Policy("p", 1, (rule,), n_resamples=1000, passed_by_guessing="nobody trains on it")
+    assert decided(frame, Scale(names), policy).codes == ("flattered",)
+    assert decided(frame, Scale(names[:5]), policy).codes != ("flattered",)
+
+
+def test_unused_categories_do_not_touch_alpha():
+    rows = [(f"i{i:03}", r, "ab"[i % 2]) for i in range(200) for r in "xyz"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    assert decided(frame, Scale(("a", "b", "c", "d"))).admitted
+
+
+def test_a_rare_number_on_which_raters_agree_is_no_flattery():
+    rows = [(f"i{i:03}", r, float(i < 15)) for i in range(300) for r in "xyz"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    assert decided(frame, Scale((0, 1), "interval")).admitted

@@ -1,0 +1,37 @@
+"""Columns as codes, and their order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.ratings.coding import coded, order_of
+
+
+@pytest.mark.parametrize("spread", [1, 3, 1000])
+def test_keys_are_put_in_order_whether_they_lie_dense_or_not(spread):
+    keys = np.random.default_rng(3).permutation(500) * spread
+    assert order_of(keys).tolist() == sorted(range(500), key=keys.__getitem__)
+
+
+@pytest.mark.parametrize("keys", [[4, 0, 4, 1], [90_000, 0, 90_000]])
+def test_keys_that_are_there_twice_have_no_order(keys):
+    assert order_of(np.array(keys)) is None
+
+
+def test_no_keys_are_in_order():
+    assert order_of(np.empty(0, dtype=np.int64)).tolist() == []
+
+
+def test_codes_that_are_sorted_already_are_kept_with_their_texts():
+    column = pd.Series(["b", "a", None, "b"], dtype="str").astype("category")
+    found = coded(column)
+    assert found.texts is column.cat.categories
+    assert found.codes.tolist() == [1, 0, -1, 1]
+
+
+@pytest.mark.parametrize("names", [["b", "a", "c"], ["a", "b", "c"]])
+def test_categories_that_no_row_holds_have_no_code(names):
+    column = pd.Series(pd.Categorical(["c", None, "b"], categories=names))
+    found = coded(column)
+    assert found.texts.tolist() == ["b", "c"]
+    assert found.codes.tolist() == [1, -1, 0]
