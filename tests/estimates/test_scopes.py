@@ -291,8 +291,10 @@ def test_a_classifier_agrees_with_itself_as_a_panel_of_it_alone_would(level):
 
 def test_a_rule_may_ask_that_a_model_agrees_with_itself(ratings):
     rule = {"measure": "self_agreement", "scope": "classifier", "reliable": 0.99}
-    policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": [rule]})
-    verdicts = assess(ratings, policy, Contract.default()).decision.verdicts
+    rules = [rule, {"measure": "krippendorff_alpha"}]
+    policy = Policy.from_mapping({"policy": "p", "version": 1, "rules": rules})
+    decided = assess(ratings, policy, Contract.default()).decision
+    verdicts = [each for each in decided.verdicts if each.scope.kind == "classifier"]
     assert {str(each.scope) for each in verdicts} == {f"classifier {each}" for each in CLASSIFIERS}
     assert {each.kind for each in verdicts} == {"not_evaluated"}
     assert all("no rater met an item twice" in each.reason for each in verdicts)
