@@ -15,7 +15,7 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Rule, flattered, reasons, rules, simultaneous
 from agreement_pipeline.policy.reasons import times_as_many
-from agreement_pipeline.release import lock
+from agreement_pipeline.release import deciding, lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
@@ -43,6 +43,12 @@ def proof_codes():
     }
 
 
+def gate_codes():
+    """The findings of the gate itself, beside those of the contract."""
+    source = Path(deciding.__file__).read_text(encoding="utf-8")
+    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE', source))
+
+
 def verdict_codes():
     """The codes in the source of rules, and the verdicts that are their own codes."""
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
@@ -56,7 +62,8 @@ def test_every_code_is_listed_and_every_listed_code_exists():
     assert set(REFUSED) <= LISTED
     assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
     assert len(set(REFUSED.values())) == len(REFUSED)
-    assert error_codes() | verdict_codes() | {"no_rule"} | proof_codes() == LISTED
+    refused = error_codes() | proof_codes() | gate_codes()
+    assert refused | verdict_codes() | {"no_rule"} == LISTED
 
 
 @pytest.mark.parametrize(

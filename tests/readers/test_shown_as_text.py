@@ -30,7 +30,8 @@ def test_normal_forms_print_alike_and_other_letters_do_not():
 
 
 def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
-    decisions = {MARKUP: {"tentative": False, "waivers": [], "verdicts": []}}
+    unmet = {"description": MARKUP, "passed": False}
+    decisions = {MARKUP: {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet]}}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {MARKUP: {"counts": {"items": 1}}}}
     for text in (
         card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no"))).split("---\n", 2)[2],
