@@ -28,7 +28,7 @@ from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
 
-SCHEMA = "agreement-release/1"
+SCHEMA = "agreement-release/2"
 
 REPORT = "agreement_report.json"
 POLICY = "policy.json"
