@@ -21,9 +21,9 @@ def load_project(path: Path) -> ProjectSettings:
     data, place = read_yaml(path, ProjectError)
     _refuse_templates(data, place)
     settings = validated(ProjectSettings, data, place, ProjectError)
-    root = (path.parent / "../..").resolve() / settings.root
-    absent = absent_configs(settings, root.resolve() / "configs")
-    mistakes = [*_misnamed(settings, path), *absent]
+    root = (path.parent / "../..").resolve()
+    absent = absent_configs(settings, root / "configs")
+    mistakes = [*_misnamed(settings, path), *_moved(data), *_store_in_inbox(settings), *absent]
     if mistakes:
         raise ProjectError(" ".join(f"{place / key}: {key}: {words}" for key, words in mistakes))
     return settings.model_copy(update={"root": str(root)})
@@ -70,6 +70,27 @@ def _misnamed(settings: ProjectSettings, path: Path) -> Iterator[tuple[str, str]
             "project",
             f"found {settings.project!r} in {path.name}; expected {path.stem!r}. "
             "Name the file after the project.",
+        )
+
+
+def _moved(data: object) -> Iterator[tuple[str, str]]:
+    """A project's file must not choose the folder of its policies: those are reviewed."""
+    if isinstance(data, Mapping) and "root" in data:
+        yield (
+            "root",
+            "found a folder; expected none, since the folder above configs/ is the root. "
+            "Leave it out.",
+        )
+
+
+def _store_in_inbox(settings: ProjectSettings) -> Iterator[tuple[str, str]]:
+    """A store inside the inbox would be delivered as rounds."""
+    inbox, store = Path(settings.inbox), Path(settings.store or "")
+    if settings.store and (inbox == store or inbox in store.parents):
+        yield (
+            "store",
+            f"found {settings.store!r} inside the inbox {settings.inbox!r}; expected another "
+            "place. Move one of them.",
         )
 
 

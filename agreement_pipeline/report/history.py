@@ -71,7 +71,9 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
-            "reason": rounds["reason"].map(_without_numbers).where(rounds["measure"] != "", rounds["reason"]),
+            "reason": rounds["reason"]
+            .map(_without_numbers)
+            .where(rounds["measure"] != "", rounds["reason"]),
         }
     )
 

@@ -1,5 +1,6 @@
 """Places that mean something else than they seem to, and files that nothing reads."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -28,4 +29,20 @@ def test_a_file_that_nothing_reads_is_refused_by_name(tmp_path, name):
     (configs / name).parent.mkdir(parents=True, exist_ok=True)
     (configs / name).write_text("project: b")
     with pytest.raises(ProjectError, match=f"{name}'\\], which nothing reads"):
+        load_projects(configs / "projects")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("root: .agreement/inbox", "root: found a folder; expected none"),
+        ("store: .agreement/inbox/moderation", "store: found '.agreement/inbox/moderation' inside"),
+        ("store: .agreement/inbox/moderation/kept", "inside the inbox '.agreement/inbox/moderat"),
+    ],
+)
+def test_a_project_cannot_choose_its_policies_or_keep_its_store_in_the_inbox(tmp_path, line, words):
+    configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    path = configs / "projects" / "moderation.yaml"
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    with pytest.raises(ProjectError, match=re.escape(words)):
         load_projects(configs / "projects")
