@@ -69,7 +69,7 @@ ROWS = [
     {"item": 7, "rater": "ana", "label": "1|2"},
 ]
 JSON_LINES = "".join(f"{json.dumps(row)}\n" for row in ROWS)
-POLICY = """policy: standard
+POLICY = """policy: house
 version: 1
 admit: [reliable]
 confidence_level: 0.95
@@ -101,7 +101,7 @@ columns: {item: item, rater: rater, label: label, round: null, raters: []}
 layout: long
 classifiers: [model]
 replicates: within
-policy: standard
+policy: house
 contract: strict
 store: kept
 schedule: "0 6 * * 1"

@@ -40,7 +40,7 @@ def chosen_ratings(counts: CategoryCounts) -> float:
     >>> scale, alike = Scale(("no", "yes")), [[2, 0], [0, 2]]
     >>> chosen_ratings(CategoryCounts([*alike, [1, 1]], [40, 40, 20], scale=scale))
     1.0
-    >>> chosen_ratings(CategoryCounts([*alike, [2, 1]], [40, 40, 20], scale=scale)) < 1e-12
+    >>> chosen_ratings(CategoryCounts([*alike, [2, 1]], [40, 40, 20], scale=scale)) < 1e-9
     True
     """
     used = counts.pairable & (counts.weights > 0)

@@ -56,7 +56,7 @@ def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
     ):
         (commands / name).write_text(f"#!/bin/sh\n{text}\n")
         os.chmod(commands / name, 0o755)
-    (tmp_path / "venv/.installed").touch()
+    (tmp_path / "venv/.runs").touch()
     done = subprocess.run(
         ["make", "ui", f"VENV={tmp_path / 'venv'}"],
         cwd=ROOT,

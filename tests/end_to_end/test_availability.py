@@ -8,6 +8,7 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import assets, sensors
+from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import rendered
 from tests.orchestration.conftest import Line, ratings_frame
 from tests.orchestration.test_sensors import at_rest, tick
@@ -144,7 +145,7 @@ def test_a_display_that_crashes_keeps_no_round_from_being_judged(line, monkeypat
 
 
 def test_what_decides_rests_on_the_annotations_alone_and_comes_first(line):
-    built = {each.key.path[-1]: each for each in assets.build_assets(line.project)}
+    built = {each.key.path[-1]: each for each in assets.build_assets(Host(line.project))}
     deps = {key.path[-1] for key in built["acceptability"].asset_deps[built["acceptability"].key]}
     assert deps == {"annotations"}
     for name in ("annotations", "acceptability", "training_data"):

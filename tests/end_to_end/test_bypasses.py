@@ -126,7 +126,7 @@ def downstream_only(line):
 def no_checks(line):
     key = dg.AssetKey(["reviews", "training_data"])
     job = job_of(line, "reviews_round").get_subset(
-        asset_selection={key}, asset_check_selection=set()
+        asset_selection={key}, asset_check_selection={dg.AssetCheckKey(key, "in_force")}
     )
     return job.execute_in_process(instance=line.instance, partition_key="bad", raise_on_error=False)
 

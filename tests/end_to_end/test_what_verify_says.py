@@ -116,7 +116,9 @@ def test_a_trainer_can_require_more_than_alpha(stored, capsys, demand, status):
 
 def test_demands_are_met_by_every_round(stored):
     with pytest.raises(ReleaseHeldError, match="found round good with 3 raters, fewer than 5"):
-        open_release(stored[1], require=Demands(Policy("p", 1, (Rule("gwet_ac1"),)), {"raters": 5}))
+        open_release(
+            stored[1], require=Demands(Policy("p", 1, (Rule("krippendorff_alpha"),)), {"raters": 5})
+        )
 
 
 def test_a_superseded_release_says_so(tmp_path, capsys):

@@ -199,7 +199,13 @@ def test_a_policy_may_ask_for_the_confidence_of_every_rater():
     ]
     rule = {"measure": RHO.name, "every_rater": True}
     policy = Policy.from_mapping(
-        {"policy": "p", "version": 1, "n_resamples": 1000, "rules": [rule]}
+        {
+            "policy": "p",
+            "version": 1,
+            "n_resamples": 1000,
+            "rules": [rule],
+            "passed_by_guessing": "The test asks about one measure alone.",
+        }
     )
     (said,) = assess(
         Ratings.from_frame(frame_of(rows), ABC), policy, Contract.default()

@@ -49,6 +49,7 @@ def measured(path, level, capsys, *more):
     command = [
         "measure",
         str(path),
+        "--all",
         "--level",
         level,
         "--occurrence",

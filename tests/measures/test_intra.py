@@ -114,6 +114,7 @@ def test_a_policy_that_asks_for_every_rater_holds_a_round_of_which_one_has_no_re
                 "policy": "p",
                 "version": 1,
                 "n_resamples": 1000,
+                "passed_by_guessing": "The test asks about one measure alone.",
                 "rules": [rule | {"every_rater": every}],
             }
         )

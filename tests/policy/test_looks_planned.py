@@ -50,6 +50,12 @@ def test_a_plan_for_one_look_says_what_a_second_would_cost(tmp_path, capsys):
 
 
 def test_a_plan_of_looks_for_replicates_is_refused():
-    looks = Policy("p", 1, (Rule("self_agreement_unbiased"),), looks=Looks((100, 200), "pocock"))
+    looks = Policy(
+        "p",
+        1,
+        (Rule("self_agreement_unbiased"),),
+        looks=Looks((100, 200), "pocock"),
+        passed_by_guessing="The test asks about one measure alone.",
+    )
     with pytest.raises(PolicyError, match="found looks at 100 and 200"):
         plan(looks, expected=0.9, n_rounds=10)

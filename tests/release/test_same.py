@@ -154,8 +154,8 @@ def test_words_that_the_annotations_do_not_give_are_refused_whatever_the_manifes
         ),
         (
             "policy.json",
-            lambda said: said["policy"].pop("always_valid_at"),
-            "policy, always_valid_at is nothing and comes out as None",
+            lambda said: said["policy"].pop("confidence_level"),
+            "policy, confidence_level is nothing and comes out as 0.95",
         ),
         (
             "decision.json",

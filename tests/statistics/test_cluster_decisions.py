@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -25,11 +26,9 @@ def test_the_reason_says_how_many_clusters_and_how_many_more_would_decide():
     found = assess(ratings(documents(14, hard=0.15)), strict(), BARE).decision
     assert not found.admitted
     assert "on 240 items in 30 clusters: " in found.reasons[0]
-    assert found.reasons[0].endswith(
-        (
-            "more clusters of items would decide, if agreement stays the same",
-            "more clusters of items would not reach 0.8, if agreement stays the same",
-        )
+    assert re.search(
+        "more clusters of items would (decide|not reach 0.8), if agreement stays the same",
+        found.reasons[0],
     )
 
 
@@ -97,7 +96,7 @@ def test_a_contract_may_ask_for_clusters():
     mapping = BARE.to_mapping()
     contract = Contract.from_mapping({**mapping, "items": [*mapping["items"], entry]})
     few, many, none = (
-        contract.check(ratings(frame))[-1]
+        next(each for each in contract.check(ratings(frame)) if each.check == "documents")
         for frame in (documents(n=4), documents(n=5), without_clusters(documents(n=4)))
     )
     assert (few.passed, many.passed, none.passed) == (False, True, True)

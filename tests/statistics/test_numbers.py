@@ -257,6 +257,7 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
         ("um_phi", "round"),
         ("krippendorff_alpha", "round"),
         *(("krippendorff_alpha", f"without {rater}") for rater in "abc"),
+        *(("krippendorff_alpha", f"pair {one} and {other}") for one, other in ("ab", "ac", "bc")),
     }
 
 

@@ -44,7 +44,7 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
     """How many raters have a name that prints as that of another rater."""
-    names = panel.ratings.table["rater"].unique()
+    names = panel.ratings.table["rater"].dropna().unique()
     alike = lookalikes(names)
     words = "; ".join(described(group) for group in alike[:SHOWN])
     count = sum(len(group) for group in alike)
