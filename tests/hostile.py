@@ -99,7 +99,8 @@ inbox: inbox
 scale: {level: nominal, categories: ["no", "yes"]}
 columns: {item: item, rater: rater, label: label, round: null, raters: []}
 layout: long
-classifiers: [model]
+classifiers: []
+optional_classifiers: [model]
 replicates: within
 policy: house
 contract: strict
