@@ -1,8 +1,8 @@
 """Which distinct values an expectation may fail on.
 
 Arrow finds the values that pass for sure, in one pass over their bytes. Great Expectations is asked
-of all others. Arrow and Python read regular expressions alike if two things hold: the expression
-uses nothing but what both write in the same way, and the text is printable ASCII.
+of all others. Arrow and Python read regular expressions alike if two things hold. The expression
+uses only what both write in the same way. And the text is printable ASCII.
 """
 
 import re

@@ -131,6 +131,10 @@ class Policy:
         self.inference.refuse_too_few()
 
     def _needs(self) -> Iterator[Need]:
+        yield from self._needs_of_rules()
+        yield from self._needs_of_looks()
+
+    def _needs_of_rules(self) -> Iterator[Need]:
         yield Need(
             ("rules",),
             any(rule.effect == "hold" for rule in self.rules),
@@ -158,21 +162,17 @@ class Policy:
             found=f"only {listed(sorted(set(blind)))} to hold a release, which raters who never "
             "look can pass",
         )
+
+    def _needs_of_looks(self) -> Iterator[Need]:
         at_large = METHODS[self.interval_method].population == "raters at large"
-        yield Need(
-            ("always_valid_at",),
-            self.always_valid_at is None or not at_large,
-            f"none with {self.interval_method}, since a round gains items while it fills and not "
-            "raters",
-            "Leave always_valid_at out.",
-        )
-        yield Need(
-            ("looks",),
-            self.looks is None or not at_large,
-            f"none with {self.interval_method}, since a round gains items while it fills and not "
-            "raters",
-            "Leave looks out.",
-        )
+        for key in ("always_valid_at", "looks"):
+            yield Need(
+                (key,),
+                getattr(self, key) is None or not at_large,
+                f"none with {self.interval_method}, since a round gains items while it fills and "
+                "not raters",
+                f"Leave {key} out.",
+            )
         yield Need(
             ("looks",),
             self.looks is None or self.always_valid_at is None,
