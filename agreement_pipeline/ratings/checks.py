@@ -16,7 +16,8 @@ from agreement_pipeline.text import listed
 MOST_OCCURRENCES = 2**31 - 1
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
-CONTENT = ("text", "gold", "cluster")
+CONTENT = ("text", "gold", "cluster", "weight")
+MOST_WEIGHT = 2**53
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
@@ -285,6 +286,8 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
         said["gold"] = _flags(said, "gold", where)
     if "cluster" in names:
         said["cluster"] = _clusters(said, where)
+    if "weight" in names:
+        said["weight"] = _weights(said, where)
     said = said.drop_duplicates()
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):
@@ -298,6 +301,19 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
         ordered["text"] = ordered["text"].astype("str")
     index = pd.Index(ordered["item"].astype("str"), name="item")
     return ordered.drop(columns="item").set_axis(index)
+
+
+def _weights(said: pd.DataFrame, where: _Where) -> pd.Series:
+    """How many equal items each row's item stands for."""
+    numbers = pd.Series(numbers_in(said["weight"]), index=said.index)
+    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_WEIGHT) & (numbers % 1 == 0))]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, 'weight')}: found {listed(said['weight'][bad].tolist())}; expected a "
+            "whole number from 1: how many equal items the item stands for. Correct it, or leave "
+            "the column out."
+        )
+    return numbers.astype("int64")
 
 
 def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:

@@ -1,0 +1,49 @@
+"""Members: each label of a set is a unit of its own, with *yes* or *no*."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.units.marked import Marked
+from agreement_pipeline.units.objects import ChosenSet
+from agreement_pipeline.units.rule import UnitRule, UnitSettings, register
+
+ANSWERS = ("no", "yes")
+
+
+def rows(
+    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
+) -> pd.DataFrame:
+    """A row for each label, each item and each rater who opened it."""
+    found = [
+        (
+            f"{each.item} {label}",
+            each.rater,
+            each.occurrence,
+            ANSWERS[label in ticked],
+            each.item,
+        )
+        for each in marked
+        for ticked in [_ticked(each)]
+        for label in categories
+    ]
+    return pd.DataFrame(found, columns=["item", "rater", "occurrence", "label", "cluster"])
+
+
+def _ticked(marked: Marked) -> frozenset[str]:
+    """The labels that a rater ticked in an item. Whoever opened it and ticked nothing said no."""
+    sets = [each.members for each in marked.objects if isinstance(each, ChosenSet)]
+    return frozenset().union(*sets)
+
+
+MEMBERS = register(
+    UnitRule(
+        "members",
+        "each label of an item",
+        frozenset({"sets"}),
+        frozenset(),
+        rows,
+        lambda scale: Scale(ANSWERS),
+    )
+)
