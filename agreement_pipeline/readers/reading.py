@@ -13,11 +13,12 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import unpacked
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
@@ -58,7 +59,7 @@ def read(
     limits
         How large the source may be.
     rules
-        Which rows count, and which items are one.
+        Which rows count, which items are one, and what the units of label objects are.
 
     Raises
     ------
@@ -73,6 +74,13 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
+    if rules.units is not None:
+        ratings, where = _units_in(
+            source, rules.units, columns, scale, classifiers, round_name, limits, rules
+        )
+        if usable:
+            refuse_unusable(ratings, where)
+        return ratings
     rows = rows_of(source, columns, layout, limits, rules)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
@@ -80,6 +88,60 @@ def read(
     if usable:
         refuse_unusable(ratings, rows.source)
     return ratings
+
+
+def _units_in(
+    source: str | Source,
+    units: UnitSettings,
+    columns: Columns,
+    scale: Scale | None,
+    classifiers: Classifiers,
+    round_name: str | None,
+    limits: Limits,
+    rules: Rules,
+) -> tuple[Ratings, str]:
+    """The units of the label objects in an export, and its name."""
+    marked_rows = _marked_rows(source, units.kind, columns, limits, rules)
+    rows = marked_rows.rows
+    if not rules.all_rounds or round_name is not None:
+        rows = of_round(rows, round_name)
+    found = replace(
+        units_of(marked_rows.marked_in(rows), units, scale, source=rows.source),
+        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
+    )
+    whole = replace(found, rows=_with_contents(found.rows, rows.frame))
+    return whole.ratings, rows.source
+
+
+def _marked_rows(
+    source: str | Source, kind: str, columns: Columns, limits: Limits, rules: Rules
+) -> MarkedRows:
+    """The label objects of one kind in an export that can show when nothing was marked."""
+    if isinstance(source, pd.DataFrame):
+        raise RatingsError(
+            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
+            "units of it with agreement_pipeline.units."
+        )
+    refuse_unfinished(Path(source))
+    with unpacked(Path(source), limits) as path:
+        reader = reader_of(path, rules.reader)
+        if reader.marked is None:
+            raise RatingsError(
+                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
+                "tool. Leave `units` out, or export the objects."
+            )
+        found = reader.marked(path, kind, columns, limits, rules)
+    asked = rules.requires if rules.requires is not None else ("none", *reader.needs)
+    refuse_incapable(reader, asked, found.rows)
+    return found
+
+
+def _with_contents(units: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """The units with what is known of their items: whether they are gold, and their cluster."""
+    items = frame.drop_duplicates("item").set_index("item")
+    known = {name: items[name] for name in ("gold", "cluster") if name in items}
+    of_item = units["cluster"].astype("str")
+    return units.assign(**{name: of_item.map(each) for name, each in known.items()})
 
 
 def checked_rows(

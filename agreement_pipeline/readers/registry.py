@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import is_zipfile
 
 import pandas as pd
@@ -15,6 +16,7 @@ from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.rules import Rules
 from agreement_pipeline.readers.submissions import CAPABILITIES, Submission
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import Marked
 
 Source = Path | pd.DataFrame
 TABLE = "table"
@@ -46,6 +48,13 @@ class Rows:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
+class MarkedRows(NamedTuple):
+    """Label objects of a source: its rows, and what is marked in each of them."""
+
+    rows: Rows
+    marked_in: Callable[[Rows], list[Marked]]
+
+
 @dataclass(frozen=True)
 class Reader:
     """One export format.
@@ -68,6 +77,8 @@ class Reader:
         What the format cannot show, and must be said by the project, else its numbers are wrong.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
+    marked
+        Reads the label objects of one kind. None for tables, which have none.
     """
 
     name: str
@@ -79,6 +90,7 @@ class Reader:
     shows: frozenset[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
+    marked: Callable[[Path, str, Columns, Limits, Rules], MarkedRows] | None = None
 
     @property
     def lacks(self) -> tuple[str, ...]:

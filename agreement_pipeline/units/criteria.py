@@ -5,15 +5,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import Marked
 from agreement_pipeline.units.objects import Rubric
 from agreement_pipeline.units.rule import UnitRule, UnitSettings, register
 
 
-def rows(
-    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
-) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     """A row for each criterion and each rater who scored it."""
     scored = [
         (each, name, score)
@@ -36,6 +35,18 @@ def rows(
     return pd.DataFrame(found, columns=["item", "rater", "occurrence", "label", "cluster"])
 
 
+def _scale(marked: Sequence[Marked]) -> Scale:
+    """The scores that were given, on the nominal level."""
+    scores = [
+        score
+        for each in marked
+        for said in each.objects
+        if isinstance(said, Rubric)
+        for score in said.scores.values()
+    ]
+    return Scale.from_labels(scores)
+
+
 CRITERIA = register(
     UnitRule(
         "criteria",
@@ -43,6 +54,6 @@ CRITERIA = register(
         frozenset({"rubrics"}),
         frozenset({"criterion"}),
         rows,
-        lambda scale: scale,
+        _scale,
     )
 )

@@ -137,7 +137,7 @@ def _named(said: LabelObject) -> set[str]:
 
 
 def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
-    """How large each item is.
+    """How large each item is. Empty if nobody knows.
 
     Raises
     ------
@@ -146,8 +146,9 @@ def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
     """
     found: dict[str, tuple[float, ...]] = {}
     for each in marked:
-        known = found.setdefault(each.item, each.extent)
-        if known != each.extent:
+        known = found.get(each.item) or each.extent
+        found[each.item] = known
+        if each.extent and known != each.extent:
             raise RatingsError(
                 f"{each.where}: found item {each.item!r} of size {listed(each.extent)}, and "
                 f"{listed(known)} elsewhere; expected one size. "

@@ -11,14 +11,12 @@ import pandas as pd
 
 from agreement_pipeline.units.marked import NONE, Marked, extents_of
 from agreement_pipeline.units.matching import Group, groups_of
-from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, with_none
+from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 
 
-def rows(
-    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
-) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     """A row for each matched unit and each rater who opened the item."""
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
@@ -62,8 +60,8 @@ MATCHED = register(
         "matched",
         "objects that are alike",
         frozenset({"spans", "segments", "boxes", "polygons"}),
-        frozenset({"similarity", "at_least"}),
+        frozenset({"similarity", "at_least", "part"}),
         rows,
-        with_none,
+        scale_of_areas,
     )
 )

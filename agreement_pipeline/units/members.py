@@ -12,10 +12,9 @@ from agreement_pipeline.units.rule import UnitRule, UnitSettings, register
 ANSWERS = ("no", "yes")
 
 
-def rows(
-    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
-) -> pd.DataFrame:
-    """A row for each label, each item and each rater who opened it."""
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+    """A row for each label of a set, each item and each rater who opened it."""
+    members = settings.members or sorted({name for each in marked for name in _ticked(each)})
     found = [
         (
             f"{each.item} {label}",
@@ -26,7 +25,7 @@ def rows(
         )
         for each in marked
         for ticked in [_ticked(each)]
-        for label in categories
+        for label in members
     ]
     return pd.DataFrame(found, columns=["item", "rater", "occurrence", "label", "cluster"])
 
@@ -42,8 +41,8 @@ MEMBERS = register(
         "members",
         "each label of an item",
         frozenset({"sets"}),
-        frozenset(),
+        frozenset({"members"}),
         rows,
-        lambda scale: Scale(ANSWERS),
+        lambda marked: Scale(ANSWERS),
     )
 )

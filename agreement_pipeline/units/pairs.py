@@ -18,9 +18,7 @@ CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 
 
-def rows(
-    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
-) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     """A row for each pair and each rater who compared the two.
 
     `shown` says which of the two was shown first, where that is known.
@@ -55,6 +53,6 @@ PAIRS = register(
         frozenset({"rankings", "preferences"}),
         frozenset(),
         rows,
-        lambda scale: Scale(CHOICES),
+        lambda marked: Scale(CHOICES),
     )
 )

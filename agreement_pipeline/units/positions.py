@@ -14,19 +14,17 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.units.marked import NONE, Marked, extents_of
 from agreement_pipeline.units.objects import Segment, Span
-from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, with_none
+from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 UNSEEN, NOTHING = -1, 0
 
 
-def rows(
-    marked: Sequence[Marked], settings: UnitSettings, categories: Sequence[str]
-) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     """A row for each run of positions and each rater who opened the item."""
     items, starts = _line(marked, settings.step)
     raters = sorted({(each.rater, each.occurrence) for each in marked})
-    labels = [NONE, *categories]
+    labels = [NONE, *(label for label in labels if label != NONE)]
     parts = _parts(marked, settings.step, _places_of(list(items)), starts, _places_of(labels))
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _places_of(raters)
@@ -107,7 +105,7 @@ def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places
     """The items one after the other on one line: the place of each, and where each begins."""
     extents = extents_of(marked)
     for each in marked:
-        if len(each.extent) != 1:
+        if len(extents[each.item]) != 1:
             raise RatingsError(
                 f"{each.where}: found item {each.item!r} without a length; expected one, since "
                 "what nobody marked counts too. Export the text with its spans."
@@ -143,8 +141,8 @@ POSITIONS = register(
         "positions",
         "each position of an item",
         frozenset({"spans", "segments"}),
-        frozenset({"step"}),
+        frozenset({"step", "part"}),
         rows,
-        with_none,
+        scale_of_areas,
     )
 )

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 import pandas as pd
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units.marked import NONE, Marked
@@ -14,6 +14,10 @@ from agreement_pipeline.units.objects import KINDS
 
 Similarity = Literal["iou", "overlap", "exact"]
 SIMILARITIES = ("iou", "overlap", "exact")
+Part = Literal["all", "marking", "naming"]
+PARTS = ("all", "marking", "naming")
+OF_RULES = ("similarity", "at_least", "step", "criterion", "members", "part")
+"""The settings that only some rules read."""
 USUAL = {
     "spans": "positions",
     "segments": "positions",
@@ -24,6 +28,11 @@ USUAL = {
     "sets": "members",
     "rubrics": "criteria",
 }
+
+
+def is_names(value: object) -> bool:
+    """True for a tuple of texts."""
+    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,11 @@ class UnitSettings:
         The length of a position, in characters or seconds.
     criterion
         The only criterion of a rubric that counts.
+    members
+        The labels that a set may hold. Those that somebody ticked if omitted.
+    part
+        all: the units as they are. marking: whether raters marked them. naming: what those who
+        marked them called them.
 
     Raises
     ------
@@ -67,6 +81,8 @@ class UnitSettings:
     criterion: Annotated[
         str | None, Value("a name", lambda value: value is None or isinstance(value, str))
     ] = None
+    members: Annotated[tuple[str, ...], Value("a list of labels", is_names, nested=True)] = ()
+    part: Annotated[Part, one_of(PARTS)] = "all"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
@@ -78,7 +94,7 @@ class UnitSettings:
             ProjectError,
             [
                 Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}"),
-                *(_unread(self, name) for name in ("similarity", "at_least", "step", "criterion")),
+                *(_unread(self, name) for name in OF_RULES),
             ],
         )
 
@@ -96,10 +112,10 @@ class UnitRule:
     settings
         The settings that it reads.
     rows
-        From marked items, in order, and the categories of objects, to the rows of units: `item`,
+        From marked items, in order, and the labels of units, to the rows of units: `item`,
         `rater`, `occurrence`, `label`, `cluster`, and `weight` if a unit stands for many.
     scale
-        From the scale of the objects to the scale of the units.
+        The scale of the units, read off the marked items.
     """
 
     name: str
@@ -107,19 +123,21 @@ class UnitRule:
     kinds: frozenset[str]
     settings: frozenset[str]
     rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
-    scale: Callable[[Scale], Scale]
+    scale: Callable[[Sequence[Marked]], Scale]
 
 
 RULES: dict[str, UnitRule] = {}
 
 
-def with_none(scale: Scale) -> Scale:
-    """The scale of those who may mark nothing.
-
-    >>> with_none(Scale(("PER", "ORG"))).names
-    ('none', 'PER', 'ORG')
-    """
-    return Scale((NONE, *scale.names), declared=scale.declared)
+def scale_of_areas(marked: Sequence[Marked]) -> Scale:
+    """The categories of all objects, and *none*."""
+    names = sorted({area.category for each in marked for area in each.areas})
+    if not names:
+        raise RatingsError(
+            f"{marked[0].where if marked else 'units'}: found no marked object; expected one, to "
+            "know the categories. Name the categories."
+        )
+    return Scale((NONE, *names), declared=False)
 
 
 def register(rule: UnitRule) -> UnitRule:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.text import listed
 from agreement_pipeline.units.marked import NONE, Marked, in_order, refuse_unknown
-from agreement_pipeline.units.rule import RULES, UnitSettings
+from agreement_pipeline.units.rule import RULES, Part, UnitSettings
 
 MARKED = "marked"
 
@@ -27,6 +28,8 @@ class Units:
         What the labels may be.
     classifiers
         The raters that are models.
+    part
+        The part that was asked for.
     source
         The name of the source, for errors.
     """
@@ -34,12 +37,15 @@ class Units:
     rows: pd.DataFrame
     scale: Scale
     classifiers: tuple[str, ...] = ()
+    part: Part = "all"
     source: str = "units"
 
     @property
     def ratings(self) -> Ratings:
-        """The units as checked ratings."""
-        return self._rated(self.rows, self.scale)
+        """The units as checked ratings, or the part of them that was asked for."""
+        if self.part == "marking":
+            return self.marking
+        return self.naming if self.part == "naming" else self._rated(self.rows, self.scale)
 
     @property
     def marking(self) -> Ratings:
@@ -83,7 +89,11 @@ class Units:
 
 
 def units_of(
-    marked: Iterable[Marked], settings: UnitSettings, scale: Scale, *, source: str = "units"
+    marked: Iterable[Marked],
+    settings: UnitSettings,
+    scale: Scale | None = None,
+    *,
+    source: str = "units",
 ) -> Units:
     """The units of marked items under a rule.
 
@@ -94,7 +104,8 @@ def units_of(
     settings
         The kind of the objects, and the rule.
     scale
-        The categories of the objects. For rankings and preferences it is not read.
+        The labels of the units, *none* too where raters mark objects. Of the part `naming`, the
+        categories alone. None: it is read off the objects.
     source
         The name of the source, for errors.
 
@@ -108,30 +119,50 @@ def units_of(
     >>> from agreement_pipeline.units import Marked, Span
     >>> ana = Marked("d1", "ana", (Span(0, 3, "PER"),), (10,))
     >>> ben = Marked("d1", "ben", (), (10,))
-    >>> units = units_of([ana, ben], UnitSettings("spans"), Scale(("PER", "ORG")))
+    >>> units = units_of([ana, ben], UnitSettings("spans"), Scale(("none", "PER", "ORG")))
     >>> units.rows[["item", "rater", "label", "weight"]].to_numpy().tolist()[:2]
     [['d1 0-3', 'ana', 'PER', 3], ['d1 0-3', 'ben', 'none', 3]]
     """
     each = in_order(marked)
     _refuse_others(each, settings.kind)
-    if settings.kind not in ("rankings", "preferences", "rubrics"):
-        refuse_unknown(each, scale.names)
     rule = RULES[settings.rule]
-    of_units = rule.scale(scale)
-    rows = rule.rows(each, settings, scale.names)
+    whole = _whole(each, settings, scale)
+    if "part" in rule.settings:
+        refuse_unknown(each, [name for name in whole.names if name != NONE])
+    elif settings.members:
+        refuse_unknown(each, settings.members)
+    rows = rule.rows(each, settings, whole.names)
     models = sorted({one.rater for one in each if one.model})
-    return Units(rows, of_units, tuple(models), source)
+    return Units(rows, whole, tuple(models), settings.part, source)
+
+
+def _whole(marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None) -> Scale:
+    """The scale of all parts of the units."""
+    rule = RULES[settings.rule]
+    if scale is None or settings.part == "marking":
+        return rule.scale(marked)
+    if settings.part == "naming":
+        return Scale((NONE, *scale.names), declared=scale.declared)
+    if "part" in rule.settings and NONE not in scale.names:
+        raise RatingsError(
+            f"scale: found categories {listed(scale.names, 12)} without {NONE!r}; expected it too, "
+            "since it is the label of a rater who marked nothing. Add it to the categories."
+        )
+    return scale
 
 
 def at_each(
-    marked: Sequence[Marked], settings: UnitSettings, scale: Scale, values: Iterable[float]
+    marked: Sequence[Marked],
+    settings: UnitSettings,
+    values: Iterable[float],
+    scale: Scale | None = None,
 ) -> Iterator[tuple[float, Units]]:
     """The units at several similarities or steps, to show how a value moves with them.
 
     >>> from agreement_pipeline.units import Box, Marked
     >>> boxes = Box(0, 0, 4, 4, "cat"), Box(1, 0, 4, 4, "cat")
     >>> drawn = [Marked("i", name, (box,), (9, 9)) for name, box in zip("ab", boxes, strict=True)]
-    >>> found = at_each(drawn, UnitSettings("boxes"), Scale(("cat", "dog")), [0.5, 0.7])
+    >>> found = at_each(drawn, UnitSettings("boxes"), [0.5, 0.7])
     >>> [(least, len(units.rows)) for least, units in found]
     [(0.5, 2), (0.7, 4)]
     """

@@ -21,7 +21,7 @@ from agreement_pipeline.units import (
 
 from .drawn import boxes, pixels, random_image, slowly_matched, spans
 
-AB = Scale(("A", "B"))
+AB = Scale(("none", "A", "B"))
 
 
 def fast(marked, **settings):
@@ -142,7 +142,7 @@ def test_exact_matches_want_the_same_place():
 
 def test_a_value_is_shown_at_each_similarity():
     marked = [boxes("i", "a", (0, 0, 4, 4, "A")), boxes("i", "b", (1, 0, 4, 4, "A"))]
-    found = at_each(marked, UnitSettings("boxes"), AB, [0.3, 0.6, 0.61])
+    found = at_each(marked, UnitSettings("boxes"), [0.3, 0.6, 0.61], AB)
     assert [units.rows["item"].nunique() for _, units in found] == [1, 1, 2]
 
 

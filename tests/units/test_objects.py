@@ -18,7 +18,7 @@ from agreement_pipeline.units import (
 )
 
 AT = "round.json: task 7, annotation 3, result 2"
-NAMES = Scale(("PER", "ORG"))
+NAMES = Scale(("none", "PER", "ORG"))
 BOW = ((0, 0), (4, 4), (4, 0), (0, 4))
 
 
@@ -72,8 +72,10 @@ def test_an_object_that_cannot_be_in_its_item_is_refused(objects, extent, messag
     [("spans", Span(0, 2, "LOC", AT)), ("sets", ChosenSet(frozenset({"LOC"}), AT))],
 )
 def test_an_unknown_category_is_refused(kind, said):
+    members = {"members": ("PER", "ORG")} if kind == "sets" else {}
+    scale = None if members else NAMES
     with pytest.raises(RatingsError, match=f"^{AT}: found category 'LOC'; expected one of"):
-        units_of([Marked("d", "ana", (said,), (9,))], UnitSettings(kind), NAMES)
+        units_of([Marked("d", "ana", (said,), (9,))], UnitSettings(kind, **members), scale)
 
 
 def test_objects_of_another_kind_are_refused():
@@ -87,7 +89,11 @@ def test_an_item_twice_by_one_rater_is_refused():
         units_of(twice, UnitSettings("spans"), NAMES)
 
 
-def test_a_category_may_not_be_called_none():
-    marked = [Marked("d", "ana", (Span(0, 2, "PER"),), (9,))]
-    with pytest.raises(RatingsError, match=r"found categories \['none'\] twice"):
-        units_of(marked, UnitSettings("spans"), Scale(("PER", "none")))
+def test_none_is_a_label_of_units_and_no_category_of_objects():
+    marked = [Marked("d", "ana", (Span(0, 2, "none", AT),), (9,))]
+    with pytest.raises(RatingsError, match=f"^{AT}: found category 'none'; expected one of"):
+        units_of(marked, UnitSettings("spans"), NAMES)
+    with pytest.raises(RatingsError, match=r"found categories \['PER', 'ORG'\] without 'none'"):
+        units_of([], UnitSettings("spans"), Scale(("PER", "ORG")))
+    with pytest.raises(RatingsError, match="found no marked object; expected one"):
+        units_of([Marked("d", "ana", (), (9,))], UnitSettings("spans"))

@@ -14,10 +14,10 @@ from agreement_pipeline.units import (
     units_of,
 )
 
-YES = Scale(("joy", "anger", "fear"))
+JOY = ("joy", "anger", "fear")
 
 
-def said(kind, *marked, scale=YES, **settings):
+def said(kind, *marked, scale=None, **settings):
     units = units_of(marked, UnitSettings(kind, **settings), scale)
     rows = units.rows[["item", "rater", "label"]].astype(str)
     return {(item, rater): label for item, rater, label in rows.to_numpy().tolist()}
@@ -47,7 +47,7 @@ def test_a_preference_is_one_pair_in_whatever_order_it_was_shown():
         Marked("q", "ben", (Preference("y", "x", "first"),)),
         Marked("q", "chi", (Preference("y", "x", "tie"),)),
     ]
-    units = units_of(marked, UnitSettings("preferences"), YES)
+    units = units_of(marked, UnitSettings("preferences"))
     assert units.rows["label"].tolist() == ["second", "second", "tie"]
     assert units.rows["shown"].tolist() == ["first", "second", "second"]
     assert units.ratings.scale.names == ("first", "second", "tie")
@@ -59,9 +59,10 @@ def test_a_set_is_its_members():
         Marked("t", "ben", (ChosenSet(frozenset()),)),
         Marked("t", "chi", ()),
     ]
-    found = said("sets", *marked)
-    assert [found[f"t {name}", "ana"] for name in YES.names] == ["yes", "no", "yes"]
-    assert {found[f"t {name}", r] for name in YES.names for r in ("ben", "chi")} == {"no"}
+    found = said("sets", *marked, members=JOY)
+    assert [found[f"t {name}", "ana"] for name in JOY] == ["yes", "no", "yes"]
+    assert {found[f"t {name}", r] for name in JOY for r in ("ben", "chi")} == {"no"}
+    assert {item for item, _ in said("sets", *marked)} == {"t fear", "t joy"}
 
 
 def test_a_rubric_is_its_criteria_and_one_of_them_may_be_chosen():
@@ -99,6 +100,6 @@ def test_settings_that_no_rule_reads_are_refused(settings, message):
 
 
 def test_units_of_what_nobody_marks_have_no_marking():
-    units = units_of([ranked("ana", "a", "b")], UnitSettings("rankings"), YES)
+    units = units_of([ranked("ana", "a", "b")], UnitSettings("rankings"))
     with pytest.raises(RatingsError, match="expected units of objects that raters mark"):
         _ = units.marking
