@@ -1,11 +1,15 @@
 """Cells of the tables of a page: estimates, verdicts and what they are about."""
 
+import re
+
 from agreement_pipeline.estimates import Estimate, Scope, registered
 from agreement_pipeline.policy import Verdict
 from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
 from agreement_pipeline.text import SENTENCE, interval, number
 
+LOWEST = re.compile(r"\w+ \(lowest: (.+?)\) ")
+"""How a reason begins that is about the lowest category."""
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
     ("partly", "tentative"),
@@ -56,8 +60,14 @@ def without_numbers(reason: str) -> str:
 
     >>> without_numbers("alpha 0.580, 95% interval 0.527 to 0.628: the upper limit is under 0.667")
     'the upper limit is under 0.667'
+    >>> without_numbers("alpha (lowest: DOSE) 0.580 on 90 items: the upper limit is under 0.667")
+    'lowest: DOSE; the upper limit is under 0.667'
     """
-    return reason.partition(": ")[2] or reason
+    lowest = LOWEST.match(reason)
+    if lowest is None:
+        return reason.partition(": ")[2] or reason
+    said = reason[lowest.end() :].partition(": ")[2]
+    return f"lowest: {lowest[1]}; {said}" if said else reason
 
 
 def counted(n: int, what: str) -> str:
