@@ -203,6 +203,7 @@ ARGILLA = Tool(
     _plainly(flat),
     frozenset({"raters", "skips", "drafts", "predictions", "confidence", "none"}),
     draws=_drawn(flat),
+    kinds=("spans", "rankings"),
 ).register()
 ARGILLA_NESTED = Tool(
     "argilla_nested",
@@ -211,6 +212,7 @@ ARGILLA_NESTED = Tool(
     _plainly(nested),
     frozenset({"raters", "predictions", "confidence", "none"}),
     draws=_drawn(nested),
+    kinds=("spans", "rankings"),
     needs={
         "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
         "requires: [] (--requires none) if nobody left a draft or discarded a record."
@@ -223,4 +225,5 @@ ARGILLA_REST = Tool(
     _plainly(rest),
     frozenset({"raters", "times", "skips", "drafts", "none"}),
     draws=_drawn(rest),
+    kinds=("spans", "rankings"),
 ).register()

@@ -74,4 +74,5 @@ COCO = Tool(
     submissions,
     frozenset({"raters"}),
     draws=draws,
+    kinds=("boxes",),
 ).register()

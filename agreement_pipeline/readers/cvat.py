@@ -130,4 +130,5 @@ CVAT = Tool(
     submissions,
     frozenset({"raters", "assisted"}),
     draws=draws,
+    kinds=("boxes", "polygons"),
 ).register()

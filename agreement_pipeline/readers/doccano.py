@@ -75,4 +75,5 @@ DOCCANO = Tool(
     submissions,
     frozenset({"raters"}),
     draws=draws,
+    kinds=("spans",),
 ).register()

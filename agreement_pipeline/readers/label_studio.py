@@ -179,4 +179,5 @@ LABEL_STUDIO = Tool(
     frozenset(CAPABILITIES),
     omits_none=True,
     draws=draws,
+    kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
 ).register()

@@ -132,4 +132,5 @@ PRODIGY = Tool(
     submissions,
     frozenset({"raters", "times", "skips", "drafts", "none"}),
     draws=draws,
+    kinds=("spans",),
 ).register()

@@ -79,6 +79,8 @@ class Reader:
         True if the export writes nothing where a rater ticked nothing.
     marked
         Reads the label objects of one kind. None for tables, which have none.
+    kinds
+        The kinds of label objects that `init` looks for.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Reader:
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
     marked: Callable[[Path, str, Columns, Limits, Rules], MarkedRows] | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -50,6 +50,8 @@ class Tool:
         The name of a question, from the name of its column.
     draws
         Finds the label objects of a kind. None if the format's objects are not read.
+    kinds
+        As in `Reader`.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Tool:
     omits_none: bool = False
     question: Callable[[str], str] = str
     draws: Draws | None = None
+    kinds: tuple[str, ...] = ()
 
     def register(self) -> Reader:
         """The tool as a registered reader."""
@@ -76,6 +79,7 @@ class Tool:
                 self.needs,
                 self.omits_none,
                 self.marked,
+                self.kinds,
             )
         )
 
