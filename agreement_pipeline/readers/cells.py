@@ -18,7 +18,7 @@ from agreement_pipeline.ratings import category_text
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
-from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
+from agreement_pipeline.readers.files import WAIT, Steady, whole_text
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
@@ -230,16 +230,15 @@ class _Parquet:
     """A Parquet file."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._source, data = path.name, whole_bytes(path)
+        self._source, self._delivered = path.name, Steady.at(path)
         with _as_refusal(self._source):
-            metadata = pq.read_metadata(pa.BufferReader(data))
+            metadata = pq.read_metadata(path)
             _refuse_large(metadata, self._source, limits)
-            codes = _repetitive(metadata)
-            self._file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=codes)
+            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(metadata))
             self.header = list(self._file.schema_arrow.names)
+        self._delivered.refuse_change()
         refuse_twice(self.header, self._source)
         _refuse_no_row(self._file.metadata.num_rows, self._source)
 
@@ -251,6 +250,7 @@ class _Parquet:
                 column = self._file.read(columns=[name])
                 column.validate(full=True)
                 columns[name] = _apart(column.column(0))
+        self._delivered.refuse_change()
         return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import UNFINISHED, text_of
+from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.json_stream import json_objects
 from agreement_pipeline.readers.limits import LIMITS, Limits
 
@@ -124,7 +124,7 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
 
 def kind_of(path: Path) -> FileKind:
     """What a file is, by its first bytes."""
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START)
     for magic, kind in MAGIC:
         if start.startswith(magic):
@@ -166,7 +166,7 @@ def separator_in(path: Path, usual: str | None = None) -> str:
     Else it is the mark that parts the first rows into equally many cells, if there is one. If no
     mark is usual, it is the one that parts the header into most cells.
     """
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START).decode("utf-8-sig", errors="replace")
     *lines, _ = [*start.splitlines(), ""][: SAMPLE + 1]
     return _separator(lines, usual)
