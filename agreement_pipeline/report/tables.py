@@ -107,7 +107,8 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
             "difference": number(found.value),
             "interval": interval_text(found),
             "shared items": "none" if found.n_shared is None else str(found.n_shared),
-            "note": f"undefined: {found.undefined}" if found.undefined else "",
+            "prevalence": found.prevalence or "",
+            "note": found.note or "",
         }
         for found in differences
     )
