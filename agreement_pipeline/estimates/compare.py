@@ -54,7 +54,7 @@ def compare(
     AgreementError
         Both `other` and `between` are given, or neither. Or a common prevalence is asked for
         without another round. Or `between` names a classifier and a
-        rater, or a category of classifiers is asked for. Or the measure cannot compare the sides.
+        rater. Or the measure cannot compare the sides.
     """
     if (other is None) == (between is None):
         found = "neither another round" if other is None else "both another round"
@@ -94,12 +94,7 @@ def _between_names(
     if not models:
         return between_raters(ratings, measure, one, other, inference, category=category)
     _refuse_rater_beside(models, {one, other})
-    if category is not None:
-        raise AgreementError(
-            f"compare: found category {category!r} of two classifiers; expected it of rounds or "
-            "raters only. Leave the category out."
-        )
-    return between_classifiers(ratings, measure, one, other, inference)
+    return between_classifiers(ratings, measure, one, other, inference, category=category)
 
 
 def _refuse_rater_beside(models: set[str], between: set[str]) -> None:

@@ -139,8 +139,13 @@ def between_classifiers(
     one: str,
     other: str,
     inference: Inference = DEFAULT,
+    *,
+    category: str | None = None,
 ) -> Difference:
     """How much greater one classifier's agreement with the panel is than another's.
+
+    A measure of every category is compared on `category`. If `category` is None, the lowest
+    category of each classifier is compared.
 
     Raises
     ------
@@ -153,8 +158,9 @@ def between_classifiers(
     joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
     panel = [name for name in joint.raters if name not in ratings.classifiers]
     statistics = [joint.only((*panel, name)).against(name) for name in (one, other)]
+    what = _of_category(measure, category)
     sides = [
-        Side(f"{measure} of classifier {name}", measure, statistic)
+        Side(f"{what} of classifier {name}", measure, statistic, category)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
     return _difference(sides, _shared(joint, one, other), inference)

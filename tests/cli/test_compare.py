@@ -132,8 +132,9 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(
     if classifiers:
         assert main(["compare", str(path), "--between", *names, *options, "--category", "yes"]) == 2
         assert (
-            "compare: found category 'yes' of two classifiers; "
-            "expected it of rounds or raters only." in capsys.readouterr().err
+            "schouten_kappa of category yes of classifier good: found category 'yes'; "
+            "expected none, since the measure has no value for each category."
+            in capsys.readouterr().err
         )
 
 
