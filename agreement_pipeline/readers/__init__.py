@@ -6,6 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.readers.aggregated import whole_numbers
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -71,4 +72,5 @@ __all__ = [
     "register",
     "rows_of",
     "unpacked",
+    "whole_numbers",
 ]

@@ -64,7 +64,7 @@ def table_rows(
         The columns belong to the other layout.
     """
     _refuse_of_other_layout(columns, layout)
-    table = _cells(source, limits)
+    table = cells_of(source, limits)
     name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
@@ -146,7 +146,8 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
     )
 
 
-def _cells(source: Source, limits: Limits) -> Cells:
+def cells_of(source: Source, limits: Limits) -> Cells:
+    """The cells of a file or of a DataFrame."""
     if isinstance(source, Path):
         return file_cells(source, limits)
     return frame_cells(source, FRAME, limits)
