@@ -3,7 +3,7 @@
 The lock on a release is not here. It is in `release_round`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -118,9 +118,9 @@ def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
     return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?")
 
 
-def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:
-    """A warning that names the rounds that are held or were not judged."""
-    found = not_admitted(rounds)
+def history_result(rounds: pd.DataFrame, unused: Mapping[str, str]) -> dg.AssetCheckResult:
+    """A warning that names the rounds that are held or not judged, and the unused waivers."""
+    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     return dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,

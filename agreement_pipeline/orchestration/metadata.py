@@ -36,10 +36,10 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
-def refused_files(refused: Mapping[str, str]) -> dict[str, Any]:
-    """The files of the inbox that cannot be read, each with the reason. None: nothing."""
+def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
+    """A table of files that are not used, each with the reason. No files: no table."""
     found = pd.DataFrame({"file": list(refused), "why": list(refused.values())})
-    return table("files_refused", found) if refused else {}
+    return table(name, found) if refused else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
@@ -64,6 +64,7 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
         **table("verdicts", verdict_rows(decision.verdicts)),
         **({"waivers": waivers} if waivers else {}),
         "manner": decision.manner,
+        "version": decision.version or 1,
         "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,

@@ -1,7 +1,6 @@
 """Rules, verdicts, and the decision."""
 
 from agreement_pipeline.policy.decision import (
-    OF_THE_GATE,
     Assessment,
     Decision,
     assess,
@@ -9,6 +8,7 @@ from agreement_pipeline.policy.decision import (
     judge,
 )
 from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
+from agreement_pipeline.policy.manner import OF_THE_GATE, manner, recorded_manner
 from agreement_pipeline.policy.planning import (
     EXPECTED,
     LABELS_AN_ITEM,
@@ -49,7 +49,9 @@ __all__ = [
     "judge",
     "load_policy",
     "load_waiver",
+    "manner",
     "plan",
     "plan_measure",
+    "recorded_manner",
     "unplanned_look",
 ]
