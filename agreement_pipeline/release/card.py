@@ -9,7 +9,7 @@ import yaml
 
 from agreement_pipeline.policy import Policy, manner
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.text import in_words, interval
+from agreement_pipeline.text import in_words, interval, unlinked
 
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -205,6 +205,6 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text without active HTML or Markdown."""
-    one_line = re.sub(r"\s+", " ", text)
+    """Text without active HTML or Markdown, and without addresses that become links."""
+    one_line = unlinked(re.sub(r"\s+", " ", text))
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line))
