@@ -7,8 +7,8 @@ from agreement_pipeline.policy.decision import (
     decide,
     judge,
 )
+from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
 from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
-from agreement_pipeline.policy.manner import OF_THE_GATE, manner, recorded_manner
 from agreement_pipeline.policy.planning import (
     EXPECTED,
     LABELS_AN_ITEM,

@@ -10,7 +10,7 @@ from typing import Any
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings
 from agreement_pipeline.policy.flattered import unflattered
-from agreement_pipeline.policy.manner import (
+from agreement_pipeline.policy.how_often import (
     OF_THE_GATE,
     manner,
     of_version,
