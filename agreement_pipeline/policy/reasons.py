@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
 
@@ -85,7 +85,8 @@ def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+    lowest = f" (lowest: {quoted(estimate.lowest)})" if estimate.lowest else ""
+    return f"{estimate.measure}{of}{lowest}"
 
 
 def _for_looks(estimate: Estimate) -> str:

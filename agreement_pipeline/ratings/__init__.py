@@ -10,6 +10,7 @@ from agreement_pipeline.ratings.consensus import (
     unresolved,
 )
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
@@ -69,6 +70,7 @@ __all__ = [
     "coded_frame",
     "consensus",
     "described",
+    "expanded_bytes",
     "kinds_in",
     "lookalikes",
     "meaning",

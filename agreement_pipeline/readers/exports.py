@@ -25,6 +25,8 @@ MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 SEPARATORS = ",\t;|"
 WORKBOOK = "[Content_Types].xml"
 START, SAMPLE = 65_536, 20
+BATCH = 64
+"""Rows of a Parquet file at a time: each may hold a text that the file keeps once."""
 
 
 class Record(NamedTuple):
@@ -226,7 +228,7 @@ def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
 
     try:
         if kind == "parquet":
-            batches = pq.ParquetFile(path).iter_batches()
+            batches = pq.ParquetFile(path).iter_batches(BATCH)
         else:
             batches = iter(pa.ipc.open_stream(pa.memory_map(str(path))))
         for batch in batches:

@@ -245,6 +245,7 @@ def _refuse_no_single_value(
             found = bad.iloc[0]
             lists = name in labels and isinstance(found, list)
             expected = "one label, a list of labels" if lists else "one value"
+            expected = "text" if isinstance(found, bytes) else expected
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
                 f"expected {expected}, or null. Correct the row."
@@ -252,7 +253,7 @@ def _refuse_no_single_value(
 
 
 def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray)) or (
+    return isinstance(value, (list, dict, np.ndarray, bytes)) or (
         isinstance(value, float) and math.isnan(value)
     )
 
