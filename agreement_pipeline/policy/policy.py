@@ -23,6 +23,7 @@ from agreement_pipeline.mistakes import (
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import AnyRule, Verdict
 from agreement_pipeline.policy.simultaneous import together
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -33,7 +34,11 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
-LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": ""}
+LATER: dict[str, Any] = {
+    "items_in_conflict": "unresolved",
+    "passed_by_guessing": "",
+    "requires": [],
+}
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -63,6 +68,12 @@ METHOD = Value(
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",
     lambda at: at is None or whole(FEWEST_ITEMS, MOST_ITEMS)(at),
+)
+
+CAPABLE = Value(
+    f"a list of some of {', '.join(CAPABILITIES)}",
+    lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
+    nested=True,
 )
 
 
@@ -103,6 +114,9 @@ class Policy:
     passed_by_guessing
         Why it does no harm that raters who never look can pass. It is needed if each rule that can
         hold a release has a measure that guessing can pass. The card of a release shows it.
+    requires
+        What an export must show, for example drafts and gold. A round is held if its export
+        cannot show it.
 
     Raises
     ------
@@ -125,6 +139,7 @@ class Policy:
     description: Annotated[str, TEXT] = ""
     items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
     passed_by_guessing: Annotated[str, TEXT] = ""
+    requires: Annotated[tuple[str, ...], CAPABLE] = ()
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
@@ -199,6 +214,7 @@ class Policy:
             **asdict(self),
             "rules": [asdict(rule) for rule in self.rules],
             "admit": list(self.admit),
+            "requires": list(self.requires),
         }
         return {key: value for key, value in said.items() if value != LATER.get(key)}
 

@@ -35,14 +35,12 @@ from agreement_pipeline.readers.registry import (
     register,
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
-    "CAPABILITIES",
     "COLUMNS",
     "LIMITS",
     "READERS",
