@@ -13,9 +13,10 @@ from agreement_pipeline.readers.columns import (
     chosen_columns,
     probable_columns,
 )
-from agreement_pipeline.readers.exports import Export, unpacked
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (
     Classifiers,
     checked_rows,
@@ -60,6 +61,7 @@ __all__ = [
     "checked_rows",
     "chosen_columns",
     "is_of_a_tool",
+    "is_packed",
     "of_round",
     "probable_columns",
     "read",
@@ -69,4 +71,5 @@ __all__ = [
     "register",
     "rows_of",
     "unpacked",
+    "without_ending",
 ]

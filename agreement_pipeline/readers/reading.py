@@ -19,9 +19,9 @@ from agreement_pipeline.ratings import (
     refuse_all_tiny,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.exports import unpacked
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import TABLE

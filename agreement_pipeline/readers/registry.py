@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import is_zipfile
 
 import pandas as pd
 
@@ -153,8 +152,6 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 
 def is_of_a_tool(path: Path) -> bool:
     """True for the export of a tool, whose rows are not ratings yet."""
-    if path.is_file() and is_zipfile(path):
-        return True
     export = Export(path)
     return any(each.submissions and each.recognises(export) for each in READERS.values())
 

@@ -170,7 +170,7 @@ def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
 def _origins(origins: Mapping[str, Origin | None]) -> list[str]:
     """What each round's export held that is no rating, and what it cannot show."""
     lines = [
-        f"- {_safe(name)}, read as `{origin.reader}`. "
+        f"- {_safe(name)}, read as {_safe(origin.reader)}. "
         f"No ratings: {_safe(origin.words) or 'nothing'}. "
         f"The export cannot show: {', '.join(origin.lacks()) or 'nothing'}."
         for name, origin in origins.items()

@@ -8,7 +8,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration.metadata import markdown_text
-from agreement_pipeline.ratings import lookalikes
+from agreement_pipeline.ratings import Origin, lookalikes
 from agreement_pipeline.release.card import card
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
@@ -32,9 +32,10 @@ def test_normal_forms_print_alike_and_other_letters_do_not():
 def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
     unmet = {"description": MARKUP, "passed": False}
     decisions = {MARKUP: {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet]}}
+    origins = {MARKUP: Origin("table", (), {f"where {MARKUP}": 1})}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {MARKUP: {"counts": {"items": 1}}}}
     for text in (
-        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no"))).split("---\n", 2)[2],
+        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no")), origins).split("---\n", 2)[2],
         markdown_text(MARKUP),
     ):
         assert "<img" not in text

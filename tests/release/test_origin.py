@@ -31,7 +31,7 @@ def test_it_is_proved_from_its_own_bytes(released):
 
 def test_the_card_says_what_is_no_rating_and_what_is_not_known(released):
     card = (released / "README.md").read_text()
-    assert "- r1, read as `argilla`. No ratings: draft 2, excluded rater 31." in card
+    assert "- r1, read as argilla. No ratings: draft 2, excluded rater 31." in card
     assert "The export cannot show: times, skips, gold, reviews," in card
 
 
