@@ -73,7 +73,7 @@ def _extract(path: Path, place: Path, limits: Limits) -> None:
         limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
         try:
             packed.extractall(place)
-        except (BadZipFile, OSError) as error:
+        except (BadZipFile, NotImplementedError, OSError) as error:
             raise RatingsError(
                 f"{path.name}: found a damaged ZIP file ({error}); expected a whole one. "
                 "Pack the folder again."

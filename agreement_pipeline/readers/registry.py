@@ -151,9 +151,9 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 
 
 def is_of_a_tool(path: Path) -> bool:
-    """True for the export of a tool, whose rows are not ratings yet."""
+    """True for anything but a plain table: its rows are not ratings yet."""
     export = Export(path)
-    return any(each.submissions and each.recognises(export) for each in READERS.values())
+    return any(each.name != TABLE and each.recognises(export) for each in READERS.values())
 
 
 def _named(name: str) -> Reader:

@@ -66,18 +66,29 @@ def table_rows(
     ProjectError
         The columns belong to the other layout.
     """
+    if not isinstance(source, Path):
+        return cells_rows(frame_cells(source, FRAME, limits), columns, layout, limits, rules)
+    if not source.is_dir():
+        return cells_rows(file_cells(source, limits), columns, layout, limits, rules)
     _refuse_of_other_layout(columns, layout)
-    if isinstance(source, Path) and source.is_dir():
-        parts = {
-            each.name: _rows(each, columns, layout, limits, rules) for each in Export(source).files
-        }
-        return _ruled(joined(parts, source.name, limits), columns, rules)
-    return _ruled(_rows(source, columns, layout, limits, rules), columns, rules)
+    export = Export(source)
+    parts = {
+        export.place(each): _rows(file_cells(each, limits), columns, layout, limits, rules)
+        for each in export.files
+    }
+    return _ruled(joined(parts, source.name, limits), columns, rules)
 
 
-def _rows(source: Source, columns: Columns, layout: Layout, limits: Limits, rules: Rules) -> Rows:
+def cells_rows(
+    cells: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules
+) -> Rows:
+    """The ratings in the cells of a table, as `table_rows` gives them."""
+    _refuse_of_other_layout(columns, layout)
+    return _ruled(_rows(cells, columns, layout, limits, rules), columns, rules)
+
+
+def _rows(table: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules) -> Rows:
     """The rows of one table, before any rule."""
-    table = _cells(source, limits)
     name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
@@ -111,17 +122,22 @@ def table_rounds(
     if path.is_dir():
         each = [table_rounds(file, columns, limits) for file in Export(path).files]
         return tuple(sorted({*chain.from_iterable(each)}))
-    table, column = file_cells(path, limits), columns.round or "round"
+    return cells_rounds(file_cells(path, limits), columns)
+
+
+def cells_rounds(table: Cells, columns: Columns) -> tuple[str, ...]:
+    """The rounds that the cells of a table name, as `table_rounds` gives them."""
+    column = columns.round or "round"
     if column not in table.header:
         raise RatingsError(
-            f"{path.name}: found no column {column!r} among {listed(table.header)}; "
+            f"{table.source}: found no column {column!r} among {listed(table.header)}; "
             "expected the round of every row. Name the column that holds it."
         )
     rounds = table.read([column])[column]
     absent = rounds.index[rounds.isna()]
     if len(absent):
         raise RatingsError(
-            f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
+            f"{table.source}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
@@ -160,12 +176,6 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
         classifiers=tuple(sorted(models)),
         left_out=left_out,
     )
-
-
-def _cells(source: Source, limits: Limits) -> Cells:
-    if isinstance(source, Path):
-        return file_cells(source, limits)
-    return frame_cells(source, FRAME, limits)
 
 
 def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
