@@ -68,9 +68,21 @@ def judged(
         f"{_found(estimate, value, limits)}: {said}",
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
+        "" if kind == "reliable" else _prevailing(estimate),
         "" if estimate.misled is None else f"; {estimate.misled}",
     ]
     return "".join(parts)
+
+
+def _prevailing(estimate: Estimate) -> str:
+    """Why the value is low though raters mostly agree, and what helps."""
+    if estimate.prevailing is None:
+        return ""
+    category, share = estimate.prevailing
+    return (
+        f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives nearly "
+        "this agreement; more items of the other categories would show if raters tell them apart"
+    )
 
 
 def _found(estimate: Estimate, value: float, limits: Interval) -> str:

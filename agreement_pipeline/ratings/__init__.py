@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.consensus import (
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
+from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -41,6 +42,7 @@ from agreement_pipeline.ratings.spelling import (
 )
 
 __all__ = [
+    "CAPABILITIES",
     "CONTENT",
     "EXTRAS",
     "KEY",
@@ -55,6 +57,7 @@ __all__ = [
     "Category",
     "Codes",
     "Level",
+    "Origin",
     "PanelLabels",
     "ParquetRows",
     "QueriedRatings",

@@ -78,6 +78,11 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     return _cells(path.name, _JsonLines(whole_text(path), path.name, limits), first=1)
 
 
+def is_named_table(path: Path) -> bool:
+    """True for a file that its name calls a table."""
+    return path.suffix.lower() in KINDS
+
+
 def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
     """The cells of a DataFrame, with the rows numbered from 1; None, NaN and `pd.NA` are missing.
 
