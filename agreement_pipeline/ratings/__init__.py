@@ -38,6 +38,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
 
 __all__ = [
     "CONTENT",
@@ -69,6 +70,7 @@ __all__ = [
     "coded_frame",
     "consensus",
     "described",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -78,6 +80,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]
