@@ -40,6 +40,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
 
 __all__ = [
     "CAPABILITIES",
@@ -74,6 +75,7 @@ __all__ = [
     "consensus",
     "described",
     "expanded_bytes",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -83,6 +85,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]
