@@ -211,15 +211,19 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
-    numbers = pd.Series(numbers_in(table["occurrence"]), index=table.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_OCCURRENCES) & (numbers % 1 == 0))]
+    step = "Number a rater's meetings with an item 1, 2, …."
+    return _whole(table, "occurrence", MOST_OCCURRENCES, step, where).astype("int32")
+
+
+def _whole(table: pd.DataFrame, name: str, most: int, step: str, where: _Where) -> pd.Series:
+    numbers = pd.Series(numbers_in(table[name]), index=table.index)
+    bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
-            f"expected a whole number from 1 to {MOST_OCCURRENCES}. "
-            "Number a rater's meetings with an item 1, 2, …."
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            f"expected a whole number from 1 to {most}. {step}"
         )
-    return numbers.astype("int32")
+    return numbers
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
@@ -287,7 +291,8 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
     if "cluster" in names:
         said["cluster"] = _clusters(said, where)
     if "weight" in names:
-        said["weight"] = _weights(said, where)
+        step = "Say how many equal items the item stands for, or leave the column out."
+        said["weight"] = _whole(said, "weight", MOST_WEIGHT, step, where).astype("int64")
     said = said.drop_duplicates()
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):
@@ -301,19 +306,6 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
         ordered["text"] = ordered["text"].astype("str")
     index = pd.Index(ordered["item"].astype("str"), name="item")
     return ordered.drop(columns="item").set_axis(index)
-
-
-def _weights(said: pd.DataFrame, where: _Where) -> pd.Series:
-    """How many equal items each row's item stands for."""
-    numbers = pd.Series(numbers_in(said["weight"]), index=said.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_WEIGHT) & (numbers % 1 == 0))]
-    if len(bad):
-        raise RatingsError(
-            f"{where.at(bad, 'weight')}: found {listed(said['weight'][bad].tolist())}; expected a "
-            "whole number from 1: how many equal items the item stands for. Correct it, or leave "
-            "the column out."
-        )
-    return numbers.astype("int64")
 
 
 def _clusters(said: pd.DataFrame, where: _Where) -> pd.Series:

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.label_studio_objects import objects_in
-from agreement_pipeline.readers.submissions import CAPABILITIES, Status, Submission
+from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
 

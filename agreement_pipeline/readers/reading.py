@@ -1,5 +1,6 @@
 """Checked ratings from a file or a DataFrame, for projects and the command line alike."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,14 +9,22 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded, refuse_all_tiny
+from agreement_pipeline.ratings import (
+    CAPABILITIES,
+    Level,
+    Rated,
+    Ratings,
+    Scale,
+    coded,
+    refuse_all_tiny,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.exports import unpacked
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.registry import MarkedRows, Reader, Rows, Source, reader_of
+from agreement_pipeline.readers.marking import marked_rows, with_contents
+from agreement_pipeline.readers.packed import unpacked
+from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
-from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
@@ -101,47 +110,18 @@ def _units_in(
     rules: Rules,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
-    marked_rows = _marked_rows(source, units.kind, columns, limits, rules)
-    rows = marked_rows.rows
+    reader, marked = marked_rows(source, units.kind, columns, limits, rules)
+    rows = _with_origin(reader, marked.rows)
+    needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
+    refuse_incapable(reader, needed, rows)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
     found = replace(
-        units_of(marked_rows.marked_in(rows), units, scale, source=rows.source),
+        units_of(marked.marked_in(rows), units, scale, source=rows.source),
         classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
     )
-    whole = replace(found, rows=_with_contents(found.rows, rows.frame))
-    return whole.ratings, rows.source
-
-
-def _marked_rows(
-    source: str | Source, kind: str, columns: Columns, limits: Limits, rules: Rules
-) -> MarkedRows:
-    """The label objects of one kind in an export that can show when nothing was marked."""
-    if isinstance(source, pd.DataFrame):
-        raise RatingsError(
-            f"a DataFrame: found a table for units of {kind}; expected the export of a tool. Make "
-            "units of it with agreement_pipeline.units."
-        )
-    refuse_unfinished(Path(source))
-    with unpacked(Path(source), limits) as path:
-        reader = reader_of(path, rules.reader)
-        if reader.marked is None:
-            raise RatingsError(
-                f"{path.name}: found {reader.title} for units of {kind}; expected the export of a "
-                "tool. Leave `units` out, or export the objects."
-            )
-        found = reader.marked(path, kind, columns, limits, rules)
-    asked = rules.requires if rules.requires is not None else ("none", *reader.needs)
-    refuse_incapable(reader, asked, found.rows)
-    return found
-
-
-def _with_contents(units: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """The units with what is known of their items: whether they are gold, and their cluster."""
-    items = frame.drop_duplicates("item").set_index("item")
-    known = {name: items[name] for name in ("gold", "cluster") if name in items}
-    of_item = units["cluster"].astype("str")
-    return units.assign(**{name: of_item.map(each) for name, each in known.items()})
+    whole = replace(found, rows=with_contents(found.rows, rows.frame))
+    return replace(whole.ratings, origin=rows.origin), rows.source
 
 
 def checked_rows(
@@ -174,7 +154,7 @@ def checked_rows(
         refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    return ratings
+    return replace(ratings, origin=rows.origin)
 
 
 def read_rounds(
@@ -247,13 +227,18 @@ def rows_of(
 ) -> Rows:
     """The ratings of a source under canonical names, not yet checked."""
     if isinstance(source, pd.DataFrame):
-        return TABLE.rows(source, columns, layout, limits, rules)
+        return _with_origin(TABLE, TABLE.rows(source, columns, layout, limits, rules))
     refuse_unfinished(Path(source))
     with unpacked(Path(source), limits) as path:
         reader = reader_of(path, rules.reader)
         rows = reader.rows(path, columns, layout, limits, rules)
+    rows = _with_origin(reader, rows)
     refuse_incapable(reader, rules.requires, rows)
     return rows
+
+
+def _with_origin(reader: Reader, rows: Rows) -> Rows:
+    return replace(rows, reader=reader.name, shows=shown_by(reader, rows))
 
 
 def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
@@ -267,7 +252,7 @@ def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows)
         It cannot.
     """
     asked = reader.needs if requires is None else requires
-    lacking = [name for name in asked if name not in shown_by(reader, rows)]
+    lacking = [name for name in asked if name not in rows.shows]
     if lacking:
         shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
         why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
@@ -307,7 +292,8 @@ def of_round(rows: Rows, name: str | None) -> Rows:
             f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
             "Correct its name."
         )
-    return replace(rows, frame=frame[frame["round"] == name])
+    left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
+    return replace(rows, frame=frame[frame["round"] == name], left_out=left_out)
 
 
 def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:

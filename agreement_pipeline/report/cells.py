@@ -8,8 +8,8 @@ from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
 from agreement_pipeline.text import SENTENCE, interval, number
 
-LOWEST = re.compile(r"\w+ \(lowest: (.+?)\) ")
-"""How a reason begins that is about the lowest category."""
+LOWEST = re.compile(r" \(lowest: [^)]*\)")
+"""What a reason says of the lowest category."""
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
     ("partly", "tentative"),
@@ -58,16 +58,14 @@ def verdict_cell(verdict: Verdict) -> Cell:
 def without_numbers(reason: str) -> str:
     """A reason without its beginning, which repeats what stands in other columns.
 
-    >>> without_numbers("alpha 0.580, 95% interval 0.527 to 0.628: the upper limit is under 0.667")
+    >>> without_numbers("specific_agreement (lowest: no) 0.580: the upper limit is under 0.667")
     'the upper limit is under 0.667'
-    >>> without_numbers("alpha (lowest: DOSE) 0.580 on 90 items: the upper limit is under 0.667")
-    'lowest: DOSE; the upper limit is under 0.667'
+    >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
+    'lowest: DOSE, 90% on marking; the upper limit'
     """
-    lowest = LOWEST.match(reason)
-    if lowest is None:
-        return reason.partition(": ")[2] or reason
-    said = reason[lowest.end() :].partition(": ")[2]
-    return f"lowest: {lowest[1]}; {said}" if said else reason
+    lowest = LOWEST.search(reason)
+    said = LOWEST.sub("", reason).partition(": ")[2] or reason
+    return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
 
 
 def counted(n: int, what: str) -> str:

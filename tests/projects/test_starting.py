@@ -1,6 +1,6 @@
 """The first files of a project are one that runs, or say what to fill in."""
 
-from shutil import copy, make_archive
+from shutil import copy, copytree
 
 import pytest
 
@@ -28,7 +28,7 @@ def started(name, root):
     inbox = root / "inbox"
     inbox.mkdir()
     if source.is_dir():
-        make_archive(str(inbox / "round-1"), "zip", source)
+        copytree(source, inbox / "round-1")
     else:
         copy(source, inbox)
     files = first_files(next(inbox.iterdir()), "reviews", "inbox")
@@ -108,7 +108,7 @@ def test_an_export_of_objects_gives_a_project_of_units(export, labels, tmp_path)
     source = export(tmp_path / "source")
     (tmp_path / "inbox").mkdir()
     if source.is_dir():
-        make_archive(str(tmp_path / "inbox" / "round-1"), "zip", source)
+        copytree(source, tmp_path / "inbox" / "round-1")
     else:
         copy(source, tmp_path / "inbox" / f"round-1{source.suffix}")
     delivered = next((tmp_path / "inbox").iterdir())

@@ -85,8 +85,14 @@ def prodigy_spans(folder, spans=SPANS):
 def doccano_spans(folder, spans=SPANS):
     for rater in RATERS:
         rows = [
-            {"id": n, "text": TEXTS[item], "name": item, "label": said, "Comments": []}
-            for n, ((item, who), said) in enumerate(spans.items())
+            {
+                "id": list(TEXTS).index(item),
+                "text": TEXTS[item],
+                "name": item,
+                "label": said,
+                "Comments": [],
+            }
+            for (item, who), said in spans.items()
             if who == rater
         ]
         _lines(folder / "doccano" / f"{rater}.jsonl", rows)
