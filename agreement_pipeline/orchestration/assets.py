@@ -15,8 +15,9 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import (
+    column_schema,
     decision_metadata,
-    frame_table,
+    opened_table,
     refused_files,
     rendered,
 )
@@ -90,7 +91,8 @@ def annotations(project: Project, round_name: str) -> Result:
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
-            "preview": frame_table(ratings.table.head(20)),
+            **opened_table("first_rows", ratings.table.head(20)),
+            "dagster/column_schema": column_schema(ratings.table),
         },
     )
 
@@ -151,7 +153,7 @@ def training_data(project: Project, round_name: str) -> Result:
 
 
 def agreement_history(project: Project) -> Result:
-    """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
+    """Which rounds were refused, and why? Open this page first."""
     rounds = round_table(project.store, project.unjudged())
     return dg.MaterializeResult(
         check_results=[checks.history_result(rounds)],
@@ -188,6 +190,7 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
 
 def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
     rows = released.labels.resolved
+    first = released.labels.take(rows[:20]).frame()
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
@@ -196,6 +199,7 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
             "rounds": ", ".join(released.rounds),
             "dagster/row_count": len(rows),
             "tentative": released.tentative,
-            "rows": frame_table(released.labels.take(rows[:20]).frame()),
+            **opened_table("first_rows", first),
+            "dagster/column_schema": column_schema(first),
         },
     )

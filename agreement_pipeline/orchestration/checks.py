@@ -13,14 +13,13 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
-    decision_metadata,
     finding_rows,
     first_of,
     number,
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import not_admitted, verdict_rows
+from agreement_pipeline.report import health, not_admitted, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 KEPT, ADVICE = "contract_kept", "contract_advice"
@@ -92,7 +91,7 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         passed=decision.admitted,
         severity=dg.AssetCheckSeverity.ERROR,
         description=_answer(decision.admitted, decision.reasons),
-        metadata=decision_metadata(decision),
+        metadata=table("verdicts", verdict_rows(decision.verdicts)),
     )
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
@@ -126,6 +125,7 @@ def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
         description="; ".join(found) or "every round is admitted",
+        metadata={"health": health(rounds)},
     )
 
 

@@ -1,5 +1,6 @@
 """What people look at: tables and plots, as plain data."""
 
+from agreement_pipeline.report.decisions import health
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
@@ -15,6 +16,7 @@ from agreement_pipeline.report.history import (
     round_text,
 )
 from agreement_pipeline.report.patterns import patterns
+from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.tables import (
     difference_rows,
@@ -39,6 +41,7 @@ __all__ = [
     "estimate_rows",
     "event_table",
     "headlines",
+    "health",
     "history",
     "not_admitted",
     "note",
@@ -48,6 +51,7 @@ __all__ = [
     "printable",
     "round_table",
     "round_text",
+    "rule_rows",
     "text_table",
     "verdict_rows",
 ]

@@ -4,6 +4,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.metadata import IN_PLACE
 from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
@@ -75,7 +76,7 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
 
     metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
     low, value, high = (
-        metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high")
+        metadata[f"krippendorff_alpha{part}"].value for part in (" low", " value", " high")
     )
     assert low < value <= high <= 1
 
@@ -135,8 +136,8 @@ def test_disputed_items_come_with_their_share_of_all_disagreement(line):
     assert metadata["disputed_items"].value == 2
     records = [record.data for record in metadata["most_disputed"].records]
     assert [(record["id"], record["share"]) for record in records] == [
-        ("a", "0.80000"),
-        ("c", "0.20000"),
+        ("a", "80.0%"),
+        ("c", "20.0%"),
     ]
 
 
@@ -182,16 +183,19 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
 
     assert not said.passed
     assert said.description == "not judged: ['w2']; the table says why"
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
-        ("w1", "admitted"),
+    assert list(shown)[:2] == ["rounds_at_a_glance", "decisions"]
+    assert len(shown["rounds_at_a_glance"].md_str) <= IN_PLACE
+    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
         ("w2", "not judged"),
+        ("w1", "admitted"),
     ]
+    assert shown["health"].text == "1 of 2 rounds is admitted. The last one, w2, is not judged."
     assert (
         shown["rounds"].value,
         shown["held_rounds"].value,
         shown["rounds_not_judged"].value,
     ) == (2, 0, 1)
-    reason = shown["history"].records[1].data["reason"]
+    reason = shown["decisions"].records[0].data["why"]
     assert reason.startswith("w2.csv: rows [8, 9, 10, ")
     assert "column 'label': found label ['hatefull']; expected one of" in reason
 
@@ -205,9 +209,9 @@ def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(lin
     said, shown = history_of(line)
 
     assert not said.passed
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
-        ("w1", "admitted"),
+    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
         ("w1", "not judged"),
+        ("w1", "admitted"),
     ]
 
 
@@ -217,4 +221,45 @@ def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
     said, shown = history_of(line)
 
     assert said.description == "held: w1"
-    assert [row.data["decision"] for row in shown["history"].records] == ["pending"]
+    assert [row.data["decision"] for row in shown["decisions"].records] == ["pending"]
+
+
+def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
+    line.deliver("w1", BAD)
+    result = line.run("w1", "annotations", "acceptability")
+    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    names = list(event.metadata)
+
+    assert names[:3] == ["decision", "why", "rules"]
+    assert event.metadata["decision"].text == "held"
+    assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
+    assert (
+        len(event.metadata["why"].md_str)
+        <= IN_PLACE
+        < len(event.metadata["reasons_by_rule"].md_str)
+    )
+    first = event.metadata["rules"].records[0].data
+    assert (first["rule"], first["effect"]) == ("krippendorff_alpha, round", "holds")
+    assert first["value"].count("…") == 1
+
+
+def test_assets_have_a_kind_an_owner_and_a_tag_to_filter_by(line):
+    line.settings = line.settings.model_copy(update={"owners": ("team:nlp",)})
+    specs = project_definitions(line.settings).resolve_all_asset_specs()
+    assert {spec.key.path[-1]: sorted(spec.kinds) for spec in specs}["training_data"] == ["parquet"]
+    assert all(len(spec.kinds) == 1 and spec.owners == ["team:nlp"] for spec in specs)
+    assert {spec.tags["agreement_pipeline/shows"] for spec in specs} == {
+        "ratings",
+        "evidence",
+        "decision",
+        "training-data",
+    }
+
+
+def test_ratings_and_training_data_show_their_columns(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+    for asset, column in (("annotations", "rater"), ("training_data", "soft_label")):
+        (event,) = result.asset_materializations_for_node(f"reviews__{asset}")
+        schema = event.metadata["dagster/column_schema"].schema
+        assert column in [each.name for each in schema.columns]
