@@ -2,6 +2,7 @@
 
 from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.files import load_projects
+from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.starting import first_files, plain_name
@@ -9,10 +10,14 @@ from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
     "Delivery",
+    "Form",
+    "Notice",
     "Project",
     "ProjectSettings",
     "first_files",
     "load_projects",
+    "notices",
+    "overdue",
     "plain_name",
     "to_date",
 ]

@@ -20,6 +20,7 @@ SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
 
 
@@ -32,6 +33,8 @@ NOT_OF_READING = {
     "store",
     "schedule",
     "overdue_after_days",
+    "alerts_url_from",
+    "alerts_form",
     "settle_seconds",
     "owners",
     "root",
@@ -100,6 +103,11 @@ class ProjectSettings(BaseModel):
         When everything is measured again, as a cron expression.
     overdue_after_days
         A round is overdue if none came for so many days.
+    alerts_url_from
+        The environment variable that holds the URL of a webhook. It gets a message when a round is
+        held or broken, or is overdue. No messages if omitted.
+    alerts_form
+        plain: the facts as JSON. slack: what an incoming webhook of Slack takes.
     settle_seconds
         A file is complete if it has not changed for so many seconds.
     owners
@@ -134,6 +142,8 @@ class ProjectSettings(BaseModel):
     store: str | None = None
     schedule: str = "0 6 * * 1"
     overdue_after_days: int = 8
+    alerts_url_from: str | None = None
+    alerts_form: Literal["plain", "slack"] = "plain"
     settle_seconds: float = 2.0
     owners: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -213,6 +223,16 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 f"found {value!r}; expected a cron expression of five fields for a day that "
                 "exists, as 0 6 * * 1. Correct the schedule."
+            )
+        return value
+
+    @field_validator("alerts_url_from")
+    @classmethod
+    def _name_of_variable(cls, value: str | None) -> str | None:
+        if value is not None and not VARIABLE.fullmatch(value):
+            raise ValueError(
+                "found something else than the name of an environment variable; expected letters, "
+                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 

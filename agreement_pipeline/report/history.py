@@ -99,7 +99,7 @@ def history(rounds: pd.DataFrame, policy: Policy) -> Section:
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
-        "rounds_at_a_glance": partial(glance, rounds, first),
+        "picture": partial(glance, rounds, first),
         "decisions": decisions(rounds),
         "health": health(rounds),
         **round_counts(rounds),
@@ -113,7 +113,7 @@ def round_counts(rounds: pd.DataFrame) -> Section:
     return {
         "rounds": int(rounds["round"].nunique()),
         "held_rounds": len(_held(rounds)),
-        "rounds_not_judged": len(_not_judged(rounds)),
+        "not_judged": len(_not_judged(rounds)),
     }
 
 

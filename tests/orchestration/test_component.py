@@ -108,6 +108,8 @@ store: store
 schedule: "{{ '0 7 * * 2' }}"
 overdue_after_days: "{{ 3 }}"
 settle_seconds: 1
+alerts_url_from: REVIEWS_WEBHOOK
+alerts_form: slack
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 root: .

@@ -183,8 +183,8 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
 
     assert not said.passed
     assert said.description == "not judged: ['w2']; the table says why"
-    assert list(shown)[:2] == ["rounds_at_a_glance", "decisions"]
-    assert len(shown["rounds_at_a_glance"].md_str) <= IN_PLACE
+    assert list(shown)[:2] == ["picture", "decisions"]
+    assert len(shown["picture"].md_str) <= IN_PLACE
     assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
         ("w2", "not judged"),
         ("w1", "admitted"),
@@ -193,7 +193,7 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
     assert (
         shown["rounds"].value,
         shown["held_rounds"].value,
-        shown["rounds_not_judged"].value,
+        shown["not_judged"].value,
     ) == (2, 0, 1)
     reason = shown["decisions"].records[0].data["why"]
     assert reason.startswith("w2.csv: rows [8, 9, 10, ")
