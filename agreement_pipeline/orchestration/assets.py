@@ -4,6 +4,7 @@ Each asset takes the round from the store, which checks its bytes each time. A p
 ratings before does not make them again. No asset trusts the event log.
 """
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
@@ -24,7 +25,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, overdue
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
     delivery,
@@ -71,7 +72,9 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
         overall(
             agreement_history,
             ["acceptability"],
-            [checks.history_spec(host.key("agreement_history"))],
+            checks.history_specs(
+                host.key("agreement_history"), host.project.settings.overdue_after_days
+            ),
         ),
         overall(release, ["training_data"]),
     ]
@@ -155,10 +158,12 @@ def training_data(project: Project, round_name: str) -> Result:
 def agreement_history(project: Project) -> Result:
     """Which rounds were refused, and why? Open this page first."""
     rounds = round_table(project.store, project.unjudged())
+    late = overdue(project, time.time())
+    why = "; ".join(late.why) if late else ""
     return dg.MaterializeResult(
-        check_results=[checks.history_result(rounds)],
+        check_results=list(checks.history_results(rounds, why)),
         metadata={
-            **rendered(history(rounds, project.policy)),
+            **rendered(history(rounds, project.policy, why)),
             **refused_files(project.refused()),
         },
     )

@@ -22,6 +22,7 @@ from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 from agreement_pipeline.report import health, not_admitted, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
+IN_TIME = "in_time"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -112,20 +113,30 @@ def released_result() -> dg.AssetCheckResult:
     )
 
 
-def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
-    """A check over all rounds: is every round admitted?"""
-    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?")
+def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
+    """Checks over all rounds: is every round admitted, and did the last one come in time?"""
+    asks = f"Did a round come in the last {days} days?"
+    return [
+        dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?"),
+        dg.AssetCheckSpec(IN_TIME, asset=asset, description=asks),
+    ]
 
 
-def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:
-    """A warning that names the rounds that are held or were not judged."""
+def history_results(rounds: pd.DataFrame, late: str) -> Iterator[dg.AssetCheckResult]:
+    """A warning that names the rounds that are not admitted, and one if the next is overdue."""
     found = not_admitted(rounds)
-    return dg.AssetCheckResult(
+    yield dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
         description="; ".join(found) or "every round is admitted",
-        metadata={"health": health(rounds)},
+        metadata={"health": health(rounds, late)},
+    )
+    yield dg.AssetCheckResult(
+        check_name=IN_TIME,
+        passed=not late,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=_answer(not late, [late] if late else []),
     )
 
 

@@ -2,16 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.projects.project import Project
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
 DAY = 86_400
+MOST_KEPT = 32
 MOST_SAID = 2_000
 TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 """If one of these facts of a decision changes, the team hears of the round again."""
@@ -74,17 +76,19 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
     broken
         Why each delivery that a run has read cannot be judged, by the round.
     """
-    found = [*_held(project), *_refused(project, {**project.refused(), **broken})]
+    found = [
+        *_read(project, project.store.head).held,
+        *_refused(project, {**project.refused(), **broken}),
+    ]
     late = overdue(project, now)
     return [*found, *([late] if late else [])]
 
 
 def overdue(project: Project, now: float) -> Notice | None:
     """The notice that no round came for longer than the project allows. None if one did."""
-    arrived = [entry for entry in project.store.history() if entry["event"] == "ingested"]
-    if not arrived:
+    last, allowed = _read(project, project.store.head).arrived, project.settings.overdue_after_days
+    if last is None:
         return None
-    last, allowed = arrived[-1], project.settings.overdue_after_days
     days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
     if days <= allowed:
         return None
@@ -92,29 +96,39 @@ def overdue(project: Project, now: float) -> Notice | None:
     return Notice(project.name, "", "overdue", (why,), str(last["number"]))
 
 
-def _held(project: Project) -> Iterable[Notice]:
-    """The rounds whose last decision holds them."""
+class _Read(NamedTuple):
+    """What a log says: the entry of the last arrival, and the rounds that are held."""
+
+    arrived: Mapping[str, Any] | None
+    held: tuple[Notice, ...]
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _read(project: Project, head: str) -> _Read:
+    """What the log says up to its `head`. While nothing is added, it is not read again."""
+    entries = project.store.history()
+    arrived = [entry for entry in entries if entry["event"] == "ingested"]
+    return _Read(arrived[-1] if arrived else None, tuple(_held(project.name, entries)))
+
+
+def _held(project: str, entries: Iterable[Mapping[str, Any]]) -> Iterator[Notice]:
+    """The rounds whose last decision holds them, in the order of these decisions."""
     last: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for entry in project.store.history():
+    for entry in entries:
         last.setdefault(entry["round"], {})[entry["event"]] = entry
-    held = {
-        name: events
-        for name, events in last.items()
-        if "decided" in events and events["decided"]["decision"] == "held"
-    }
-    for name, events in sorted(held.items(), key=lambda each: each[1]["decided"]["number"]):
-        decided = events["decided"]
-        yield Notice(
-            project.name,
-            name,
-            "held",
-            tuple(decided.get("reasons", ())),
-            _digest([decided.get(fact) for fact in TOLD]),
-            "withdrawn" in events,
-        )
+    decided = [
+        (events["decided"], "withdrawn" in events)
+        for events in last.values()
+        if "decided" in events
+    ]
+    for entry, withdrawn in sorted(decided, key=lambda each: each[0]["number"]):
+        if entry["decision"] == "held":
+            state = _digest([entry.get(fact) for fact in TOLD])
+            reasons = tuple(entry.get("reasons", ()))
+            yield Notice(project, entry["round"], "held", reasons, state, withdrawn)
 
 
-def _refused(project: Project, refused: Mapping[str, str]) -> Iterable[Notice]:
+def _refused(project: Project, refused: Mapping[str, str]) -> Iterator[Notice]:
     for name, why in refused.items():
         yield Notice(project.name, name, "not judged", (why,), _digest([why]))
 

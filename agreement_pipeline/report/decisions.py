@@ -31,20 +31,21 @@ def rules_of(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def health(rounds: pd.DataFrame) -> str:
-    """The state of all rounds in one line.
+def health(rounds: pd.DataFrame, late: str = "") -> str:
+    """The state of all rounds in one line, with the reason why the next one is `late`.
 
     >>> health(pd.DataFrame({"round": ["W1", "W2"], "decision": ["admitted", "held"]}))
     '1 of 2 rounds is admitted. The last one, W2, is held.'
     """
     if rounds.empty:
         return "No round has arrived yet."
+    overdue = f" The next one is overdue: {late}." if late else ""
     last = rounds.iloc[-1]
     of_rounds = rounds.groupby("round")["decision"].last()
     good = int(of_rounds.str.startswith("admitted").sum())
     return (
         f"{good} of {len(of_rounds)} rounds {'is' if good == 1 else 'are'} admitted. "
-        f"The last one, {last['round']}, is {last['decision']}."
+        f"The last one, {last['round']}, is {last['decision']}.{overdue}"
     )
 
 

@@ -92,16 +92,17 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def history(rounds: pd.DataFrame, policy: Policy) -> Section:
+def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
     """The last rounds at a glance, the decision on each round and why, then all the rest.
 
-    The plots show the measure of the policy's first rule that can hold a release.
+    The plots show the measure of the policy's first rule that can hold a release. `late` says why
+    the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
         "picture": partial(glance, rounds, first),
         "decisions": decisions(rounds),
-        "health": health(rounds),
+        "health": health(rounds, late),
         **round_counts(rounds),
         "larger_plot": partial(history_figure, rounds, first),
         "rules": rules_of(rounds),

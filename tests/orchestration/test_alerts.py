@@ -14,6 +14,7 @@ from agreement_pipeline.orchestration.alerts import EVERY_SECONDS, LONGEST_WAIT,
 from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice
+from agreement_pipeline.store import Store
 from tests.events import record
 from tests.orchestration.checks import GOOD
 
@@ -237,3 +238,15 @@ def test_waits_double_up_to_an_hour_and_end_with_an_answer():
 
 def test_a_long_text_is_cut():
     assert len(Notice("p", "w", "held", ("x" * 9_999,), "s").text) == MOST_SAID
+
+
+def test_a_tick_in_which_nothing_is_new_does_not_read_the_log(told, webhook, monkeypatch):
+    hold(told, "w1")
+    daemon = Daemon(told)
+    daemon.tick()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the log was read again")
+
+    monkeypatch.setattr(Store, "history", refuse)
+    assert daemon.tick() == "nothing new to tell"

@@ -1,5 +1,7 @@
 """What the checks and tables of a run show."""
 
+import time
+
 import dagster as dg
 import pandas as pd
 
@@ -49,7 +51,7 @@ def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that
         spec
         for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
         for spec in asset.check_specs
-        if spec.key.name != "no_round_held"
+        if spec.asset_key.path[-1] != "agreement_history"
     ]
     assert len(specs) == 20
     assert "krippendorff_alpha_of_round" in {spec.name for spec in specs}
@@ -263,3 +265,34 @@ def test_ratings_and_training_data_show_their_columns(line):
         (event,) = result.asset_materializations_for_node(f"reviews__{asset}")
         schema = event.metadata["dagster/column_schema"].schema
         assert column in [each.name for each in schema.columns]
+
+
+def test_the_history_says_that_the_next_round_is_overdue(line, monkeypatch):
+    line.deliver("w1", GOOD)
+    judge(line, "w1")
+    _, shown = history_of(line)
+    assert "overdue" not in shown["health"].text
+    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_history_changed")
+
+    def asks(cursor: str | None) -> bool:
+        context = dg.build_sensor_context(instance=line.instance, cursor=cursor)
+        return isinstance(sensor(context), dg.SensorResult)
+
+    cursor = sensor(dg.build_sensor_context(instance=line.instance)).cursor
+    assert not asks(cursor)
+
+    later = time.time() + (line.settings.overdue_after_days + 1) * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert asks(cursor)
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
+    late = check(result, "in_time")
+    assert (late.passed, late.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert late.description.startswith("No: the last one, w1, came ")
+    (event,) = result.get_asset_materialization_events()
+    assert "The next one is overdue: the last one, w1," in (
+        event.materialization.metadata["health"].text
+    )
