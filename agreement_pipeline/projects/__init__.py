@@ -1,7 +1,7 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
 from agreement_pipeline.projects.deliveries import Delivery
-from agreement_pipeline.projects.files import load_projects
+from agreement_pipeline.projects.files import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -15,6 +15,7 @@ __all__ = [
     "Project",
     "ProjectSettings",
     "first_files",
+    "load_project",
     "load_projects",
     "notices",
     "overdue",

@@ -29,11 +29,15 @@ from agreement_pipeline.report.tables import (
     text_table,
     verdict_rows,
 )
+from agreement_pipeline.report.tasks import FORMS, ORDERS, Order, tasks, written_tasks
 
 __all__ = [
+    "FORMS",
+    "ORDERS",
     "Content",
     "JudgedProject",
     "JudgedRound",
+    "Order",
     "Plot",
     "Section",
     "admitted_rounds",
@@ -58,6 +62,8 @@ __all__ = [
     "round_table",
     "round_text",
     "rule_rows",
+    "tasks",
     "text_table",
     "verdict_rows",
+    "written_tasks",
 ]

@@ -46,7 +46,7 @@ def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
             "id": rows["id"],
             **text,
             "said": [
-                _said({name: row[name] for name in ratings.raters})
+                said({name: row[name] for name in ratings.raters})
                 for row in shown.to_dict("records")
             ],
             "share": rows["share"].map(lambda share: number(share, PERCENT)),
@@ -60,10 +60,10 @@ def _short(text: Any) -> str:
     return known if len(known) <= LONGEST_TEXT else f"{known[: LONGEST_TEXT - 1]}…"
 
 
-def _said(labels: Mapping[str, Any]) -> str:
+def said(labels: Mapping[str, Any]) -> str:
     """Each label with the raters who gave it, the most frequent first.
 
-    >>> _said({"ana": "yes", "ben": "no", "cleo": "no", "dan": None})
+    >>> said({"ana": "yes", "ben": "no", "cleo": "no", "dan": None})
     'no: ben, cleo; yes: ana'
     """
     by_label: dict[str, list[str]] = {}

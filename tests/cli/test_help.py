@@ -9,7 +9,18 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
 from agreement_pipeline.cli.grouped import Option
 
-IN_ORDER = ["demo", "init", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
+IN_ORDER = [
+    "demo",
+    "init",
+    "measure",
+    "compare",
+    "judge",
+    "plan",
+    "history",
+    "disputed",
+    "to-date",
+    "verify",
+]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
@@ -106,6 +117,9 @@ OF_COMMANDS = {
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",
+    ("disputed", "--format"): "csv",
+    ("disputed", "--output"): "(the standard output)",
+    ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
 REQUIRED = {("to-date", "--store")}
