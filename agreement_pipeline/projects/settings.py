@@ -33,6 +33,7 @@ NOT_OF_READING = {
     "store",
     "schedule",
     "overdue_after_days",
+    "adjudicated",
     "alerts_url_from",
     "alerts_form",
     "settle_seconds",
@@ -103,6 +104,9 @@ class ProjectSettings(BaseModel):
         When everything is measured again, as a cron expression.
     overdue_after_days
         A round is overdue if none came for so many days.
+    adjudicated
+        A folder with the answers of adjudicators: a CSV file a round, with item, label and
+        ratings_digest.
     alerts_url_from
         The environment variable that holds the URL of a webhook. It gets a message when a round is
         held or broken, or is overdue. No messages if omitted.
@@ -142,6 +146,7 @@ class ProjectSettings(BaseModel):
     store: str | None = None
     schedule: str = "0 6 * * 1"
     overdue_after_days: int = 8
+    adjudicated: str | None = None
     alerts_url_from: str | None = None
     alerts_form: Literal["plain", "slack"] = "plain"
     settle_seconds: float = 2.0
@@ -201,7 +206,7 @@ class ProjectSettings(BaseModel):
             )
         return value
 
-    @field_validator("inbox", "store", "root")
+    @field_validator("inbox", "store", "root", "adjudicated")
     @classmethod
     def _path_or_url(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):

@@ -20,6 +20,7 @@ from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     CONTENT,
     EXTRAS,
+    Adjudicated,
     PanelLabels,
     Ratings,
     Rows,
@@ -215,9 +216,13 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
-    return Member.assessed(
+    member = Member.assessed(
         entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers
     )
+    labels = entry.get("adjudicated", {})
+    if not isinstance(labels, dict) or not all(isinstance(each, str) for each in labels.values()):
+        raise KeyError("adjudicated")
+    return replace(member, adjudicated=Adjudicated(entry["ratings_digest"], labels))
 
 
 def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:

@@ -110,6 +110,7 @@ overdue_after_days: "{{ 3 }}"
 settle_seconds: 1
 alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
+adjudicated: adjudicated
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 root: .

@@ -7,7 +7,9 @@ import pandas as pd
 
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.metadata import IN_PLACE
+from agreement_pipeline.orchestration.trainers import released_round
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -296,3 +298,23 @@ def test_the_history_says_that_the_next_round_is_overdue(line, monkeypatch):
     assert "The next one is overdue: the last one, w1," in (
         event.materialization.metadata["health"].text
     )
+
+
+def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decision(make_line):
+    line = make_line(adjudicated="answers")
+    (line.root / "answers").mkdir()
+    line.deliver("w1", GOOD)
+    assert line.run("w1").success
+    ratings, before = line.project.store.ratings("w1"), line.project.store.history()
+    found = [{**task, "label": "safe"} for task in tasks(ratings)[:2]]
+    (line.root / "answers/w1.csv").write_text(written_tasks(found, (), "csv"))
+    labels = released_round(line.project, "w1").train.set_index("id")
+
+    assert len(found) == 2
+    assert {
+        (labels.loc[task["item"], "label"], labels.loc[task["item"], "resolution"])
+        for task in found
+    } == {("safe", "adjudicated")}
+    assert [entry for entry in line.project.store.history() if entry["event"] == "decided"] == [
+        entry for entry in before if entry["event"] == "decided"
+    ]
