@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers import Columns, Limits
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
+    from agreement_pipeline.report import report_page
     from agreement_pipeline.store import Store
 else:
     __getattr__, __dir__ = later(
@@ -70,6 +71,7 @@ else:
             "plan": "policy",
             "read_ratings": "readers:read",
             "release_of": "orchestration",
+            "report_page": "report",
             "rounds_of": "orchestration",
             "survey": "estimates",
             "verify_release": "release",
@@ -109,6 +111,7 @@ __all__ = [
     "plan",
     "read_ratings",
     "release_of",
+    "report_page",
     "rounds_of",
     "survey",
     "verify_release",

@@ -3,6 +3,7 @@
 from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.files import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
+from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.starting import first_files, plain_name
@@ -20,5 +21,7 @@ __all__ = [
     "notices",
     "overdue",
     "plain_name",
+    "project_page",
+    "round_page",
     "to_date",
 ]

@@ -38,6 +38,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "coded_frame",
     "consensus",
     "described",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -81,6 +83,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]

@@ -16,10 +16,12 @@ from agreement_pipeline.report.history import (
     round_text,
 )
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
-from agreement_pipeline.report.page import page_of_project, page_of_round
+from agreement_pipeline.report.names import shortened
+from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
+from agreement_pipeline.report.shares import shares_of
 from agreement_pipeline.report.tables import (
     difference_rows,
     estimate_rows,
@@ -59,9 +61,12 @@ __all__ = [
     "plan_figure",
     "plan_rows",
     "printable",
+    "report_page",
     "round_table",
     "round_text",
     "rule_rows",
+    "shares_of",
+    "shortened",
     "tasks",
     "text_table",
     "verdict_rows",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.glance import glance
@@ -86,7 +87,7 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"]
-            .map(_without_numbers)
+            .map(without_numbers)
             .where(rounds["measure"] != "", rounds["reason"]),
         }
     )
@@ -193,11 +194,6 @@ def _what(entry: Mapping[str, Any]) -> str:
         if entry["event"] == "released"
         else f"{entry['source']}, {entry['ratings_digest'][:12]}"
     )
-
-
-def _without_numbers(reason: str) -> str:
-    """A reason without its beginning, which repeats the other columns."""
-    return reason.partition(": ")[2] or reason
 
 
 def _rows(

@@ -19,6 +19,7 @@ COMMANDS = [
     "measure",
     "compare",
     "judge",
+    "report",
     "plan",
     "history",
     "disputed",

@@ -15,6 +15,7 @@ IN_ORDER = [
     "measure",
     "compare",
     "judge",
+    "report",
     "plan",
     "history",
     "disputed",
@@ -122,7 +123,12 @@ OF_COMMANDS = {
     ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
-REQUIRED = {("to-date", "--store")}
+REQUIRED = {
+    ("judge", "--policy"),
+    ("plan", "--policy"),
+    ("report", "--output"),
+    ("to-date", "--store"),
+}
 
 
 @every_parameter
@@ -136,7 +142,7 @@ def test_every_default_is_shown(capsys, name, param):
     default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
     found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
     assert found == ([] if default is None else [default])
-    assert ("[required]" in row) == (option == "--policy" or (name, option) in REQUIRED)
+    assert ("[required]" in row) == ((name, option) in REQUIRED)
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
