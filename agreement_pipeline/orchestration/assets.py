@@ -6,7 +6,7 @@ ratings before does not make them again. No asset trusts the event log.
 
 import time
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import dagster as dg
@@ -23,9 +23,11 @@ from agreement_pipeline.orchestration.metadata import (
     rendered,
 )
 from agreement_pipeline.orchestration.outcomes import Judged, Result
+from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.projects import Project, overdue
+from agreement_pipeline.projects import Project, overdue, project_page
+from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
     delivery,
@@ -77,6 +79,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
             ),
         ),
         overall(release, ["training_data"]),
+        *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
     ]
 
 
@@ -145,7 +148,10 @@ def acceptability(project: Project, round_name: str) -> Judged:
     result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(policy, decision)),
-        metadata={**decision_metadata(decision), "release_withdrawn": withdrawn},
+        metadata={
+            **decision_metadata(decision, link(project, page_of(round_name))),
+            "release_withdrawn": withdrawn,
+        },
     )
     return Judged(result, decision.admitted, decision.reasons, withdrawn)
 
@@ -155,15 +161,26 @@ def training_data(project: Project, round_name: str) -> Result:
     return _released(released_round(project, round_name), [checks.released_result()])
 
 
+def round_page(project: Project, round_name: str) -> Result:
+    """The page of the round, for people without this UI. Its link opens it."""
+    today = datetime.now(UTC).date()
+    keep_page(project, page_of(round_name), page_of_one(project, round_name, on=today))
+    return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
+
+
 def agreement_history(project: Project) -> Result:
     """Which rounds were refused, and why? Open this page first."""
     rounds = round_table(project.store, project.unjudged())
     late = overdue(project, time.time())
     why = "; ".join(late.why) if late else ""
+    if project.settings.pages:
+        pages = {name: page_of(name) for name in project.store.rounds()}
+        keep_page(project, INDEX, project_page(project, pages))
     return dg.MaterializeResult(
         check_results=list(checks.history_results(rounds, why)),
         metadata={
             **rendered(history(rounds, project.policy, why)),
+            **link(project, INDEX),
             **refused_files(project.refused()),
         },
     )

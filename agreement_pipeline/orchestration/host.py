@@ -23,6 +23,7 @@ KINDS = {
     "acceptability": {"python"},
     "training_data": {"parquet"},
     "agreement_history": {"dashboard"},
+    "round_page": {"dashboard"},
     "release": {"parquet"},
 }
 """What stands in the corner of each asset."""
@@ -32,6 +33,7 @@ SHOWS = {
     "rating_patterns": "ratings",
     "acceptability": "decision",
     "agreement_history": "decision",
+    "round_page": "decision",
     "training_data": "training-data",
     "release": "training-data",
 }

@@ -74,13 +74,17 @@ def _plot(name: str, draw: Plot) -> Any:
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
-def decision_metadata(decision: Decision) -> dict[str, Any]:
-    """The decision, why it was made, each rule with its interval, and then all the rest."""
+def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, Any]:
+    """The decision, why it was made, each rule with its interval, and then all the rest.
+
+    `link` leads to the page of the round, if it has one.
+    """
     waivers = "; ".join(map(str, decision.waived))
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(decision.reasons)),
         **table("rules", rule_rows(decision)),
+        **link,
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,

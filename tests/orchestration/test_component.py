@@ -111,6 +111,8 @@ settle_seconds: 1
 alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
 adjudicated: adjudicated
+pages: pages
+pages_url: https://pages.example/toxicity
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 root: .

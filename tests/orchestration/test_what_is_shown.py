@@ -7,6 +7,7 @@ import pandas as pd
 
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.metadata import IN_PLACE
+from agreement_pipeline.orchestration.pages import link
 from agreement_pipeline.orchestration.trainers import released_round
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.report import tasks, written_tasks
@@ -318,3 +319,31 @@ def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decis
     assert [entry for entry in line.project.store.history() if entry["event"] == "decided"] == [
         entry for entry in before if entry["event"] == "decided"
     ]
+
+
+def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make_line):
+    line = make_line(pages="pages", pages_url="https://pages.example/reviews/")
+    line.deliver("w1", BAD)
+    result = line.run("w1", "annotations", "acceptability", "round_page")
+    (decided,), (page,) = (
+        result.asset_materializations_for_node(f"reviews__{name}")
+        for name in ("acceptability", "round_page")
+    )
+    _, shown = history_of(line)
+    for metadata, name in (
+        (decided.metadata, "w1.html"),
+        (page.metadata, "w1.html"),
+        (shown, "index.html"),
+    ):
+        assert metadata["page"].value == f"https://pages.example/reviews/{name}"
+        assert (line.root / "pages" / name).read_text().startswith("<!doctype html>")
+    assert {path.name for path in (line.root / "pages").iterdir()} == {"w1.html", "index.html"}
+    line.settings = line.settings.model_copy(update={"pages_url": None})
+    assert link(line.project, "w 1.html")["page"].value == f"{line.root}/pages/w 1.html"
+
+
+def test_a_project_without_pages_has_no_asset_and_no_link(line):
+    assert "round_page" not in {
+        spec.key.path[-1] for spec in project_definitions(line.settings).resolve_all_asset_specs()
+    }
+    assert link(line.project, "w1.html") == {}
