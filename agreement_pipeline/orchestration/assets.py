@@ -170,18 +170,19 @@ def round_page(project: Project, round_name: str) -> Result:
 
 def agreement_history(project: Project) -> Result:
     """Which rounds were refused, and why? Open this page first."""
-    rounds = round_table(project.store, project.unjudged())
+    rounds, unused = round_table(project.store, project.unjudged()), project.unused_waivers()
     late = overdue(project, time.time())
     why = "; ".join(late.why) if late else ""
     if project.settings.pages:
         pages = {name: page_of(name) for name in project.store.rounds()}
         keep_page(project, INDEX, project_page(project, pages))
     return dg.MaterializeResult(
-        check_results=list(checks.history_results(rounds, why)),
+        check_results=list(checks.history_results(rounds, unused, why)),
         metadata={
             **rendered(history(rounds, project.policy, why)),
             **link(project, INDEX),
-            **refused_files(project.refused()),
+            **refused_files("files_refused", project.refused()),
+            **refused_files("waivers_unused", unused),
         },
     )
 

@@ -3,7 +3,7 @@
 The lock on a release is not here. It is in `release_round`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -19,7 +19,7 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import health, not_admitted, verdict_rows
+from agreement_pipeline.report import health, not_admitted, printable, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME = "in_time"
@@ -122,14 +122,19 @@ def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
     ]
 
 
-def history_results(rounds: pd.DataFrame, late: str) -> Iterator[dg.AssetCheckResult]:
-    """A warning that names the rounds that are not admitted, and one if the next is overdue."""
-    found = not_admitted(rounds)
+def history_results(
+    rounds: pd.DataFrame, unused: Mapping[str, str], late: str
+) -> Iterator[dg.AssetCheckResult]:
+    """A warning that names the rounds that are not admitted, and one if the next is overdue.
+
+    The first names the unused waivers too.
+    """
+    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     yield dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
-        description="; ".join(found) or "every round is admitted",
+        description=printable("; ".join(found)) or "every round is admitted",
         metadata={"health": health(rounds, late)},
     )
     yield dg.AssetCheckResult(
@@ -169,7 +174,7 @@ def _with_check(policy: Policy) -> Sequence[Rule]:
 
 def _answer(passed: bool, reasons: Iterable[str]) -> str:
     """The answer to the question of a check, in a sentence."""
-    said = "; ".join(first_of(list(reasons)))
+    said = printable("; ".join(first_of(list(reasons))))
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 

@@ -15,9 +15,11 @@ from agreement_pipeline.report import (
     Plot,
     Section,
     decision_word,
+    printable,
     rule_rows,
     verdict_rows,
 )
+from agreement_pipeline.text import unlinked
 
 MAX_ROWS = 40
 """The rows of a table, and the texts of a list, that are shown."""
@@ -57,10 +59,10 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
-def refused_files(refused: Mapping[str, str]) -> dict[str, Any]:
-    """The files of the inbox that cannot be read, each with the reason. None: nothing."""
+def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
+    """A table of files that are not used, each with the reason. No files: no table."""
     found = pd.DataFrame({"file": list(refused), "why": list(refused.values())})
-    return table("files_refused", found) if refused else {}
+    return table(name, found) if refused else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
@@ -79,7 +81,7 @@ def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, 
 
     `link` leads to the page of the round, if it has one.
     """
-    waivers = "; ".join(map(str, decision.waived))
+    waivers = printable("; ".join(map(str, decision.waived)))
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "why": dg.MetadataValue.md(_bullets(decision.reasons)),
@@ -88,11 +90,17 @@ def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, 
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
+        "version": decision.version or 1,
         **opened_table("reasons_by_rule", verdict_rows(decision.verdicts)),
-        "ratings_digest": decision.ratings_digest[:12],
-        "policy_digest": decision.policy_digest[:12],
+        **opened_table("digests", _digests(decision)),
         "code_version": decision.code_version,
     }
+
+
+def _digests(decision: Decision) -> pd.DataFrame:
+    """The digests in full: a waiver names that of the ratings."""
+    named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
+    return pd.DataFrame({"of": list(named), "digest": list(named.values())})
 
 
 def _bullets(reasons: Sequence[str]) -> str:
@@ -158,7 +166,7 @@ def _cell(text: str) -> str:
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
     """The first rows of a frame as a table."""
     return _table(
-        {str(key): value if isinstance(value, str) else str(value) for key, value in row.items()}
+        {str(key): printable(str(value)) for key, value in row.items()}
         for row in frame.head(MAX_ROWS).to_dict("records")
     )
 
@@ -173,8 +181,10 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
 
 
 def markdown_text(text: str) -> str:
-    """Text from the data, escaped so that nothing in it is Markdown."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
+    escaped = (
+        unlinked(printable(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    )
     return "".join(
         f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped
     )

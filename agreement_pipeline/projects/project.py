@@ -15,6 +15,7 @@ from agreement_pipeline.projects.configs import (
     absent_configs,
     contract_of,
     policy_of,
+    unused_waivers,
     waivers_of,
 )
 from agreement_pipeline.projects.deliveries import (
@@ -92,6 +93,10 @@ class Project:
         """The labels that adjudicators chose, by the round, read again each time."""
         folder = self.settings.adjudicated
         return {} if folder is None else read_adjudicated(self.root / folder)
+
+    def unused_waivers(self) -> dict[str, str]:
+        """Why waivers speak of nothing in the project, by the name of their file."""
+        return unused_waivers(self.settings, self.configs, self.store.history())
 
     def checked(self) -> "Project":
         """Read the policy, the waivers and the contract, look for the inbox, return the project.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,20 @@ class Adjudicated:
 
     ratings_digest: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
+        """The labels that a manifest names for a round.
+
+        Raises
+        ------
+        TypeError
+            They are no labels by item.
+        """
+        labels = entry.get("adjudicated", {})
+        if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
+            raise TypeError("adjudicated")
+        return cls(entry["ratings_digest"], labels)
 
     def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
         """The places of the items, and their labels as `PanelLabels` holds them.
