@@ -38,7 +38,7 @@ class Picture:
 
 
 PICTURES = (
-    Picture("overview", "project", "header", "#course .legend", tallest=1600),
+    Picture("overview", "project", "header", "#course figure .says", tallest=1600),
     Picture("decision", "round", "header", "#decision figure .says"),
     Picture("where-to-look", "round", "#where-to-look", "#where-to-look"),
     Picture("category", "round", "#categories", "#categories", opened="#category-2"),

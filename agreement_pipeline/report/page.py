@@ -120,7 +120,7 @@ def _answered(of: Of, judged: JudgedRound | JudgedProject) -> list[Part]:
 
 
 def _page(kind: str, title: str, badge: Cell, lead: Sequence[str], parts: Sequence[Part]) -> str:
-    style, script = _file("page.css"), _file("page.js")
+    style, script = _file("figures.css") + _file("page.css"), _file("page.js")
     return _template().render(
         kind=kind,
         title=title,

@@ -25,6 +25,18 @@ class Canvas:
             "svg", {"viewBox": f"0 0 {WIDTH:g} {self.height:g}", "class": "figure", "role": "img"}
         )
 
+    def finish(self, displayed: float, style: str) -> None:
+        """Make it a file of its own: its size on a screen, its colours, and its background."""
+        tall = self.height * displayed / WIDTH
+        self.root.set("xmlns", "http://www.w3.org/2000/svg")
+        self.root.set("viewBox", f"0 0 {WIDTH:g} {self.height:g}")
+        self.root.set("width", _number(displayed))
+        self.root.set("height", _number(tall))
+        paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
+        styled = Xml.Element("style")
+        styled.text = style
+        self.root[:0] = [styled, paper]
+
     def line(self, one: Place, other: Place, kind: str) -> None:
         """A straight line."""
         (x1, y1), (x2, y2) = one, other
