@@ -13,6 +13,7 @@ from agreement_pipeline.version import __version__
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
     from agreement_pipeline.engines import read as open_ratings
+    from agreement_pipeline.engines import read_contingency, read_counts
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
@@ -69,6 +70,8 @@ else:
             "open_ratings": "engines:read",
             "open_release": "release",
             "plan": "policy",
+            "read_contingency": "engines",
+            "read_counts": "engines",
             "read_ratings": "readers:read",
             "release_of": "orchestration",
             "report_page": "report",
@@ -109,6 +112,8 @@ __all__ = [
     "open_ratings",
     "open_release",
     "plan",
+    "read_contingency",
+    "read_counts",
     "read_ratings",
     "release_of",
     "report_page",

@@ -10,7 +10,9 @@ from agreement_pipeline.ratings.consensus import (
     unresolved,
 )
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
+from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -41,6 +43,7 @@ from agreement_pipeline.ratings.spelling import (
 from agreement_pipeline.ratings.times import is_clock, seconds
 
 __all__ = [
+    "CAPABILITIES",
     "CONTENT",
     "EXTRAS",
     "KEY",
@@ -55,6 +58,7 @@ __all__ = [
     "Category",
     "Codes",
     "Level",
+    "Origin",
     "PanelLabels",
     "ParquetRows",
     "QueriedRatings",
@@ -70,6 +74,7 @@ __all__ = [
     "coded_frame",
     "consensus",
     "described",
+    "expanded_bytes",
     "is_clock",
     "kinds_in",
     "lookalikes",

@@ -1,7 +1,7 @@
 """How the round was judged: the policy, the measures and the digests."""
 
 from agreement_pipeline.estimates import registered
-from agreement_pipeline.policy import Policy
+from agreement_pipeline.policy import Policy, manner
 from agreement_pipeline.report.answer import Answer, Grid, grid
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.sections.record import section
@@ -39,7 +39,7 @@ def _words(policy: Policy) -> tuple[str, ...]:
     return (
         f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
-        policy.manner,
+        manner(policy, None),
         f"Intervals come from the {method} with {policy.n_resamples:,} resamples.",
         KRIPPENDORFF,
     )
