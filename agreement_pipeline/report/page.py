@@ -14,7 +14,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.answer import Answer, Cell
 from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.drawing import COLOURS, SHADES, svg
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure
+from agreement_pipeline.report.figure import NAMES_OF_TONES, WITHDRAWN, Figure
 from agreement_pipeline.report.history import decision_word, round_counts
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.names import numbered
@@ -157,7 +157,7 @@ def _legend(figure: Figure) -> list[tuple[str, str]]:
     used = {mark.tone for mark in figure.marks}
     tones = [(tone, words) for tone, words in figure.legend if tone in used]
     lines = [(f"c{place % COLOURS}", each.name) for place, each in enumerate(figure.series)]
-    crossed = [("crossed", "withdrawn")] if any(mark.crossed for mark in figure.marks) else []
+    crossed = [("crossed", WITHDRAWN)] if any(mark.crossed for mark in figure.marks) else []
     low, high = figure.bounds or (0.0, 1.0)
     shades = [("shade0", f"{low:g}"), (f"shade{SHADES - 1}", f"{high:g}")]
     own = {"lines": lines, "matrix": shades}.get(figure.kind, [])

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import cast, get_args
 from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.report.figure import Tone
 
 WIDTH = 400.0
 SIZE = 6.0
+TONES = get_args(Tone)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 Place = tuple[float, float]
 
@@ -87,6 +89,13 @@ class Canvas:
         x, y = at
         self.line((x - size, y - size), (x + size, y + size), "cross")
         self.line((x - size, y + size), (x + size, y - size), "cross")
+
+    def sign(self, at: Place, sign: str) -> None:
+        """The shape of a tone, or a cross, beside its meaning."""
+        if sign in TONES:
+            self.mark(at, cast(Tone, sign), "")
+        else:
+            self.cross(at, SIZE - 1)
 
     def _polygon(self, corners: tuple[Place, ...], tone: Tone) -> Xml.Element:
         said = " ".join(f"{_number(x)},{_number(y)}" for x, y in corners)
