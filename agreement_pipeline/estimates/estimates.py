@@ -15,6 +15,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import PROBABILITY, in_words
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,19 @@ class Estimate(Tabular):
             "categories": list(self.categories),
             "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
+            "misled": self.misled,
         }
+
+    @property
+    def misled(self) -> str | None:
+        """Why ratings that depend on what others said mislead the measure; None if none do."""
+        if self.chosen is None:
+            return None
+        return (
+            "items with more ratings differ in how much their raters agree "
+            f"(p = {in_words(self.chosen, PROBABILITY)}), which misleads this measure; "
+            "krippendorff_alpha withstands it"
+        )
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The estimate in one row."""
@@ -188,5 +201,6 @@ class Estimate(Tabular):
             "raters": self.n_raters,
             "ratings": self.n_ratings,
             "lowest": self.lowest,
+            "misled": self.misled,
             "undefined": self.undefined,
         }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
 
@@ -48,15 +48,6 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
-def chosen(estimate: Estimate) -> str:
-    """The words for ratings that depend on what other raters said."""
-    p = in_words(estimate.chosen or 0.0, PROBABILITY)
-    return (
-        "items with more ratings differ in how much their raters agree "
-        f"(p = {p}), which misleads this measure; krippendorff_alpha withstands it"
-    )
-
-
 def judged(
     estimate: Estimate,
     value: float,
@@ -78,7 +69,7 @@ def judged(
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
-        "" if estimate.chosen is None else f"; {chosen(estimate)}",
+        "" if estimate.misled is None else f"; {estimate.misled}",
     ]
     return "".join(parts)
 
@@ -106,7 +97,8 @@ def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+    lowest = f" (lowest: {quoted(estimate.lowest)})" if estimate.lowest else ""
+    return f"{estimate.measure}{of}{lowest}"
 
 
 def _for_looks(estimate: Estimate) -> str:

@@ -6,6 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.readers.aggregated import whole_numbers
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -71,5 +72,6 @@ __all__ = [
     "register",
     "rows_of",
     "unpacked",
+    "whole_numbers",
     "without_ending",
 ]

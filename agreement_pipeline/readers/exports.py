@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import UNFINISHED, text_of
+from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.json_stream import json_objects
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
@@ -20,6 +20,8 @@ MAGIC: tuple[tuple[bytes, FileKind], ...] = (
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 SEPARATORS = ",\t;|"
 START, SAMPLE = 65_536, 20
+BATCH = 64
+"""Rows of a Parquet file at a time: each may hold a text that the file keeps once."""
 
 
 class Record(NamedTuple):
@@ -90,7 +92,7 @@ class Export:
 
 def kind_of(path: Path) -> FileKind:
     """What a file is, by its first bytes."""
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START)
     for magic, kind in MAGIC:
         if start.startswith(magic):
@@ -132,7 +134,7 @@ def separator_in(path: Path, usual: str | None = None) -> str:
     Else it is the mark that parts the first rows into equally many cells, if there is one. If no
     mark is usual, it is the one that parts the header into most cells.
     """
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START).decode("utf-8-sig", errors="replace")
     *lines, _ = [*start.splitlines(), ""][: SAMPLE + 1]
     return _separator(lines, usual)
@@ -192,7 +194,7 @@ def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
 
     try:
         if kind == "parquet":
-            batches = pq.ParquetFile(path).iter_batches()
+            batches = pq.ParquetFile(path).iter_batches(BATCH)
         else:
             batches = iter(pa.ipc.open_stream(pa.memory_map(str(path))))
         for batch in batches:

@@ -66,10 +66,8 @@ def table_rows(
     ProjectError
         The columns belong to the other layout.
     """
-    if not isinstance(source, Path):
-        return cells_rows(frame_cells(source, FRAME, limits), columns, layout, limits, rules)
-    if not source.is_dir():
-        return cells_rows(file_cells(source, limits), columns, layout, limits, rules)
+    if not (isinstance(source, Path) and source.is_dir()):
+        return cells_rows(cells_of(source, limits), columns, layout, limits, rules)
     _refuse_of_other_layout(columns, layout)
     export = Export(source)
     parts = {
@@ -178,6 +176,13 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
     )
 
 
+def cells_of(source: Source, limits: Limits) -> Cells:
+    """The cells of a file or of a DataFrame."""
+    if isinstance(source, Path):
+        return file_cells(source, limits)
+    return frame_cells(source, FRAME, limits)
+
+
 def _refuse_of_other_layout(columns: Columns, layout: Layout) -> None:
     if layout == "long" and columns.raters:
         raise ProjectError(
@@ -270,6 +275,7 @@ def _refuse_no_single_value(
             found = bad.iloc[0]
             lists = name in labels and isinstance(found, list)
             expected = "one label, a list of labels" if lists else "one value"
+            expected = "text" if isinstance(found, bytes) else expected
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
                 f"expected {expected}, or null. Correct the row."
@@ -277,7 +283,7 @@ def _refuse_no_single_value(
 
 
 def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray)) or (
+    return isinstance(value, (list, dict, np.ndarray, bytes)) or (
         isinstance(value, float) and math.isnan(value)
     )
 

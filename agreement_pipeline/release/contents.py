@@ -156,6 +156,7 @@ def identity(
                 "round": member.round,
                 "ratings_digest": member.ratings.digest,
                 "original_digest": member.original_digest,
+                "version": member.version,
                 "columns": [
                     name
                     for name in (*EXTRAS, *CONTENT)

@@ -217,9 +217,11 @@ def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy)
 def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
+    if not isinstance(version := entry["version"], int) or version < 1 or version is True:
+        raise KeyError("version")
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
     return Member.assessed(
-        entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers
+        entry["round"], digest, ratings, by.policy, by.contract, waivers, version=version
     )
 
 

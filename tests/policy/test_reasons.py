@@ -13,7 +13,15 @@ from agreement_pipeline import Scale, errors
 from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Rule, decision, flattered, reasons, rules, simultaneous
+from agreement_pipeline.policy import (
+    Rule,
+    decision,
+    flattered,
+    how_often,
+    reasons,
+    rules,
+    simultaneous,
+)
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import deciding, lock
 from agreement_pipeline.statistics import CategoryCounts
@@ -45,8 +53,9 @@ def proof_codes():
 
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
-    sources = [Path(each.__file__).read_text(encoding="utf-8") for each in (deciding, decision)]
-    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE', "".join(sources)))
+    modules = deciding, how_often, decision
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
+    return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE', source))
 
 
 def verdict_codes():
