@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers import Columns, Limits
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
+    from agreement_pipeline.report import report_page
     from agreement_pipeline.store import Store
 else:
     __getattr__, __dir__ = later(
@@ -73,6 +74,7 @@ else:
             "read_counts": "engines",
             "read_ratings": "readers:read",
             "release_of": "orchestration",
+            "report_page": "report",
             "rounds_of": "orchestration",
             "survey": "estimates",
             "verify_release": "release",
@@ -114,6 +116,7 @@ __all__ = [
     "read_counts",
     "read_ratings",
     "release_of",
+    "report_page",
     "rounds_of",
     "survey",
     "verify_release",

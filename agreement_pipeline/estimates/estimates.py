@@ -62,6 +62,8 @@ class Estimate(Tabular):
     chosen
         The p-value of the hypothesis that the number of an item's ratings is by chance, if the
         measure is misled where it is not and the p-value is small. Else None.
+    prevailing
+        The category of nearly all labels, and its share of them. None if there is none.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     distribution
@@ -90,6 +92,7 @@ class Estimate(Tabular):
     looks: Looks | None = None
     judged_on: int | None = None
     chosen: float | None = None
+    prevailing: tuple[str, float] | None = None
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 

@@ -152,12 +152,13 @@ def training_data(project: Project, round_name: str) -> Result:
 
 def agreement_history(project: Project) -> Result:
     """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
-    rounds = round_table(project.store, project.unjudged())
+    rounds, unused = round_table(project.store, project.unjudged()), project.unused_waivers()
     return dg.MaterializeResult(
-        check_results=[checks.history_result(rounds)],
+        check_results=[checks.history_result(rounds, unused)],
         metadata={
             **rendered(history(rounds, project.policy)),
-            **refused_files(project.refused()),
+            **refused_files("files_refused", project.refused()),
+            **refused_files("waivers_unused", unused),
         },
     )
 

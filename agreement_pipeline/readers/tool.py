@@ -11,7 +11,7 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, tally, with_models
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
@@ -161,7 +161,7 @@ def _rated(
     models = _models(frame, source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
     last = latest(frame, keys)
-    superseded = {"superseded": len(frame) - len(last)} if len(last) < len(frame) else {}
+    earlier = tally(frame[~frame.index.isin(last.index)], "superseded")
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
@@ -173,7 +173,7 @@ def _rated(
         {str(name): names.get(str(name), str(name)) for name in rated},
         source,
         tuple(sorted({*models, *columns.models})),
-        {**by_rule, **by_kind, **superseded},
+        by_rule + by_kind + earlier,
     )
 
 
