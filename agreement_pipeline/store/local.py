@@ -87,7 +87,9 @@ class LocalStorage:
                 rename(partial, path)
             finally:
                 remove(partial)
-        return self.contents(name) == contents
+        return set(self.names(name)) == set(contents) and all(
+            self.read(f"{name}/{inside}") == data for inside, data in contents.items()
+        )
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove files whose bytes are kept elsewhere too."""
