@@ -10,7 +10,7 @@ from agreement_pipeline.estimates.comparison import (
 from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
-from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind, quoted
 from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES,
     applicable,
@@ -47,6 +47,7 @@ __all__ = [
     "estimate_each",
     "measure",
     "measure_ratings",
+    "quoted",
     "registered",
     "require_defined",
     "shrunken_self_agreement",

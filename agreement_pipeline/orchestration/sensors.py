@@ -13,7 +13,7 @@ from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
-from agreement_pipeline.store import check_round_name
+from agreement_pipeline.store import check_round_name, names_in
 
 ORIGINAL = "agreement_pipeline/original"
 
@@ -95,7 +95,7 @@ def _requests(
     return [
         dg.RunRequest(
             run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:"
-            f"{instance.get_runs_count(dg.RunsFilter(tags=_tags(each)))}",
+            f"{instance.get_runs_count(dg.RunsFilter(tags=tags_of(each)))}",
             partition_key=each.round,
             tags={ORIGINAL: each.digest[:12]},
         )
@@ -105,10 +105,13 @@ def _requests(
 
 def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
     """True if a run of the delivery waits or goes on."""
-    return bool(instance.get_runs_count(dg.RunsFilter(tags=_tags(delivery), statuses=IN_PROGRESS)))
+    return bool(
+        instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=IN_PROGRESS))
+    )
 
 
-def _tags(delivery: Delivery) -> dict[str, str]:
+def tags_of(delivery: Delivery) -> dict[str, str]:
+    """The tags of the runs of a delivery."""
     return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
 
 
@@ -133,6 +136,13 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
 
 def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:
     """True if a file may still be written. A date in the future is not believed."""
+    inside = [path / name for name in names_in(path)] or [path]
+    return any(
+        each.name.endswith(UNFINISHED) or now - _changed(each, now) < settle_seconds
+        for each in inside
+    )
+
+
+def _changed(path: Path, now: float) -> float:
     status = path.stat()
-    changed = status.st_mtime if status.st_mtime <= now else status.st_ctime
-    return path.name.endswith(UNFINISHED) or now - changed < settle_seconds
+    return status.st_mtime if status.st_mtime <= now else status.st_ctime

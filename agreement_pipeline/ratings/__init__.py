@@ -1,16 +1,18 @@
 """The checked ratings, and what a label may be."""
 
+from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.checks import CONTENT, KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
-    RESOLUTIONS,
     PanelLabels,
     consensus,
     resolved,
     unresolved,
 )
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
+from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -38,22 +40,28 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
+from agreement_pipeline.ratings.votes import RESOLUTIONS
 
 __all__ = [
+    "CAPABILITIES",
     "CONTENT",
     "EXTRAS",
     "KEY",
     "LARGEST",
     "LEVELS",
     "MISSING",
+    "NOT_ADJUDICATED",
     "RESOLUTIONS",
     "UNIVARIATE",
+    "Adjudicated",
     "Answers",
     "Array",
     "Batch",
     "Category",
     "Codes",
     "Level",
+    "Origin",
     "PanelLabels",
     "ParquetRows",
     "QueriedRatings",
@@ -69,6 +77,8 @@ __all__ = [
     "coded_frame",
     "consensus",
     "described",
+    "expanded_bytes",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -78,6 +88,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]

@@ -122,7 +122,14 @@ def documents(
             }
         ),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, scale).encode(),
+        README: card(
+            project,
+            decisions,
+            report,
+            policy,
+            scale,
+            {member.round: member.ratings.origin for member in members},
+        ).encode(),
         CROISSANT: as_json(
             croissant(
                 project,
@@ -149,11 +156,14 @@ def identity(
                 "round": member.round,
                 "ratings_digest": member.ratings.digest,
                 "original_digest": member.original_digest,
+                "version": member.version,
                 "columns": [
                     name
                     for name in (*EXTRAS, *CONTENT)
                     if name in member.ratings.table or name in member.ratings.contents
                 ],
+                **_adjudicated(member),
+                **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
             for member in members
         ],
@@ -161,6 +171,12 @@ def identity(
         "contract_digest": contract.digest,
         "waivers": _waivers(members),
     }
+
+
+def _adjudicated(member: Member) -> dict[str, dict[str, str]]:
+    """The adjudicated labels, which no ratings give. A round without them says nothing."""
+    labels = dict(sorted(member.adjudicated.labels.items()))
+    return {"adjudicated": labels} if labels else {}
 
 
 def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
@@ -171,6 +187,7 @@ def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
 def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
     elsewhere = _gold_elsewhere(members)
+    adjudicated = sum(len(member.adjudicated.labels) for member in members)
     return {
         "rounds": {
             member.round: {
@@ -182,6 +199,7 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
         "rows": {
             "train": len(labels.resolved),
             "unresolved": int(labels.unresolved.sum()),
+            **({"adjudicated": adjudicated} if adjudicated else {}),
             **({"in_conflict": int(labels.in_conflict.sum())} if labels.in_conflict.any() else {}),
         },
         **({"gold_in_another_round": elsewhere} if elsewhere else {}),

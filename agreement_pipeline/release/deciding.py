@@ -1,7 +1,7 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from agreement_pipeline.policy import (
     assess,
     for_round,
 )
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
 from agreement_pipeline.store import DECIDING, RoundVersion, Store
 
@@ -36,6 +36,8 @@ class Terms:
         The day on which a waiver must hold.
     settings_digest
         SHA-256 of the settings that rounds must have been read under. None: any settings.
+    adjudicated
+        The labels that adjudicators chose, by the round. No decision reads them.
     """
 
     policy: Policy
@@ -43,6 +45,7 @@ class Terms:
     waivers: tuple[Waiver, ...]
     on: date
     settings_digest: str | None = None
+    adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""
@@ -150,6 +153,17 @@ def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
             )
 
 
+def number_of(store: Store, version: RoundVersion) -> int:
+    """How many different ratings came under the round's name, up to this version's last arrival."""
+    arrived = [
+        entry["ratings_digest"]
+        for entry in store.history(version.round)
+        if entry["event"] == "ingested"
+    ]
+    later = arrived[::-1].index(version.ratings_digest)
+    return len(set(arrived[: len(arrived) - later]))
+
+
 def today() -> date:
     """The day in UTC."""
     return datetime.now(UTC).date()
@@ -170,8 +184,9 @@ def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     ratings = store.ratings_of(version)
     waivers = terms.of(version.round)
     also = _read_otherwise(version, terms)
-    decision = assess(ratings, terms.policy, terms.contract, waivers, also).decision
-    return Judged(version, decision, ratings)
+    number = number_of(store, version)
+    found = assess(ratings, terms.policy, terms.contract, waivers, also, version=number)
+    return Judged(version, found.decision, ratings)
 
 
 def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
@@ -197,8 +212,9 @@ def _reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str
         return ()
     waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
     renamed = ratings.renamed(names)
-    decision = assess(renamed, terms.policy, terms.contract, waivers, also).decision
-    return () if decision.admitted else decision.reasons
+    number = number_of(store, version)
+    found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
+    return () if found.decision.admitted else found.decision.reasons
 
 
 def _is_recorded(

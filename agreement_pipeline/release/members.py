@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, Ratings
 from agreement_pipeline.text import listed
 
 
@@ -15,19 +15,24 @@ class Member:
 
     Attributes
     ----------
-    round, original_digest
-        The name of the round, and the digest of the file it was delivered in.
+    round, original_digest, version
+        The name of the round, the digest of the file it was delivered in, and how many different
+        ratings came under this name up to these.
     ratings
         The ratings of the round, under the raters' pseudonyms. An item that is gold in any
         round of the release is gold here.
     assessment
         The estimates on these ratings, and the decision of the policy.
+    adjudicated
+        The labels that somebody chose after the raters had differed. The decision reads none.
     """
 
     round: str
     original_digest: str
+    version: int
     ratings: Ratings
     assessment: Assessment
+    adjudicated: Adjudicated = NOT_ADJUDICATED
 
     @classmethod
     def assessed(
@@ -38,9 +43,12 @@ class Member:
         policy: Policy,
         contract: Contract,
         waivers: Waivers = NONE,
+        *,
+        version: int = 1,
     ) -> "Member":
         """The round, judged from its ratings."""
-        return cls(round_name, original_digest, ratings, assess(ratings, policy, contract, waivers))
+        assessment = assess(ratings, policy, contract, waivers, version=version)
+        return cls(round_name, original_digest, version, ratings, assessment)
 
 
 def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:

@@ -20,6 +20,8 @@ from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     CONTENT,
     EXTRAS,
+    Adjudicated,
+    Origin,
     PanelLabels,
     Ratings,
     Rows,
@@ -208,16 +210,19 @@ def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy)
         name for name in (*EXTRAS, *CONTENT) if name in annotations and name not in entry["columns"]
     ]
     rows = annotations.drop(columns=["round", *absent])
-    return ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    ratings = ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
+    return replace(ratings, origin=origin)
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
-    waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
-    return Member.assessed(
-        entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers
-    )
+    if not isinstance(version := entry["version"], int) or version < 1 or version is True:
+        raise KeyError("version")
+    judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
+    member = Member.assessed(entry["round"], digest, *judged, version=version)
+    return replace(member, adjudicated=Adjudicated.released(entry))
 
 
 def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:

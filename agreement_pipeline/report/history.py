@@ -8,24 +8,40 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.report.cells import without_numbers
+from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.figures import history_figure
+from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.store import Store
 
-COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
+COLUMNS = (
+    "round",
+    "decision",
+    "version",
+    "release",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "verdict",
+    "reason",
+    "broken",
+)
 NOT_JUDGED = "not judged"
 
 
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """A row for each rule that can hold a release, in every round.
 
-    A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
-    missing if there is none.
+    A row has the value, the verdict, the latest decision on the round and its reasons, and how
+    many versions of the round came. A limit is missing if there is none.
 
     - A round is *pending* if what was ingested last was not decided.
+    - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
@@ -60,34 +76,43 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
+    decision = [
+        f"{said}, version {version}" if version > 1 else said
+        for said, version in zip(rounds["decision"], rounds["version"], strict=True)
+    ]
+    shown = rounds.assign(decision=pd.Series(decision, index=rounds.index, dtype=object))
     intervals = [
         interval(low, high, between="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
     ]
     return pd.DataFrame(
         {
-            **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
+            **{name: shown[name].mask(again, "") for name in ("round", "decision", "release")},
             "measure": rounds["measure"],
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"]
-            .map(_without_numbers)
+            .map(without_numbers)
             .where(rounds["measure"] != "", rounds["reason"]),
         }
     )
 
 
-def history(rounds: pd.DataFrame, policy: Policy) -> Section:
-    """The counts of rounds, a plot, and all rows of `round_table`.
+def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
+    """The last rounds at a glance, the decision on each round and why, then all the rest.
 
-    The plot shows the measure of the policy's first rule that can hold a release.
+    The plots show the measure of the policy's first rule that can hold a release. `late` says why
+    the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
+        "picture": partial(glance, rounds, first),
+        "decisions": decisions(rounds),
+        "health": health(rounds, late),
         **round_counts(rounds),
-        "plot": partial(history_figure, rounds, first),
-        "history": round_text(rounds),
+        "larger_plot": partial(history_figure, rounds, first),
+        "rules": rules_of(rounds),
     }
 
 
@@ -96,7 +121,7 @@ def round_counts(rounds: pd.DataFrame) -> Section:
     return {
         "rounds": int(rounds["round"].nunique()),
         "held_rounds": len(_held(rounds)),
-        "rounds_not_judged": len(_not_judged(rounds)),
+        "not_judged": len(_not_judged(rounds)),
     }
 
 
@@ -169,17 +194,13 @@ def _what(entry: Mapping[str, Any]) -> str:
     if entry["event"] == "withdrawn":
         return ", ".join(entry["releases"])
     if entry["event"] == "decided":
-        return decision_word(entry["decision"], entry["tentative"])
+        later = f", version {entry['version']}" if entry["version"] > 1 else ""
+        return decision_word(entry["decision"], entry["tentative"]) + later
     return (
         str(entry["release"])
         if entry["event"] == "released"
         else f"{entry['source']}, {entry['ratings_digest'][:12]}"
     )
-
-
-def _without_numbers(reason: str) -> str:
-    """A reason without its beginning, which repeats the other columns."""
-    return reason.partition(": ")[2] or reason
 
 
 def _rows(
@@ -200,9 +221,11 @@ def _undecided(round_name: str, decision: str, release: str, reason: str) -> dic
     return {
         "round": round_name,
         "decision": decision,
+        "version": 0,
         "release": release,
         **nothing,
         "reason": reason,
+        "broken": "",
     }
 
 
@@ -215,17 +238,18 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "high": verdict["high"],
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
-        "reason": _reason(decision, verdict),
+        "version": decision["version"],
+        "reason": "; ".join([*_broken(decision), verdict["reason"]]),
+        "broken": "; ".join(_broken(decision)),
     }
 
 
-def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    broken = [
+def _broken(decision: Mapping[str, Any]) -> list[str]:
+    return [
         finding["description"]
         for finding in decision["findings"]
         if not finding["passed"] and finding["severity"] == "error"
     ]
-    return "; ".join([*broken, verdict["reason"]])
 
 
 def _release(entries: Sequence[Mapping[str, Any]], in_force: Mapping[str, str] | None) -> str:

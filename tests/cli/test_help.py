@@ -9,7 +9,19 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
 from agreement_pipeline.cli.grouped import Option
 
-IN_ORDER = ["demo", "init", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
+IN_ORDER = [
+    "demo",
+    "init",
+    "measure",
+    "compare",
+    "judge",
+    "report",
+    "plan",
+    "history",
+    "disputed",
+    "to-date",
+    "verify",
+]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
@@ -106,9 +118,17 @@ OF_COMMANDS = {
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",
+    ("disputed", "--format"): "csv",
+    ("disputed", "--output"): "(the standard output)",
+    ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
-REQUIRED = {("to-date", "--store")}
+REQUIRED = {
+    ("judge", "--policy"),
+    ("plan", "--policy"),
+    ("report", "--output"),
+    ("to-date", "--store"),
+}
 
 
 @every_parameter
@@ -122,7 +142,7 @@ def test_every_default_is_shown(capsys, name, param):
     default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
     found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
     assert found == ([] if default is None else [default])
-    assert ("[required]" in row) == (option == "--policy" or (name, option) in REQUIRED)
+    assert ("[required]" in row) == ((name, option) in REQUIRED)
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
