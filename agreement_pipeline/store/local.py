@@ -87,7 +87,9 @@ class LocalStorage:
                 rename(partial, path)
             finally:
                 remove(partial)
-        return self.contents(name) == contents
+        return set(self.names(name)) == set(contents) and all(
+            self.read(f"{name}/{inside}") == data for inside, data in contents.items()
+        )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder. It is copied a part at a time."""
