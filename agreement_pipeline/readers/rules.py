@@ -148,7 +148,7 @@ def with_models(frame: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     """The rows, and one for each item and model whose label stands in a column of its own."""
     parts = [frame]
     for name, column in models.items():
-        said = frame.assign(label=frame[column], rater=name).dropna(subset=["label"])
+        said = frame.assign(label=_texts(frame[column]), rater=name).dropna(subset=["label"])
         keys = ["item", "label", *(["round"] if "round" in frame else [])]
         own = said.drop(columns=[each for each in ("occurrence", "timestamp") if each in said])
         parts.append(own.drop_duplicates(keys))

@@ -28,6 +28,8 @@ from agreement_pipeline.readers.tools import (
 from agreement_pipeline.text import listed
 
 GOLD = "gold"
+NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
+"""What of `CANONICAL` is read always."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ class Tool:
     ) -> Gathered:
         submissions = self.checked(Export(path))
         names = dict.fromkeys(wanted)
-        found = gather(submissions, question, names, path.name, limits, self.omits_none)
+        own = [name for name in CANONICAL if name in NEEDED or name in names]
+        found = gather(submissions, question, names, path.name, limits, self.omits_none, own)
         refuse_repeated(found.frame, path.name)
         refuse_mixed_zones(found.frame, path.name)
         return found
@@ -160,12 +163,13 @@ def _rated(
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
-    last = latest(frame, keys)
-    earlier = tally(frame[~frame.index.isin(last.index)], "superseded")
+    is_last = latest(frame, keys)
+    earlier = tally(frame[~is_last], "superseded")
+    last = frame if is_last.all() else frame[is_last]
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
-    if "confidence" not in named:
+    if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}
     return Rows(
