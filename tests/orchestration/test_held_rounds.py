@@ -1,8 +1,12 @@
 """A run says what became of its round: in its first line, in its tags, on the training data."""
 
+import re
+from types import SimpleNamespace
+
 import dagster as dg
 import pytest
 
+from agreement_pipeline.orchestration.outcomes import failure, or_fail
 from tests.orchestration.checks import BAD, GOOD
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
@@ -84,3 +88,30 @@ def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_tim
     observed = line.instance.fetch_observations(dg.AssetKey(["reviews", "training_data"]), limit=1)
     said = observed.records[0].asset_observation.metadata["release"].value
     assert said.startswith("withdrawn: krippendorff_alpha 0.")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device"), r"found \[Errno 28\] No space left on device;"),
+        (MemoryError(), "found too little memory; expected enough"),
+        (RecursionError(), "found data that are nested too deeply"),
+    ],
+)
+def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words):
+    given: dict[str, str] = {}
+    instance = SimpleNamespace(add_run_tags=lambda _, added: given.update(added))
+    context = SimpleNamespace(instance=instance, run=SimpleNamespace(run_id="r"))
+
+    def step():
+        raise error
+
+    with pytest.raises(dg.Failure) as failed:
+        or_fail(context, step)
+    assert re.match(words, failed.value.description)
+    assert failed.value.allow_retries
+    assert given[DECISION] == "not judged"
+
+
+def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():
+    assert not failure("held", "held").allow_retries
