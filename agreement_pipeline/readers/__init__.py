@@ -15,6 +15,7 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export, unpacked
 from agreement_pipeline.readers.files import UNFINISHED
+from agreement_pipeline.readers.left_out import labels_left_out
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.reading import (
     Classifiers,
@@ -62,6 +63,7 @@ __all__ = [
     "checked_rows",
     "chosen_columns",
     "is_of_a_tool",
+    "labels_left_out",
     "of_round",
     "probable_columns",
     "read",

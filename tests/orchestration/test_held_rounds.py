@@ -6,8 +6,10 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 
+from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.outcomes import failure, or_fail
 from tests.orchestration.checks import BAD, GOOD
+from tests.orchestration.conftest import POLICY
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 
@@ -115,3 +117,25 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words):
 
 def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():
     assert not failure("held", "held").allow_retries
+
+
+def test_p11_a_policy_edited_after_the_definitions_were_loaded_still_decides(line):
+    """The webserver has the checks of the old rules; the decision is by the new ones."""
+    loaded = project_definitions(line.settings)
+    line.deliver("w1", GOOD)
+    rules = [{"measure": "fleiss_kappa", "min_items": 20}]
+    line.write_policy({**POLICY, "version": 2, "rules": rules})
+    line.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
+    names = ("annotations", "acceptability", "training_data")
+    result = loaded.resolve_job_def("reviews_round").execute_in_process(
+        instance=line.instance,
+        partition_key="w1",
+        raise_on_error=False,
+        asset_selection=[dg.AssetKey(["reviews", name]) for name in names],
+    )
+    assert result.success
+    assert len(line.released()) == 1
+    answers = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert "fleiss_kappa_of_round" not in answers
+    assert answers["admitted"].passed
+    assert "Reload the definitions" in answers["krippendorff_alpha_of_round"].description
