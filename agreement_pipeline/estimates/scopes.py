@@ -14,7 +14,7 @@ from agreement_pipeline.estimates.parts import Asked, parts_of
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures import MEASURES, Measure
 from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
@@ -141,7 +141,7 @@ def measure_ratings(
         for scope, made in parts_of(ratings, needs, Asked(scopes, shown, named=at_large)):
             named = at_large and scope.kind in NAMED
             of_scope = replace(inference, method=DEFAULT_METHOD) if named else inference
-            group = [each.name for each in of_needs if scope == ROUND or not each.expensive]
+            group = [each.name for each in of_needs if _has(each, scope)]
             if group:
                 statistic = made()
                 seeded = replace(of_scope, seed=seed_of(statistic))
@@ -149,6 +149,13 @@ def measure_ratings(
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
+
+
+def _has(record: Measure, scope: Scope) -> bool:
+    """True if a measure is estimated on that scope."""
+    if record.classifiers_only and scope.kind == "rater":
+        return False
+    return scope == ROUND or not record.expensive
 
 
 def _at_look(inference: Inference, ratings: Rated) -> Inference:

@@ -20,8 +20,9 @@ from agreement_pipeline.policy.how_often import (
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
 
 
@@ -225,7 +226,12 @@ def assess(
         found,
         policy,
         waivers=waivers,
-        findings=(*contract.check(ratings), *also, *too_often(policy, version)),
+        findings=(
+            *contract.check(ratings),
+            *_not_shown(ratings, policy),
+            *also,
+            *too_often(policy, version),
+        ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
@@ -240,6 +246,20 @@ def judge(
 ) -> Decision:
     """The decision on ratings under a policy, and under the usual contract if none is given."""
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
+
+
+def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """What the policy requires of an export and this one cannot show."""
+    origin = ratings.origin
+    lacking = policy.requires if origin is None else origin.lacks(policy.requires)
+    if lacking:
+        read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
+        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        words = (
+            f"found {read}, which cannot show {listed(lacking)} ({shown}); expected what the "
+            "policy requires. Export another format, and deliver the round again."
+        )
+        yield Finding("not_shown", OF_THE_GATE, False, "error", words)
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:

@@ -23,6 +23,7 @@ from agreement_pipeline.mistakes import (
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import AnyRule, Verdict
 from agreement_pipeline.policy.simultaneous import together
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -34,11 +35,12 @@ ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
-LATER = {
+LATER: dict[str, Any] = {
     "items_in_conflict": "unresolved",
     "passed_by_guessing": "",
     "waiver_days": WAIVER_DAYS,
     "most_versions": None,
+    "requires": [],
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
@@ -74,6 +76,11 @@ AT_ANY_TIME = Value(
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
 NEVER = object()
+CAPABLE = Value(
+    f"a list of some of {', '.join(CAPABILITIES)}",
+    lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
+    nested=True,
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,9 @@ class Policy:
         For how many days from the day of the judgement a waiver may hold: a year by default.
     most_versions
         How many versions of a round are judged. Later versions are held. None: any number.
+    requires
+        What an export must show, for example drafts and gold. A round is held if its export
+        cannot show it.
 
     Raises
     ------
@@ -141,6 +151,7 @@ class Policy:
     passed_by_guessing: Annotated[str, TEXT] = ""
     waiver_days: Annotated[int, DAYS] = WAIVER_DAYS
     most_versions: Annotated[int | None, VERSIONS] = None
+    requires: Annotated[tuple[str, ...], CAPABLE] = ()
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
@@ -215,6 +226,7 @@ class Policy:
             **asdict(self),
             "rules": [asdict(rule) for rule in self.rules],
             "admit": list(self.admit),
+            "requires": list(self.requires),
         }
         return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
 

@@ -48,15 +48,6 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
-def chosen(estimate: Estimate) -> str:
-    """The words for ratings that depend on what other raters said."""
-    p = in_words(estimate.chosen or 0.0, PROBABILITY)
-    return (
-        "items with more ratings differ in how much their raters agree "
-        f"(p = {p}), which misleads this measure; krippendorff_alpha withstands it"
-    )
-
-
 def judged(
     estimate: Estimate,
     value: float,
@@ -77,9 +68,21 @@ def judged(
         f"{_found(estimate, value, limits)}: {said}",
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
-        "" if estimate.chosen is None else f"; {chosen(estimate)}",
+        "" if kind == "reliable" else _prevailing(estimate),
+        "" if estimate.misled is None else f"; {estimate.misled}",
     ]
     return "".join(parts)
+
+
+def _prevailing(estimate: Estimate) -> str:
+    """Why the value is low though raters mostly agree, and what helps."""
+    if estimate.prevailing is None:
+        return ""
+    category, share = estimate.prevailing
+    return (
+        f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives nearly "
+        "this agreement; more items of the other categories would show if raters tell them apart"
+    )
 
 
 def _found(estimate: Estimate, value: float, limits: Interval) -> str:

@@ -1,7 +1,8 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
 from agreement_pipeline.projects.deliveries import Delivery
-from agreement_pipeline.projects.files import load_projects
+from agreement_pipeline.projects.files import load_project, load_projects
+from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.starting import first_files, plain_name
@@ -12,7 +13,10 @@ __all__ = [
     "Project",
     "ProjectSettings",
     "first_files",
+    "load_project",
     "load_projects",
     "plain_name",
+    "project_page",
+    "round_page",
     "to_date",
 ]

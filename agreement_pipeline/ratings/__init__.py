@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.consensus import (
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
+from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -39,8 +40,10 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
 
 __all__ = [
+    "CAPABILITIES",
     "CONTENT",
     "EXTRAS",
     "KEY",
@@ -55,6 +58,7 @@ __all__ = [
     "Category",
     "Codes",
     "Level",
+    "Origin",
     "PanelLabels",
     "ParquetRows",
     "QueriedRatings",
@@ -71,6 +75,7 @@ __all__ = [
     "consensus",
     "described",
     "expanded_bytes",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -80,6 +85,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]

@@ -18,7 +18,7 @@ from agreement_pipeline.ratings import category_text, expanded_bytes
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
-from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
+from agreement_pipeline.readers.files import WAIT, Steady, whole_text
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
@@ -76,6 +76,11 @@ def file_cells(path: Path, limits: Limits) -> Cells:
     if kind == "excel":
         return _cells(path.name, _of_frame(sheet(path, limits)), first=2)
     return _cells(path.name, _JsonLines(whole_text(path), path.name, limits), first=1)
+
+
+def is_named_table(path: Path) -> bool:
+    """True for a file that its name calls a table."""
+    return path.suffix.lower() in KINDS
 
 
 def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
@@ -236,17 +241,16 @@ class _Parquet:
     """A Parquet file."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._source, data = path.name, whole_bytes(path)
+        self._source, self._delivered = path.name, Steady.at(path)
         with _as_refusal(self._source):
-            metadata = pq.read_metadata(pa.BufferReader(data))
+            metadata = pq.read_metadata(path)
             _refuse_large(metadata, self._source, limits)
-            codes = _repetitive(metadata)
-            self._file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=codes)
+            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(metadata))
             self._path, self._limits = path, limits
             self.header = list(self._file.schema_arrow.names)
+        self._delivered.refuse_change()
         refuse_twice(self.header, self._source)
         _refuse_no_row(self._file.metadata.num_rows, self._source)
 
@@ -261,6 +265,7 @@ class _Parquet:
                 column = self._file.read(columns=[name])
                 column.validate(full=True)
                 columns[name] = _apart(column.column(0))
+        self._delivered.refuse_change()
         return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
 
 

@@ -11,7 +11,7 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, tally, with_models
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
@@ -28,6 +28,8 @@ from agreement_pipeline.readers.tools import (
 from agreement_pipeline.text import listed
 
 GOLD = "gold"
+NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
+"""What of `CANONICAL` is read always."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ class Tool:
     ) -> Gathered:
         submissions = self.checked(Export(path))
         names = dict.fromkeys(wanted)
-        found = gather(submissions, question, names, path.name, limits, self.omits_none)
+        own = [name for name in CANONICAL if name in NEEDED or name in names]
+        found = gather(submissions, question, names, path.name, limits, self.omits_none, own)
         refuse_repeated(found.frame, path.name)
         refuse_mixed_zones(found.frame, path.name)
         return found
@@ -160,12 +163,13 @@ def _rated(
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
-    last = latest(frame, keys)
-    superseded = {"superseded": len(frame) - len(last)} if len(last) < len(frame) else {}
+    is_last = latest(frame, keys)
+    earlier = tally(frame[~is_last], "superseded")
+    last = frame if is_last.all() else frame[is_last]
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
-    if "confidence" not in named:
+    if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}
     return Rows(
@@ -173,7 +177,7 @@ def _rated(
         {str(name): names.get(str(name), str(name)) for name in rated},
         source,
         tuple(sorted({*models, *columns.models})),
-        {**by_rule, **by_kind, **superseded},
+        by_rule + by_kind + earlier,
     )
 
 

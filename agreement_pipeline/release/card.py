@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from agreement_pipeline.policy import Policy, manner
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import in_words, interval, unlinked
 
 CONFIGS = {
@@ -30,6 +30,7 @@ def card(
     report: Mapping[str, Any],
     policy: Policy,
     scale: Scale,
+    origins: Mapping[str, Origin | None],
 ) -> str:
     """The text of the card."""
     rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
@@ -48,6 +49,7 @@ def card(
         _agreement_table(decisions),
         *_warnings(decisions),
         _counts_table(report["rounds"]),
+        *_origins(origins),
         "## Data",
         _columns(scale),
         "## How this release proves itself",
@@ -177,6 +179,19 @@ def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
+def _origins(origins: Mapping[str, Origin | None]) -> list[str]:
+    """What each round's export held that is no rating, and what it cannot show."""
+    lines = [
+        f"- {_safe(name)}, read as {_safe(origin.reader)}. "
+        f"No ratings: {_safe(origin.words) or 'nothing'}. "
+        f"The export cannot show: {', '.join(origin.lacks()) or 'nothing'}."
+        for name, origin in origins.items()
+        if origin
+    ]
+    said = "What the exports held that is no rating, and what they cannot show:"
+    return [said, "\n".join(lines)] if lines else []
+
+
 def _columns(scale: Scale) -> str:
     label = (
         f"a number on the {scale.level} scale"
@@ -207,4 +222,4 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def _safe(text: str) -> str:
     """Text without active HTML or Markdown, and without addresses that become links."""
     one_line = unlinked(re.sub(r"\s+", " ", text))
-    return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line))
+    return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line, quote=False))

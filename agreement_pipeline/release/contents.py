@@ -122,7 +122,14 @@ def documents(
             }
         ),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, scale).encode(),
+        README: card(
+            project,
+            decisions,
+            report,
+            policy,
+            scale,
+            {member.round: member.ratings.origin for member in members},
+        ).encode(),
         CROISSANT: as_json(
             croissant(
                 project,
@@ -155,6 +162,7 @@ def identity(
                     for name in (*EXTRAS, *CONTENT)
                     if name in member.ratings.table or name in member.ratings.contents
                 ],
+                **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
             for member in members
         ],

@@ -20,6 +20,7 @@ from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     CONTENT,
     EXTRAS,
+    Origin,
     PanelLabels,
     Ratings,
     Rows,
@@ -208,7 +209,9 @@ def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy)
         name for name in (*EXTRAS, *CONTENT) if name in annotations and name not in entry["columns"]
     ]
     rows = annotations.drop(columns=["round", *absent])
-    return ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    ratings = ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
+    return replace(ratings, origin=origin)
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:

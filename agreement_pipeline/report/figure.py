@@ -8,6 +8,9 @@ from agreement_pipeline.text import PROBABILITY
 Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines"]
 Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 
+WITHDRAWN = "withdrawn"
+"""What a cross means."""
+
 NAMES_OF_TONES: dict[str, Tone] = {
     "reliable": "good",
     "tentative": "partly",
@@ -94,6 +97,8 @@ class Figure:
         The ends of the axis. None: those of the numbers.
     form
         How a number in a bar or a cell is written.
+    by_powers
+        True if numbers across are decimal logarithms.
     """
 
     kind: Kind
@@ -106,6 +111,7 @@ class Figure:
     legend: tuple[tuple[Tone, str], ...] = ()
     bounds: tuple[float, float] | None = None
     form: str = PROBABILITY
+    by_powers: bool = False
 
     @property
     def marks(self) -> tuple[Mark, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
@@ -88,7 +89,7 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"]
-            .map(_without_numbers)
+            .map(without_numbers)
             .where(rounds["measure"] != "", rounds["reason"]),
         }
     )
@@ -192,11 +193,6 @@ def _what(entry: Mapping[str, Any]) -> str:
         if entry["event"] == "released"
         else f"{entry['source']}, {entry['ratings_digest'][:12]}"
     )
-
-
-def _without_numbers(reason: str) -> str:
-    """A reason without its beginning, which repeats the other columns."""
-    return reason.partition(": ")[2] or reason
 
 
 def _rows(

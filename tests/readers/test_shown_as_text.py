@@ -10,7 +10,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata, markdown_text
 from agreement_pipeline.policy import Policy, Rule, judge
-from agreement_pipeline.ratings import lookalikes
+from agreement_pipeline.ratings import Origin, lookalikes
 from agreement_pipeline.release.card import card
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
@@ -35,9 +35,10 @@ def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
     unmet = {"description": MARKUP, "passed": False}
     said = {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet], "version": 1}
     decisions = {MARKUP: said}
+    origins = {MARKUP: Origin("table", (), {f"where {MARKUP}": 1})}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {MARKUP: {"counts": {"items": 1}}}}
     for text in (
-        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no"))).split("---\n", 2)[2],
+        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no")), origins).split("---\n", 2)[2],
         markdown_text(MARKUP),
     ):
         assert "<img" not in text
