@@ -8,12 +8,8 @@ from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
-<<<<<<< HEAD
-from agreement_pipeline.policy import Policy, Waiver
-from agreement_pipeline.projects.adjudicated import read_adjudicated
-=======
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
->>>>>>> gate
+from agreement_pipeline.projects.adjudicated import read_adjudicated
 from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
     absent_configs,
@@ -30,13 +26,8 @@ from agreement_pipeline.projects.deliveries import (
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
 from agreement_pipeline.projects.settings import ProjectSettings
-<<<<<<< HEAD
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
-from agreement_pipeline.readers import read
-=======
-from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import labels_left_out, read
->>>>>>> gate
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.text import listed
 
