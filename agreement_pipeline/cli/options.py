@@ -149,6 +149,13 @@ TABLE = (
         "Intervals then resample whole clusters.",
     ),
     option(
+        "--stratum",
+        group=COLUMNS,
+        metavar="NAME",
+        multiple=True,
+        help="Column that tells strata of items apart, such as the language. Repeat for more.",
+    ),
+    option(
         "--level",
         group=SCALE,
         type=OneOf(LEVELS),
@@ -296,6 +303,7 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
         replicate_of=reading["replicate_of"],
         requires=reading["requires"],
         all_rounds=reading["all_rounds"],
+        strata=reading["stratum"],
     )
 
 

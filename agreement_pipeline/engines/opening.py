@@ -77,6 +77,12 @@ def read(
             f"{source}: found {only} for the engine {engine}; expected a plain table, since only "
             "its ratings are counted where they lie. Leave the engine out, or say memory."
         )
+    if rules.strata and chosen != "memory" and not _is_small(source, limits):
+        raise RatingsError(
+            f"{source}: found strata {listed(rules.strata)} for a source that is counted where it "
+            "lies; expected one file within the limits, since strata are counted in memory. "
+            "Give one file, or raise the limit file_bytes."
+        )
     if only or chosen == "memory":
         return _in_memory(source, asked, rules)
     session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
@@ -115,12 +121,16 @@ def _known(engine: str) -> str:
 
 
 def _is_small(source: Any, limits: Limits) -> bool:
+    if not isinstance(source, str | Path):
+        return False
     path = Path(source)
     return path.is_file() and path.stat().st_size <= limits.file_bytes
 
 
 def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
     """What of a source no engine but the memory's can read; None if there is nothing."""
+    if rules.strata:
+        return "strata"
     if not rules.plain or columns.models:
         return "rules or models"
     named = isinstance(source, str | Path) and "://" not in str(source)

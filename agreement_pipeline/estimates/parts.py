@@ -10,6 +10,7 @@ from typing import NamedTuple
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown, pairs_of
+from agreement_pipeline.estimates.strata import Stratum, strata_of
 from agreement_pipeline.measures import Needs
 from agreement_pipeline.ratings import Rated
 from agreement_pipeline.statistics import (
@@ -72,7 +73,20 @@ class Asked(NamedTuple):
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
     """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
-    return parts(ratings, asked) if any(kind in asked.kinds for kind in kinds) else iter(())
+    if any(kind in asked.kinds for kind in kinds):
+        yield from parts(ratings, asked)
+    if "stratum" in asked.kinds:
+        for stratum in strata_of(ratings):
+            yield from parts_of_stratum(stratum, needs, asked.named)
+
+
+def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
+    """The stratum, if measures that need this statistic have a value for a whole round."""
+    if needs == "strata":
+        yield stratum.scope, stratum.counts
+    elif "round" in _PARTS[needs][0]:
+        for _, made in parts_of(stratum.ratings, needs, Asked(("round",), named=named)):
+            yield stratum.scope, made
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
@@ -174,6 +188,11 @@ def _counts_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
     return labels.only(pair).counts().merged()
 
 
+def _nothing(ratings: Rated, asked: Asked) -> Parts:
+    """No part but the strata, which are found for all measures alike."""
+    yield from ()
+
+
 def _itself(statistic: Statistic) -> Statistic:
     return statistic
 
@@ -186,5 +205,9 @@ _PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
     "replicates": (frozenset({"round", "category", "rater", "classifier"}), _of_replicates),
     "values": (frozenset({"round", "category", "without"}), _of_values),
     "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
+    "strata": (frozenset(), _nothing),
 }
-"""Which kinds of scope measures of each statistic have, and the function that finds them."""
+"""Which kinds of scope measures of each statistic have, and the function that finds them.
+
+What has a value for the round has one for each stratum too.
+"""

@@ -10,11 +10,12 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
-from agreement_pipeline.estimates.parts import Asked, parts_of
+from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown
+from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
-from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
@@ -134,21 +135,60 @@ def measure_ratings(
         for record in map(registered, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
-    at_large = inference.interval_method.population == "raters at large"
     inference = _at_look(inference, ratings)
+    asked = Asked(scopes, shown, named=_at_large(inference))
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
-        for scope, made in parts_of(ratings, needs, Asked(scopes, shown, named=at_large)):
-            named = at_large and scope.kind in NAMED
-            of_scope = replace(inference, method=DEFAULT_METHOD) if named else inference
+        for scope, made in parts_of(ratings, needs, asked):
             group = [each.name for each in of_needs if scope == ROUND or not each.expensive]
             if group:
-                statistic = made()
-                seeded = replace(of_scope, seed=seed_of(statistic))
-                found = estimate_each(group, statistic, seeded, scope=scope)
+                found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
+
+
+def measure_strata(
+    ratings: Rated, measures: Iterable[str], inference: Inference, fewest: int
+) -> Iterator[Estimate]:
+    """Estimates of the measures on every stratum, with the small strata of a column as one.
+
+    A stratum is small if a measure reads agreement on fewer than `fewest` of its items.
+    """
+    strata = {each.scope: each for each in strata_of(ratings)}
+    small = dict[tuple[str, str], list[Stratum]]()
+    for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
+        if found.n_used < fewest:
+            stratum = strata[found.scope]
+            small.setdefault((found.measure, stratum.column), []).append(stratum)
+        else:
+            yield found
+    for (name, _), each in small.items():
+        needs = registered(name).needs
+        for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
+            pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
+            yield from (_naming_gold(found, ratings) for found in pooled)
+
+
+def _estimated(
+    names: list[str], scope: Scope, statistic: Statistic, inference: Inference
+) -> list[Estimate]:
+    seeded = replace(inference, seed=seed_of(statistic))
+    return estimate_each(names, statistic, seeded, scope=scope)
+
+
+def _at_large(inference: Inference) -> bool:
+    return inference.interval_method.population == "raters at large"
+
+
+def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
+    """The inference, for these raters where the estimate can be about no others."""
+    of_these = scope.kind in NAMED or needs == "strata"
+    return (
+        replace(inference, method=DEFAULT_METHOD)
+        if _at_large(inference) and of_these
+        else inference
+    )
 
 
 def _at_look(inference: Inference, ratings: Rated) -> Inference:

@@ -10,7 +10,7 @@ from functools import partial
 
 import dagster as dg
 
-from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.host import Host
@@ -172,8 +172,11 @@ def _agreement(project: Project, round_name: str, question: Question) -> Result:
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
+    scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
-    found = list(survey(ratings, measures, policy.inference, judged=judged, shown=shown))
+    found = list(
+        survey(ratings, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
         metadata=rendered(details(question, ratings, policy, found, shown)),

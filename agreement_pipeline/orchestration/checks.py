@@ -95,8 +95,12 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         metadata=decision_metadata(decision),
     )
     for rule in _with_check(policy):
-        verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
-        met = all(verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts)
+        verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
+        met = all(
+            verdict.kind in policy.admit or decision.waives(verdict)
+            for verdict in verdicts
+            if verdict.rule == rule
+        )
         yield dg.AssetCheckResult(
             check_name=rule.name,
             passed=met,

@@ -33,7 +33,7 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
-LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": ""}
+LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": "", "if_too_few": "hold"}
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -165,6 +165,13 @@ class Policy:
 
     def _needs_of_looks(self) -> Iterator[Need]:
         at_large = METHODS[self.interval_method].population == "raters at large"
+        names = sorted({name for name in self.measures if registered(name).needs == "strata"})
+        yield Need(
+            ("interval_method",),
+            not (at_large and names),
+            f"a method about these raters for {listed(names)}, which forgets the raters' names",
+            "Ask for krippendorff_alpha of each stratum instead.",
+        )
         for key in ("always_valid_at", "looks"):
             yield Need(
                 (key,),
@@ -197,10 +204,10 @@ class Policy:
         """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
-            "rules": [asdict(rule) for rule in self.rules],
+            "rules": [_without_later(asdict(rule)) for rule in self.rules],
             "admit": list(self.admit),
         }
-        return {key: value for key, value in said.items() if value != LATER.get(key)}
+        return _without_later(said)
 
     @property
     def digest(self) -> str:
@@ -231,7 +238,9 @@ class Policy:
         if self.looks is not None:
             judged = f"Judged at {self.looks} items (or clusters), and at no other size."
         if self.familywise == "none":
-            return f"{judged} Each verdict has its own {level}."
+            by_stratum = any(rule.scope == "stratum" for rule in self.rules)
+            strata = " Those on the strata of one rule have it together." if by_stratum else ""
+            return f"{judged} Each verdict has its own {level}.{strata}"
         return f"{judged} All verdicts together have {level} (Holm)."
 
     @property
@@ -257,8 +266,18 @@ class Policy:
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         """The verdicts of all rules, corrected together if the policy asks for that."""
-        verdicts = tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
-        return together(verdicts, self.inference.tail) if self.familywise == "holm" else verdicts
+        of_rules = [rule.judge(estimates) for rule in self.rules]
+        tail, holm = self.inference.tail, self.familywise == "holm"
+        verdicts = tuple(
+            each
+            for rule, found in zip(self.rules, of_rules, strict=True)
+            for each in (together(found, tail) if rule.scope == "stratum" and not holm else found)
+        )
+        return together(verdicts, tail) if holm else verdicts
+
+
+def _without_later(said: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if value != LATER.get(key)}
 
 
 def load_policy(path: Path | str) -> Policy:

@@ -88,6 +88,8 @@ class ProjectSettings(BaseModel):
         What an export must show, or its round is held.
     all_rounds
         Read the rounds of a file as one.
+    strata
+        Fields of items that tell strata apart, such as the language.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -129,6 +131,7 @@ class ProjectSettings(BaseModel):
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
+    strata: tuple[str, ...] = ()
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None

@@ -1,6 +1,6 @@
 """The checked ratings, and what a label may be."""
 
-from agreement_pipeline.ratings.checks import CONTENT, KEY
+from agreement_pipeline.ratings.checks import KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
     RESOLUTIONS,
@@ -9,6 +9,7 @@ from agreement_pipeline.ratings.consensus import (
     resolved,
     unresolved,
 )
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
@@ -38,15 +39,16 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.where import STRATUM
 
 __all__ = [
-    "CONTENT",
     "EXTRAS",
     "KEY",
     "LARGEST",
     "LEVELS",
     "MISSING",
     "RESOLUTIONS",
+    "STRATUM",
     "UNIVARIATE",
     "Answers",
     "Array",
@@ -68,6 +70,7 @@ __all__ = [
     "coded",
     "coded_frame",
     "consensus",
+    "content_columns",
     "described",
     "kinds_in",
     "lookalikes",

@@ -10,16 +10,15 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.checks import CONTENT
 from agreement_pipeline.ratings.coding import Coded, coded
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "timestamp")
-CODED = ("round", "item", "rater", "kind", "label", "text", "cluster")
-KINDS = {"text": pa.large_string(), "gold": pa.bool_(), "cluster": pa.large_string()}
+CODED = ("round", "item", "rater", "kind", "label")
 
 
 class _Column(NamedTuple):
@@ -69,6 +68,7 @@ class RatingsRows:
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it
     `cluster`      text                    if the items have it
+    `stratum:NAME` text                    for each column of strata
     ============== ======================= =================================
     """
 
@@ -161,7 +161,7 @@ def coded_frame(rows: ParquetRows) -> pd.DataFrame:
         The file cannot be read.
     """
     columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
-    for part in rows.parts(CODED):
+    for part in rows.parts((*CODED, *content_columns(rows.schema.names))):
         for name, column in zip(part.column_names, part.columns, strict=True):
             columns.setdefault(name, []).append(_compact(column))
     return pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
@@ -208,10 +208,11 @@ def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, pa.Array]:
     known = contents.reindex(items)
     return {
         name: pa.array(
-            _texts(known[name]) if name == "text" else known[name], KINDS[name], from_pandas=True
+            _texts(known[name]) if name == "text" else known[name],
+            pa.bool_() if name == "gold" else pa.large_string(),
+            from_pandas=True,
         )
-        for name in CONTENT
-        if name in known
+        for name in content_columns(known)
     }
 
 

@@ -11,7 +11,15 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    RULES,
+    Rules,
+    kept,
+    linked,
+    stratified,
+    with_models,
+)
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
@@ -165,6 +173,7 @@ def _rated(
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
+    rated = stratified(rated, rules)
     if "confidence" not in named:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}

@@ -12,11 +12,11 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
-    CONTENT,
     EXTRAS,
     PanelLabels,
     Ratings,
     Scale,
+    content_columns,
     parquet_bytes,
 )
 from agreement_pipeline.release.card import card
@@ -150,9 +150,8 @@ def identity(
                 "ratings_digest": member.ratings.digest,
                 "original_digest": member.original_digest,
                 "columns": [
-                    name
-                    for name in (*EXTRAS, *CONTENT)
-                    if name in member.ratings.table or name in member.ratings.contents
+                    *(name for name in EXTRAS if name in member.ratings.table),
+                    *content_columns(member.ratings.contents),
                 ],
             }
             for member in members

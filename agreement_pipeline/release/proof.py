@@ -18,12 +18,12 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
-    CONTENT,
     EXTRAS,
     PanelLabels,
     Ratings,
     Rows,
     Scale,
+    content_columns,
     ratings_of,
 )
 from agreement_pipeline.release.contents import (
@@ -205,7 +205,9 @@ def _derived(
 def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
     here = annotations["round"] == check_round_name(entry["round"])
     absent = [
-        name for name in (*EXTRAS, *CONTENT) if name in annotations and name not in entry["columns"]
+        name
+        for name in (*EXTRAS, *content_columns(annotations))
+        if name in annotations and name not in entry["columns"]
     ]
     rows = annotations.drop(columns=["round", *absent])
     return ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)

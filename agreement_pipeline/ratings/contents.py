@@ -1,0 +1,163 @@
+"""What is known of items: their text, whether they are gold, their cluster and their strata."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.coding import by_distinct, coded
+from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.where import STRATUM, Where
+from agreement_pipeline.text import listed
+
+CONTENT = ("text", "gold", "cluster")
+MOST_STRATA = 200
+FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
+
+
+def content_columns(columns: Iterable[object]) -> list[str]:
+    """The columns that speak of items, in a fixed order. Those of strata come last.
+
+    >>> content_columns(["stratum:source", "item", "cluster", "text", "stratum:language"])
+    ['text', 'cluster', 'stratum:language', 'stratum:source']
+    """
+    names = list(map(str, columns))
+    strata = sorted(name for name in names if name.startswith(STRATUM))
+    return [*(name for name in CONTENT if name in names), *strata]
+
+
+def contents_of(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+    """The contents of the items. All rows of an item must have the same contents.
+
+    Raises
+    ------
+    RatingsError
+        They have not, or a cluster or stratum is missing.
+    """
+    names = content_columns(frame.columns)
+    if not names:
+        return pd.DataFrame(index=pd.Index([], name="item", dtype="str"))
+    items = pd.Series(coded(frame["item"]).categorical(), index=frame.index)
+    said = frame[names].assign(item=items)[items.notna()]
+    if "gold" in names:
+        said["gold"] = flags(said, "gold", where)
+    if "cluster" in names:
+        said["cluster"] = _clusters(said, where)
+    for name in names:
+        if name.startswith(STRATUM):
+            said[name] = _strata(said, name, where)
+    said = said.drop_duplicates()
+    bad = said.index[said["item"].duplicated(keep=False)]
+    if len(bad):
+        item = said.loc[bad[0], "item"]
+        raise RatingsError(
+            f"{where.at(bad, *names)}: found two different contents of item {item!r}; "
+            "expected one. Give each content its own item."
+        )
+    ordered = said.sort_values("item")
+    if "text" in names and isinstance(ordered["text"].dtype, pd.CategoricalDtype):
+        ordered["text"] = ordered["text"].astype("str")
+    index = pd.Index(ordered["item"].astype("str"), name="item")
+    return ordered.drop(columns="item").set_axis(index)
+
+
+def _clusters(said: pd.DataFrame, where: Where) -> pd.Series:
+    """The cluster of each row's item. Every item has one cluster, the same in all its rows."""
+    found = coded(said["cluster"])
+    absent = said.index[found.each(blank(found.texts), True)]
+    if len(absent):
+        raise RatingsError(
+            f"{where.at(absent, 'cluster')}: found no cluster, and others have one; expected one "
+            "for every item, or for none. Fill it in: an item that belongs to no other is a "
+            "cluster of its own."
+        )
+    names = pd.Series(found.categorical(), index=said.index)
+    _refuse_alike(names, "cluster", "clusters", where)
+    _refuse_several(said["item"], names, "cluster", "clusters", where)
+    return names.astype("str")
+
+
+def _strata(said: pd.DataFrame, column: str, where: Where) -> pd.Series:
+    """The stratum of each row's item. Every item has one stratum, the same in all its rows."""
+    found = coded(said[column])
+    absent = said.index[found.each(blank(found.texts), True)]
+    if len(absent):
+        raise RatingsError(
+            f"{where.at(absent, column)}: found no stratum; expected one for every item. "
+            "Fill it in: a word such as other is a stratum too."
+        )
+    names = pd.Series(found.categorical(), index=said.index)
+    if len(found.texts) > MOST_STRATA:
+        raise RatingsError(
+            f"{where.source}: column {where.column(column)!r}: found {len(found.texts)} strata; "
+            f"expected {MOST_STRATA} at most. Choose a column with fewer values."
+        )
+    _refuse_alike(names, column, "strata", where)
+    _refuse_several(said["item"], names, column, "strata", where)
+    return names.astype("str")
+
+
+def _refuse_several(
+    items: pd.Series, names: pd.Series, column: str, what: str, where: Where
+) -> None:
+    """Refuse an item that stands in two clusters or strata."""
+    pairs = pd.DataFrame({"item": items, "name": names}).drop_duplicates()
+    several = pairs.index[pairs["item"].duplicated(keep=False)]
+    if len(several):
+        item = items[several[0]]
+        mine = names[items == item].drop_duplicates()
+        one = "cluster" if what == "clusters" else "stratum"
+        raise RatingsError(
+            f"{where.at(mine.index, column)}: found item {item!r} in {what} "
+            f"{listed(mine.tolist())}; expected one of each item. "
+            f"Correct the {one}, or give each its own item."
+        )
+
+
+def _refuse_alike(names: pd.Series, column: str, what: str, where: Where) -> None:
+    """Refuse names that print alike: they are probably one, written in several ways.
+
+    If one cluster counted as several, every interval would be too narrow.
+    """
+    alike = lookalikes(names.cat.categories)
+    if alike:
+        rows = names.index[names.isin(alike[0])]
+        one = "cluster" if what == "clusters" else "stratum"
+        raise RatingsError(
+            f"{where.at(rows, column)}: found {what} {described(alike[0])}, which print "
+            f"alike; expected names that do not. "
+            f"Write the {one} in one way, or rename one of them."
+        )
+
+
+def flags(table: pd.DataFrame, name: str, where: Where) -> pd.Series:
+    """A column of yes and no. A blank means no."""
+    if name not in table:
+        return pd.Series(np.zeros(len(table), dtype=bool), index=table.index)
+    if table[name].dtype == bool:
+        return table[name]
+    said = by_distinct(table[name], _flag, 0)
+    bad = table.index[said < 0]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            "expected yes or no (true, false, 1, 0). Correct it."
+        )
+    return pd.Series(said == 1, index=table.index)
+
+
+def _flag(texts: pd.Series) -> list[int]:
+    """1 for yes, 0 for no, -1 for what is neither."""
+    return [int(FLAGS.get(text.strip().lower(), -1)) for text in texts]
+
+
+def blank(texts: pd.Index) -> np.ndarray:
+    """True for texts of nothing but blanks."""
+    likely = np.flatnonzero(~texts.str.contains(r"[!-~]", regex=True))
+    blank = np.zeros(len(texts), dtype=bool)
+    blank[likely] = [not text.strip() for text in texts[likely]]
+    return blank
+
+
+__all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags"]
