@@ -50,12 +50,12 @@ format: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) .agreement
 
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+PIP := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable
 
 $(VENV)/.runs: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), once" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@echo "make: installing Dagster, Great Expectations and what they need: about 900 MB, one to three minutes" >&2
+	@echo "make: installing Dagster, Great Expectations and what they need: about 750 MB, one to three minutes" >&2
 	@$(PIP) ".[ui,plots]"
 	@echo "make: installed" >&2
 	@touch $@

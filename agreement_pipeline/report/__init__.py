@@ -14,6 +14,8 @@ from agreement_pipeline.report.history import (
     round_table,
     round_text,
 )
+from agreement_pipeline.report.judged import JudgedProject, JudgedRound
+from agreement_pipeline.report.page import page_of_project, page_of_round
 from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.tables import (
@@ -28,6 +30,8 @@ from agreement_pipeline.report.tables import (
 
 __all__ = [
     "Content",
+    "JudgedProject",
+    "JudgedRound",
     "Plot",
     "Section",
     "admitted_rounds",
@@ -42,6 +46,8 @@ __all__ = [
     "history",
     "not_admitted",
     "note",
+    "page_of_project",
+    "page_of_round",
     "patterns",
     "plan_figure",
     "plan_rows",

@@ -1,0 +1,69 @@
+"""Cells of the tables of a page: estimates, verdicts and what they are about."""
+
+from agreement_pipeline.estimates import Estimate, Scope, registered
+from agreement_pipeline.policy import Verdict
+from agreement_pipeline.report.answer import Cell
+from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
+from agreement_pipeline.text import SENTENCE, interval, number
+
+READINGS: tuple[tuple[Tone, str], ...] = (
+    ("good", "reliable"),
+    ("partly", "tentative"),
+    ("bad", "unreliable"),
+    ("unknown", "cannot tell"),
+)
+"""The legend of verdicts."""
+
+
+def title_of(measure: str) -> str:
+    """The name of a measure for people.
+
+    >>> title_of("krippendorff_alpha")
+    "Krippendorff's α"
+    """
+    return registered(measure).title
+
+
+def about(scope: Scope) -> str:
+    """What an estimate is about. Raters and pairs need no word beside their names.
+
+    >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
+    ('rater-0f6a', 'category safe', 'round')
+    """
+    return scope.name if scope.kind in ("rater", "pair") and scope.name else str(scope)
+
+
+def value_cell(found: Estimate | None) -> Cell:
+    """The value of an estimate; empty if it has none."""
+    value = None if found is None else found.value
+    return Cell(number(value, SENTENCE), value)
+
+
+def interval_cell(found: Estimate | None) -> Cell:
+    """The interval of an estimate, sorted by its lower limit."""
+    if found is None or found.interval is None:
+        return Cell("")
+    return Cell(interval(found.low, found.high), found.low)
+
+
+def verdict_cell(verdict: Verdict) -> Cell:
+    """The kind of a verdict, with its mark."""
+    return Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind])
+
+
+def without_numbers(reason: str) -> str:
+    """A reason without its beginning, which repeats what stands in other columns.
+
+    >>> without_numbers("alpha 0.580, 95% interval 0.527 to 0.628: the upper limit is under 0.667")
+    'the upper limit is under 0.667'
+    """
+    return reason.partition(": ")[2] or reason
+
+
+def counted(n: int, what: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "round"), counted(2, "round")
+    ('1 round', '2 rounds')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

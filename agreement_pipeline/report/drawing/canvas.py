@@ -1,0 +1,98 @@
+"""A sheet of SVG: shapes with classes, so that the page's colours hold in light and in dark."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from xml.etree import ElementTree as Xml
+
+from agreement_pipeline.report.figure import Tone
+
+WIDTH = 400.0
+SIZE = 6.0
+NOTHING: Mapping[str, str] = MappingProxyType({})
+Place = tuple[float, float]
+
+
+@dataclass
+class Canvas:
+    """Shapes on a sheet of a fixed width. Text from the data stays text."""
+
+    height: float
+    root: Xml.Element = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.root = Xml.Element(
+            "svg", {"viewBox": f"0 0 {WIDTH:g} {self.height:g}", "class": "figure", "role": "img"}
+        )
+
+    def line(self, one: Place, other: Place, kind: str) -> None:
+        """A straight line."""
+        (x1, y1), (x2, y2) = one, other
+        self._add("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
+
+    def path(self, points: list[Place], kind: str) -> None:
+        """A line through points."""
+        said = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        Xml.SubElement(self.root, "polyline", {"class": kind, "points": said})
+
+    def box(self, at: Place, size: Place, kind: str, tip: str = "") -> None:
+        """A rectangle."""
+        (x, y), (width, height) = at, size
+        _tell(self._add("rect", kind, x=x, y=y, width=width, height=height), tip)
+
+    def dot(self, at: Place, kind: str, tip: str) -> None:
+        """A small mark on a line."""
+        _tell(self._add("circle", kind, cx=at[0], cy=at[1], r=2.5), tip)
+
+    def text(self, at: Place, said: str, kind: str = "", anchor: str = "start") -> None:
+        """A line of text."""
+        made = self._add("text", kind, {"text-anchor": anchor}, x=at[0], y=at[1])
+        made.text = said
+
+    def upright(self, at: Place, said: str, anchor: str = "end") -> None:
+        """A line of text that reads upwards, and ends or starts at a place."""
+        x, y = map(_number, at)
+        turned = {"text-anchor": anchor, "transform": f"rotate(-60 {x} {y})"}
+        self._add("text", "tick", turned, x=at[0], y=at[1]).text = said
+
+    def mark(self, at: Place, tone: Tone, tip: str, size: float = SIZE) -> None:
+        """The shape of a tone: tones differ in shape as well as in colour."""
+        x, y = at
+        if tone in ("good", "plain", "unknown"):
+            made = self._add("circle", f"mark {tone}", cx=x, cy=y, r=size * 0.8)
+        elif tone == "partly":
+            corners = ((x, y - size), (x + size, y), (x, y + size), (x - size, y))
+            made = self._polygon(corners, tone)
+        else:
+            half, side = size * 0.75, size * 1.5
+            made = self._add(
+                "rect", f"mark {tone}", x=x - half, y=y - half, width=side, height=side
+            )
+        _tell(made, tip)
+
+    def cross(self, at: Place, size: float = SIZE + 3) -> None:
+        """Two strokes through a mark."""
+        x, y = at
+        self.line((x - size, y - size), (x + size, y + size), "cross")
+        self.line((x - size, y + size), (x + size, y - size), "cross")
+
+    def _polygon(self, corners: tuple[Place, ...], tone: Tone) -> Xml.Element:
+        said = " ".join(f"{_number(x)},{_number(y)}" for x, y in corners)
+        return Xml.SubElement(self.root, "polygon", {"class": f"mark {tone}", "points": said})
+
+    def _add(
+        self, tag: str, kind: str, more: Mapping[str, str] = NOTHING, **numbers: float
+    ) -> Xml.Element:
+        said = {name: _number(value) for name, value in numbers.items()}
+        styled = {"class": kind} if kind else {}
+        return Xml.SubElement(self.root, tag, {**styled, **said, **more})
+
+
+def _tell(made: Xml.Element, tip: str) -> None:
+    """Show words when somebody points at a shape."""
+    if tip:
+        Xml.SubElement(made, "title").text = tip
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

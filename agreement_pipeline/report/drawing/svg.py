@@ -1,0 +1,42 @@
+"""A figure as SVG."""
+
+from collections.abc import Callable
+from xml.etree import ElementTree as Xml
+
+from agreement_pipeline.report.drawing.bars import bars
+from agreement_pipeline.report.drawing.canvas import Canvas
+from agreement_pipeline.report.drawing.course import course
+from agreement_pipeline.report.drawing.intervals import intervals
+from agreement_pipeline.report.drawing.lines import lines
+from agreement_pipeline.report.drawing.matrix import matrix
+from agreement_pipeline.report.drawing.plane import plane
+from agreement_pipeline.report.figure import Figure, Kind
+
+DRAWN: dict[Kind, Callable[[Figure], Canvas]] = {
+    "intervals": intervals,
+    "course": course,
+    "matrix": matrix,
+    "plane": plane,
+    "bars": bars,
+    "lines": lines,
+}
+
+
+def svg(figure: Figure, name: str) -> str:
+    """The figure as SVG, for a page whose style sheet has the colours.
+
+    Parameters
+    ----------
+    figure
+        What to draw.
+    name
+        The beginning of the identifiers in it. No other figure of a page may have it.
+    """
+    drawn = DRAWN[figure.kind](figure)
+    root, said = drawn.root, (("title", figure.title), ("desc", figure.says))
+    for place, (tag, words) in enumerate(said):
+        made = Xml.Element(tag, {"id": f"{name}-{tag}"})
+        made.text = words
+        root.insert(place, made)
+    root.set("aria-labelledby", f"{name}-title {name}-desc")
+    return Xml.tostring(root, encoding="unicode")
