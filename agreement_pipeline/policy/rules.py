@@ -154,8 +154,6 @@ class Rule:
         yield Need(("every_rater",), not self.every_rater or can_leave_out, left_out)
         few = f"hold for the scope {self.scope}, since only strata may be told of or pooled"
         yield Need(("if_too_few",), self.if_too_few == "hold" or self.scope == "stratum", few)
-        only = f"the scope stratum for {self.measure}, which speaks of strata only"
-        yield Need(("scope",), measure.needs != "strata" or self.scope == "stratum", only)
 
     @property
     def asks(self) -> tuple[str, ...]:

@@ -34,14 +34,14 @@ def table(path, labels):
             labels[(truth[i] + (rng.random() < 0.15)) % len(labels)],
             occurrence,
             round(float(rng.uniform(0.5, 1)), 2),
+            i % 2,
         )
         for i in range(40)
         for who in (*PEOPLE, *MODELS)
         for occurrence in ((1, 2, 3) if who in PEOPLE else (1,))
     ]
-    pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "sure"]).to_csv(
-        path, index=False
-    )
+    columns = ["item", "rater", "label", "occurrence", "sure", "half"]
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
     return path
 
 
@@ -74,8 +74,11 @@ def test_every_measure_has_a_value_from_the_command_line(tmp_path, capsys):
         named = (
             () if level == "multivariate interval" else ("--categories", ",".join(map(str, labels)))
         )
+        strata = ("--stratum", "half") if level == "nominal" else ()
         models = [option for model in MODELS for option in ("--classifier", model)]
-        found |= measured(table(tmp_path / "table.csv", labels), level, capsys, *named, *models)
+        found |= measured(
+            table(tmp_path / "table.csv", labels), level, capsys, *named, *models, *strata
+        )
     assert set(MEASURES) - found == set()
 
 

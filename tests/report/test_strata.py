@@ -5,7 +5,9 @@ import pandas as pd
 
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import JudgedRound
 from agreement_pipeline.report.details import details
+from agreement_pipeline.report.sections.strata import strata
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 GUESSED = {"de": 0.1, "en": 0.5, "fr": 0.0}
@@ -45,3 +47,15 @@ def test_items_without_strata_have_no_table():
     ratings = ratings_of(("a", "b"), categories=("a", "b"))
     bare = Ratings(ratings.table, ratings.scale)
     assert table_of(bare) is None
+
+
+def test_the_page_of_a_round_names_the_lowest_stratum_and_draws_all():
+    ratings = ratings_of(("a", "b"), categories=("a", "b"))
+    found = strata(JudgedRound("p", "w1", ratings, POLICY, None))
+    assert found.sentences[0].startswith("The lowest observed of 3 strata is language=en: ")
+    assert [mark.label for mark in found.figures[0].marks] == [
+        row[0].text for row in found.tables[0].rows
+    ]
+    assert (
+        strata(JudgedRound("p", "w1", Ratings(ratings.table, ratings.scale), POLICY, None)) is None
+    )
