@@ -7,6 +7,8 @@ from agreement_pipeline.estimates.comparison import (
     between_raters,
     between_rounds,
 )
+from agreement_pipeline.estimates.control import FEWEST as FEWEST_BEFORE
+from agreement_pipeline.estimates.control import Charted, Reading, control_chart
 from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
@@ -27,13 +29,16 @@ from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
 
 __all__ = [
     "DETAIL_RESAMPLES",
+    "FEWEST_BEFORE",
     "MOST_SHOWN",
     "OF_NAMES",
     "OF_ROUNDS",
     "ROUND",
     "SCOPE_KINDS",
+    "Charted",
     "Difference",
     "Estimate",
+    "Reading",
     "Scope",
     "ScopeKind",
     "Shown",
@@ -44,6 +49,7 @@ __all__ = [
     "between_raters",
     "between_rounds",
     "compare",
+    "control_chart",
     "estimate",
     "estimate_each",
     "measure",

@@ -26,6 +26,7 @@ from agreement_pipeline.orchestration.trainers import released_dataset, released
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
+    charted,
     delivery,
     details,
     disputed,
@@ -70,7 +71,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
         overall(
             agreement_history,
             ["acceptability"],
-            [checks.history_spec(host.key("agreement_history"))],
+            checks.history_specs(host.key("agreement_history")),
         ),
         overall(release, ["training_data"]),
     ]
@@ -154,7 +155,10 @@ def agreement_history(project: Project) -> Result:
     """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
     rounds = round_table(project.store, project.unjudged())
     return dg.MaterializeResult(
-        check_results=[checks.history_result(rounds)],
+        check_results=[
+            checks.history_result(rounds),
+            checks.like_before(charted(rounds, project.policy)),
+        ],
         metadata={
             **rendered(history(rounds, project.policy)),
             **refused_files(project.refused()),

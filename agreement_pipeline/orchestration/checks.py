@@ -10,6 +10,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
+from agreement_pipeline.estimates import Charted
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
@@ -20,9 +21,10 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import not_admitted, verdict_rows
+from agreement_pipeline.report import fallen_out, not_admitted, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
+LIKE_BEFORE = "like_before"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -117,9 +119,21 @@ def released_result() -> dg.AssetCheckResult:
     )
 
 
-def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
-    """A check over all rounds: is every round admitted?"""
-    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?")
+def history_specs(asset: dg.AssetKey) -> list[dg.AssetCheckSpec]:
+    """The checks over all rounds: is every one admitted, and is the latest like those before?"""
+    asks = {NO_ROUND_HELD: "Is every round admitted?", LIKE_BEFORE: "Is the latest like before?"}
+    return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
+
+
+def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
+    """A warning if the latest round falls out of the control chart. It never holds a round."""
+    found = fallen_out(chart[-1:])
+    return dg.AssetCheckResult(
+        check_name=LIKE_BEFORE,
+        passed=not found,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(found) or "the latest round is like those before, or there are few",
+    )
 
 
 def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:

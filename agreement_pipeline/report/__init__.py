@@ -1,5 +1,6 @@
 """What people look at: tables and plots, as plain data."""
 
+from agreement_pipeline.report.control import charted, fallen_out
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
@@ -35,6 +36,7 @@ __all__ = [
     "Plot",
     "Section",
     "admitted_rounds",
+    "charted",
     "decision_word",
     "delivery",
     "details",
@@ -42,6 +44,7 @@ __all__ = [
     "disputed",
     "estimate_rows",
     "event_table",
+    "fallen_out",
     "headlines",
     "history",
     "not_admitted",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.report.control import charted, control_rows
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
@@ -15,7 +16,19 @@ from agreement_pipeline.text import in_words, interval, listed
 if TYPE_CHECKING:
     from agreement_pipeline.store import Store
 
-COLUMNS = ("round", "decision", "release", "measure", "value", "low", "high", "verdict", "reason")
+COLUMNS = (
+    "round",
+    "decision",
+    "release",
+    "measure",
+    "scope",
+    "value",
+    "low",
+    "high",
+    "confidence_level",
+    "verdict",
+    "reason",
+)
 NOT_JUDGED = "not judged"
 
 
@@ -50,7 +63,7 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     ]
     rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(("value", "low", "high"), float))
+    return table.astype(dict.fromkeys(("value", "low", "high", "confidence_level"), float))
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -88,6 +101,7 @@ def history(rounds: pd.DataFrame, policy: Policy) -> Section:
         **round_counts(rounds),
         "plot": partial(history_figure, rounds, first),
         "history": round_text(rounds),
+        "control_chart": control_rows(charted(rounds, policy)),
     }
 
 
@@ -196,7 +210,8 @@ def _rows(
 
 
 def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
-    nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
+    numbers = dict.fromkeys(("value", "low", "high", "confidence_level"))
+    nothing = {"measure": "", "scope": "", **numbers, "verdict": ""}
     return {
         "round": round_name,
         "decision": decision,
@@ -210,9 +225,11 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
     return {
         "round": decision["round"],
         "measure": verdict["measure"],
+        "scope": verdict["scope"],
         "value": verdict["value"],
         "low": verdict["low"],
         "high": verdict["high"],
+        "confidence_level": decision["policy"]["confidence_level"],
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "reason": _reason(decision, verdict),

@@ -3,7 +3,9 @@
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.projects import ProjectSettings
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
@@ -48,7 +50,7 @@ def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that
         spec
         for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
         for spec in asset.check_specs
-        if spec.key.name != "no_round_held"
+        if spec.key.name not in ("no_round_held", "like_before")
     ]
     assert len(specs) == 20
     assert "krippendorff_alpha_of_round" in {spec.name for spec in specs}
@@ -154,6 +156,15 @@ def test_the_history_shows_every_round_with_its_decision(line):
 
     assert not held.passed
     assert held.description == "held: w2"
+    assert check(result, "like_before").passed
+
+
+def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
+    usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(6)]
+    found = like_before(control_chart([*usual, Reading("w6", 0.55, 0.02)]))
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert found.description.startswith("round w6 is lower than before: 0.550")
+    assert like_before(control_chart(usual)).passed
 
 
 def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:
