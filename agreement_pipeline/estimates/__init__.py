@@ -10,6 +10,7 @@ from agreement_pipeline.estimates.comparison import (
 from agreement_pipeline.estimates.control import FEWEST as FEWEST_BEFORE
 from agreement_pipeline.estimates.control import Charted, Reading, control_chart
 from agreement_pipeline.estimates.differences import Difference
+from agreement_pipeline.estimates.drift import Drift, drift
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
@@ -37,6 +38,7 @@ __all__ = [
     "SCOPE_KINDS",
     "Charted",
     "Difference",
+    "Drift",
     "Estimate",
     "Reading",
     "Scope",
@@ -50,6 +52,7 @@ __all__ = [
     "between_rounds",
     "compare",
     "control_chart",
+    "drift",
     "estimate",
     "estimate_each",
     "measure",

@@ -23,9 +23,11 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, round_before
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
+    Before,
+    Section,
     charted,
     delivery,
     details,
@@ -33,10 +35,12 @@ from agreement_pipeline.report import (
     history,
     patterns,
     round_table,
+    since,
 )
 
 FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
+NOTHING: Section = {}
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
@@ -106,7 +110,10 @@ def rating_patterns(project: Project, round_name: str) -> Result:
 
 def inter_rater_agreement(project: Project, round_name: str) -> Result:
     """Do the raters agree with each other?"""
-    return _agreement(project, round_name, "inter-rater")
+    store, name = project.store, round_before(round_name, project.store)
+    before = None if name is None else Before(name, store.ratings(name))
+    changed = since(store.ratings(round_name), round_name, before, project.policy)
+    return _agreement(project, round_name, "inter-rater", changed)
 
 
 def intra_rater_agreement(project: Project, round_name: str) -> Result:
@@ -171,7 +178,9 @@ def release(project: Project) -> Result:
     return _released(released_dataset(project))
 
 
-def _agreement(project: Project, round_name: str, question: Question) -> Result:
+def _agreement(
+    project: Project, round_name: str, question: Question, more: Section = NOTHING
+) -> Result:
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
@@ -183,7 +192,7 @@ def _agreement(project: Project, round_name: str, question: Question) -> Result:
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
-        metadata=rendered(details(question, ratings, policy, found, shown)),
+        metadata=rendered({**details(question, ratings, policy, found, shown), **more}),
     )
 
 

@@ -1,6 +1,7 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
 from agreement_pipeline.projects.deliveries import Delivery
+from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.files import load_projects
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -14,5 +15,6 @@ __all__ = [
     "first_files",
     "load_projects",
     "plain_name",
+    "round_before",
     "to_date",
 ]

@@ -18,3 +18,10 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
     if not names:
         return ratings
     return ratings.after(earlier)
+
+
+def round_before(round_name: str, store: Store) -> str | None:
+    """The round of the store whose name comes last before `round_name`; None if it is the first."""
+    here = natural(round_name)
+    earlier = [name for name in store.rounds() if natural(name) < here]
+    return max(earlier, key=natural) if earlier else None

@@ -19,6 +19,7 @@ from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.page import page_of_project, page_of_round
 from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.section import Content, Plot, Section
+from agreement_pipeline.report.since import Before, since
 from agreement_pipeline.report.tables import (
     difference_rows,
     estimate_rows,
@@ -30,6 +31,7 @@ from agreement_pipeline.report.tables import (
 )
 
 __all__ = [
+    "Before",
     "Content",
     "JudgedProject",
     "JudgedRound",
@@ -57,6 +59,7 @@ __all__ = [
     "printable",
     "round_table",
     "round_text",
+    "since",
     "text_table",
     "verdict_rows",
 ]

@@ -11,6 +11,7 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.policy import Assessment, Decision, Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.measured import measured
+from agreement_pipeline.report.since import Before
 
 MOST_RATERS = 20
 """Of a larger panel so many raters, and so many pairs, are shown."""
@@ -30,6 +31,8 @@ class JudgedRound:
         The policy that judged it.
     assessment
         The decision, and the estimates that it rests on.
+    before
+        The round before, if there is one.
     """
 
     project: str
@@ -37,6 +40,7 @@ class JudgedRound:
     ratings: Ratings
     policy: Policy
     assessment: Assessment
+    before: Before | None = None
 
     @property
     def decision(self) -> Decision:
