@@ -148,6 +148,13 @@ TABLE = (
         help="Column of the document, conversation, patient or batch of an item. "
         "Intervals then resample whole clusters.",
     ),
+    option("--gold", group=COLUMNS, metavar="NAME", help="Column that marks gold items."),
+    option(
+        "--gold-label",
+        group=COLUMNS,
+        metavar="NAME",
+        help="Column with the right label of gold items.",
+    ),
     option(
         "--stratum",
         group=COLUMNS,
@@ -278,7 +285,8 @@ def open_tables(
 
 
 def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("item", "rater", "label", "occurrence", "confidence", "cluster", "raters")
+    long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
+    names = (*long, "gold", "gold_label", "raters")
     categories, level = reading["categories"], reading["level"]
     return {
         "columns": Columns(**{name: reading[name] for name in names}),

@@ -4,18 +4,19 @@ The items are the same, so what differs is how they were judged. A fixed set of 
 back in every round shows it best. Gold items count here too.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.first import FirstLabels, first_labels, rated_items
 from agreement_pipeline.estimates.scope import Scope
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
 from agreement_pipeline.measures import ratio
-from agreement_pipeline.ratings import Array, Codes, Ratings, used
+from agreement_pipeline.ratings import Array, Codes, Ratings
 from agreement_pipeline.tables import Table, Tabular
 
 What = Literal["same label", "change of share", "change of mean"]
@@ -87,57 +88,22 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
             f"drift: found scales {now.scale} and {before.scale}; expected one scale. "
             "Read both rounds with the same categories."
         )
-    items = sorted({*_rated(now)} & {*_rated(before)})
+    items = sorted({*rated_items(now)} & {*rated_items(before)})
     if not items:
         raise AgreementError(
             "drift: found no item that both rounds share; expected some. "
             "Give a fixed set of items in every round."
         )
-    made = _Maker(now, items, _said(now, items), _said(before, items), level)
+    made = _Maker(now, items, first_labels(now, items), first_labels(before, items), level)
     return Table((*made.of_raters(), *made.of_categories()))
-
-
-def _rated(ratings: Ratings) -> list[str]:
-    """The items that are rated in the round itself. Gold items count."""
-    return used(ratings.current["item"])
-
-
-class _Said(NamedTuple):
-    """What each rater gave each item as a number (N, R), nan for nothing."""
-
-    raters: tuple[str, ...]
-    values: Array
-
-    def of(self, raters: Collection[str]) -> Array:
-        """The columns of some raters."""
-        return self.values[:, [name in raters for name in self.raters]]
-
-
-def _said(ratings: Ratings, items: list[str]) -> _Said:
-    """The first labels of some items: categories by their place on the scale."""
-    if ratings.scale.dimensions > 1:
-        raise AgreementError(
-            f"drift: found level {ratings.scale.level}; expected labels of one dimension. "
-            "Compare each dimension alone."
-        )
-    table = ratings.current
-    first = Ratings(table, ratings.scale)
-    numbers = first.numbers if ratings.scale.continuous else first.codes.astype(float)
-    item, rater = table["item"].cat, table["rater"].cat
-    places = {name: place for place, name in enumerate(items)}
-    of_item = np.array([places.get(name, -1) for name in item.categories])[item.codes]
-    shared = of_item >= 0
-    values = np.full((len(items), len(rater.categories)), np.nan)
-    values[of_item[shared], rater.codes.to_numpy()[shared]] = numbers[shared]
-    return _Said(tuple(rater.categories), values)
 
 
 @dataclass(frozen=True)
 class _Maker:
     ratings: Ratings
     items: list[str]
-    now: _Said
-    before: _Said
+    now: FirstLabels
+    before: FirstLabels
     level: float
 
     def of_raters(self) -> Iterator[Drift]:

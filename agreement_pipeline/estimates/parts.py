@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates.gold import against_gold
 from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown, pairs_of
 from agreement_pipeline.estimates.strata import Stratum, strata_of
@@ -188,6 +189,16 @@ def _counts_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
     return labels.only(pair).counts().merged()
 
 
+def _of_gold(ratings: Rated, asked: Asked) -> Parts:
+    """All raters, each rater and each classifier beside the right labels of gold items."""
+    if "round" in asked.kinds:
+        yield ROUND, partial(against_gold, ratings, ratings.raters)
+    for rater in ratings.raters if "rater" in asked.kinds else ():
+        yield Scope("rater", rater), partial(against_gold, ratings, (rater,))
+    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+        yield Scope("classifier", classifier), partial(against_gold, ratings, (classifier,))
+
+
 def _nothing(ratings: Rated, asked: Asked) -> Parts:
     """No part but the strata, which are found for all measures alike."""
     yield from ()
@@ -206,6 +217,7 @@ _PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
     "values": (frozenset({"round", "category", "without"}), _of_values),
     "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
     "strata": (frozenset(), _nothing),
+    "gold": (frozenset({"round", "rater", "classifier"}), _of_gold),
 }
 """Which kinds of scope measures of each statistic have, and the function that finds them.
 

@@ -10,6 +10,7 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
+from agreement_pipeline.estimates.gold import has_right_labels
 from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown
@@ -26,11 +27,17 @@ NAMED = ("rater", "pair")
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures that are defined on the ratings' scale, for one question or all."""
+    """The registered measures that are defined on the ratings' scale, for one question or all.
+
+    Measures of gold items are left out where no right label is known.
+    """
+    right = has_right_labels(ratings)
     return tuple(
         name
         for name, record in MEASURES.items()
-        if record.defined_on(ratings.scale) and question in (None, record.question)
+        if record.defined_on(ratings.scale)
+        and question in (None, record.question)
+        and (right or record.needs != "gold")
     )
 
 
@@ -202,7 +209,8 @@ def _at_look(inference: Inference, ratings: Rated) -> Inference:
 
 def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
     """The estimate. If it has no value, its reason also says that gold items were not read."""
-    if found.undefined is None or not ratings.gold:
+    reads_gold = registered(found.measure).needs == "gold"
+    if found.undefined is None or not ratings.gold or reads_gold:
         return found
     return replace(found, undefined=f"{found.undefined}, gold items apart")
 

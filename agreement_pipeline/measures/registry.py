@@ -15,7 +15,7 @@ from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
 Needs = Literal[
-    "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata"
+    "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata", "gold"
 ]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]

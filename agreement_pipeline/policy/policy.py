@@ -55,6 +55,8 @@ RESAMPLES = Value(
     whole(FEWEST_RESAMPLES, MOST_RESAMPLES),
     "10000 is usual.",
 )
+ABOUT_THESE = ("strata", "gold")
+"""What measures need whose estimates are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
@@ -165,12 +167,12 @@ class Policy:
 
     def _needs_of_looks(self) -> Iterator[Need]:
         at_large = METHODS[self.interval_method].population == "raters at large"
-        names = sorted({name for name in self.measures if registered(name).needs == "strata"})
+        names = sorted({name for name in self.measures if registered(name).needs in ABOUT_THESE})
         yield Need(
             ("interval_method",),
             not (at_large and names),
-            f"a method about these raters for {listed(names)}, which forgets the raters' names",
-            "Ask for krippendorff_alpha of each stratum instead.",
+            f"a method about these raters for {listed(names)}, which is about no others",
+            "Choose another method, or another measure.",
         )
         for key in ("always_valid_at", "looks"):
             yield Need(

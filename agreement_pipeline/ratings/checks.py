@@ -44,7 +44,7 @@ def checked(
             **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
         }
     )
-    return _sorted(table, where), contents_of(frame, where)
+    return _sorted(table, where), contents_of(frame, scale, where)
 
 
 def _sorted(table: pd.DataFrame, where: Where) -> pd.DataFrame:

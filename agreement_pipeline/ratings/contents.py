@@ -1,4 +1,7 @@
-"""What is known of items: their text, whether they are gold, their cluster and their strata."""
+"""What is known of items: their text, whether they are gold, their cluster and their strata.
+
+Of gold items the right label may be known too.
+"""
 
 from collections.abc import Iterable
 
@@ -8,10 +11,11 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import by_distinct, coded
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM, Where
 from agreement_pipeline.text import listed
 
-CONTENT = ("text", "gold", "cluster")
+CONTENT = ("text", "gold", "gold_label", "cluster")
 MOST_STRATA = 200
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
@@ -27,26 +31,21 @@ def content_columns(columns: Iterable[object]) -> list[str]:
     return [*(name for name in CONTENT if name in names), *strata]
 
 
-def contents_of(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
+def contents_of(frame: pd.DataFrame, scale: Scale, where: Where) -> pd.DataFrame:
     """The contents of the items. All rows of an item must have the same contents.
 
     Raises
     ------
     RatingsError
-        They have not, or a cluster or stratum is missing.
+        They have not, or a cluster or stratum is missing, or a right label is not on the scale.
     """
     names = content_columns(frame.columns)
     if not names:
         return pd.DataFrame(index=pd.Index([], name="item", dtype="str"))
     items = pd.Series(coded(frame["item"]).categorical(), index=frame.index)
     said = frame[names].assign(item=items)[items.notna()]
-    if "gold" in names:
-        said["gold"] = flags(said, "gold", where)
-    if "cluster" in names:
-        said["cluster"] = _clusters(said, where)
     for name in names:
-        if name.startswith(STRATUM):
-            said[name] = _strata(said, name, where)
+        said[name] = _checked(said, name, scale, where)
     said = said.drop_duplicates()
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):
@@ -60,6 +59,37 @@ def contents_of(frame: pd.DataFrame, where: Where) -> pd.DataFrame:
         ordered["text"] = ordered["text"].astype("str")
     index = pd.Index(ordered["item"].astype("str"), name="item")
     return ordered.drop(columns="item").set_axis(index)
+
+
+def _checked(said: pd.DataFrame, name: str, scale: Scale, where: Where) -> pd.Series:
+    """A column that speaks of items, checked. Texts are kept as they are."""
+    if name == "gold":
+        return flags(said, name, where)
+    if name == "gold_label":
+        return _right(said[name], scale, where)
+    if name == "cluster":
+        return _clusters(said, where)
+    return _strata(said, name, where) if name.startswith(STRATUM) else said[name]
+
+
+def _right(labels: pd.Series, scale: Scale, where: Where) -> pd.Series:
+    """The right label of each row's item as the scale writes it, missing where it is not known."""
+    found = coded(labels)
+    if scale.categories is None:
+        raise RatingsError(
+            f"{where.source}: column {where.column('gold_label')!r}: found right labels for a "
+            "scale without categories; expected none. Leave the column out."
+        )
+    places = scale.places(found.texts)
+    known = found.each(places, -1)
+    bad = labels.index[(known < 0) & found.each(~blank(found.texts), False)]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, 'gold_label')}: found {listed(sorted(set(labels[bad].astype(str))))}; "
+            f"expected one of {listed(scale.names, 12)}, or nothing. Correct the right label."
+        )
+    names = pd.Categorical.from_codes(known, categories=pd.Index(scale.names, dtype="str"))
+    return pd.Series(names, index=labels.index).astype("str")
 
 
 def _clusters(said: pd.DataFrame, where: Where) -> pd.Series:

@@ -67,6 +67,7 @@ class RatingsRows:
     `timestamp`    as given                if the ratings have it
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it
+    `gold_label`   text                    if the items have it
     `cluster`      text                    if the items have it
     `stratum:NAME` text                    for each column of strata
     ============== ======================= =================================

@@ -163,7 +163,8 @@ def _rated(
     gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
 ) -> Rows:
     frame = _canonical(gathered, named, rules)
-    gold = frame["item"][frame["kind"] == "gold"].unique()
+    answers_of_gold = frame[frame["kind"] == "gold"]
+    gold = answers_of_gold["item"].unique()
     frame, by_rule = kept(frame, rules, source)
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
@@ -172,6 +173,8 @@ def _rated(
     superseded = {"superseded": len(frame) - len(last)} if len(last) < len(frame) else {}
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
+    if columns.gold_label == GOLD and GOLD not in gathered.fields:
+        last = last.assign(gold_label=last["item"].map(_right_labels(answers_of_gold)))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
     rated = stratified(rated, rules)
     if "confidence" not in named:
@@ -199,6 +202,12 @@ def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd
             frame[FIELD + name] = frame["item" if name == "item" else name]
     frame.index = pd.Index(frame["record"], name="row")
     return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
+
+
+def _right_labels(gold: pd.DataFrame) -> "pd.Series[str]":
+    """The right label of each gold item. None of an item with several: one cannot be told."""
+    known = gold[["item", "label"]].dropna().drop_duplicates()
+    return known[~known["item"].duplicated(keep=False)].set_index("item")["label"]
 
 
 def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:
