@@ -27,10 +27,12 @@ from agreement_pipeline.estimates.scopes import (
 )
 from agreement_pipeline.estimates.shown import MOST_SHOWN, Shown
 from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
+from agreement_pipeline.estimates.spread import FEWEST_TO_TELL, Drawn, drawn_together
 
 __all__ = [
     "DETAIL_RESAMPLES",
     "FEWEST_BEFORE",
+    "FEWEST_TO_TELL",
     "MOST_SHOWN",
     "OF_NAMES",
     "OF_ROUNDS",
@@ -38,6 +40,7 @@ __all__ = [
     "SCOPE_KINDS",
     "Charted",
     "Difference",
+    "Drawn",
     "Drift",
     "Estimate",
     "Reading",
@@ -52,6 +55,7 @@ __all__ = [
     "between_rounds",
     "compare",
     "control_chart",
+    "drawn_together",
     "drift",
     "estimate",
     "estimate_each",

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.spread import spread_between
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
 FEWEST = 5
@@ -119,20 +119,12 @@ def _against(before: Sequence[Reading], reading: Reading) -> Charted:
         return Charted(reading)
     values = np.array([each.value for each in before])
     variances = np.array([each.error for each in before]) ** 2
-    between = _between(values, variances)
+    between = spread_between(values, variances)
     weights = 1 / (variances + between)
     centre = float(weights @ values / weights.sum())
     t = -quantile(TAIL, len(before) - 1)
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     return Charted(reading, centre, Interval(centre - reach, centre + reach))
-
-
-def _between(values: Array, variances: Array) -> float:
-    """The variance between rounds that their own variances do not explain."""
-    weights = 1 / variances
-    centre = weights @ values / weights.sum()
-    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
-    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
 
 
 __all__ = ["FEWEST", "Charted", "Reading", "control_chart"]

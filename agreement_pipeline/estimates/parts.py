@@ -54,6 +54,10 @@ class Asked(NamedTuple):
         among = None if self.shown is None else self.shown.raters
         return self._some(kind, raters, among) if len(raters) > 2 else []
 
+    def alone(self, raters: Iterable[str]) -> list[str]:
+        """The raters who are asked for beside nobody, however few there are."""
+        return self._some("rater", raters, None if self.shown is None else self.shown.raters)
+
     def again(self, raters: Iterable[str]) -> list[str]:
         """The raters who are asked for beside themselves."""
         return self._some("rater", raters, None if self.shown is None else self.shown.again)
@@ -193,7 +197,7 @@ def _of_gold(ratings: Rated, asked: Asked) -> Parts:
     """All raters, each rater and each classifier beside the right labels of gold items."""
     if "round" in asked.kinds:
         yield ROUND, partial(against_gold, ratings, ratings.raters)
-    for rater in ratings.raters if "rater" in asked.kinds else ():
+    for rater in asked.alone(ratings.raters):
         yield Scope("rater", rater), partial(against_gold, ratings, (rater,))
     for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
         yield Scope("classifier", classifier), partial(against_gold, ratings, (classifier,))
