@@ -13,6 +13,7 @@ from agreement_pipeline.version import __version__
 if TYPE_CHECKING:
     from agreement_pipeline.contract import Contract
     from agreement_pipeline.engines import read as open_ratings
+    from agreement_pipeline.engines import read_contingency, read_counts
     from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
     from agreement_pipeline.estimates import Difference, Estimate, compare, measure, survey
     from agreement_pipeline.intervals import Inference, Interval
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers import Columns, Limits
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
+    from agreement_pipeline.report import report_page
     from agreement_pipeline.store import Store
 else:
     __getattr__, __dir__ = later(
@@ -68,8 +70,11 @@ else:
             "open_ratings": "engines:read",
             "open_release": "release",
             "plan": "policy",
+            "read_contingency": "engines",
+            "read_counts": "engines",
             "read_ratings": "readers:read",
             "release_of": "orchestration",
+            "report_page": "report",
             "rounds_of": "orchestration",
             "survey": "estimates",
             "verify_release": "release",
@@ -107,8 +112,11 @@ __all__ = [
     "open_ratings",
     "open_release",
     "plan",
+    "read_contingency",
+    "read_counts",
     "read_ratings",
     "release_of",
+    "report_page",
     "rounds_of",
     "survey",
     "verify_release",

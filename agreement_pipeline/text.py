@@ -17,6 +17,7 @@ SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g",
 """
 
 NO_LIMIT = "no limit"
+LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE)
 
 
 def in_words(value: float, form: str = SENTENCE) -> str:
@@ -79,6 +80,15 @@ def listed(values: object, limit: int = 5) -> str:
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:limit])
     return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
+
+
+def unlinked(text: str) -> str:
+    r"""Text in which no reader of Markdown finds a link: an unseen joiner breaks each address.
+
+    >>> ascii(unlinked("see https://a.org or www.b.org or c@d.org"))
+    "'see https:\\u2060//a.org or www\\u2060.b.org or c@\\u2060d.org'"
+    """
+    return LINKED.sub("\u2060", text)
 
 
 def natural(name: str) -> tuple[object, ...]:

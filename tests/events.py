@@ -21,6 +21,7 @@ FACTS = {
         "settings_digest": "d",
         "code_version": "0",
         "waivers": [],
+        "version": 1,
         "tentative": False,
         "verdicts": [],
         "findings": [],

@@ -28,6 +28,7 @@ PURPOSES = {
     "measure": "Print the agreement in a table, with intervals.",
     "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
     "judge": "Print the decision on a table under a policy.",
+    "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
     "history": "Print the log of a store.",
     "to-date": "Print the agreement of all rounds of a store together.",

@@ -27,6 +27,7 @@ from agreement_pipeline.report import difference_rows
 
 EXAMPLES = (
     "agreement-pipeline compare before.csv after.csv --measure alpha",
+    "agreement-pipeline compare before.csv after.csv --common-prevalence",
     "agreement-pipeline compare labels.csv --between ana ben",
 )
 
@@ -56,6 +57,12 @@ EXAMPLES = (
     show_default="the lowest",
     help="The category to compare, for measures with a value for each category.",
 )
+@option(
+    "--common-prevalence",
+    group=MEASURES,
+    is_flag=True,
+    help="Compare also with items weighted so that categories are as common in both tables.",
+)
 @interval_options
 @output_option
 def compare(
@@ -64,6 +71,7 @@ def compare(
     between: tuple[str, str] | None,
     measure: Sequence[str],
     category: str | None,
+    common_prevalence: bool,
     confidence_level: float,
     n_resamples: int,
     output: str,
@@ -85,9 +93,11 @@ def compare(
             measure=name,
             category=category,
             names=(str(file), str(other)),
+            common_prevalence=common,
             inference=inference,
         )
         for name in asked
+        for common in ([False, True] if common_prevalence else [False])
     ]
     say_found(found, difference_rows, output)
     return 0

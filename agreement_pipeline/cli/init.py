@@ -36,8 +36,9 @@ def init(export: Path, root: Path, name: str | None) -> int:
     Lines that begin with `# Please check` or `# FILL IN` say what is not sure.
     """
     from agreement_pipeline.projects import first_files, plain_name
+    from agreement_pipeline.readers import without_ending
 
-    called = plain_name(name or export.stem)
+    called = plain_name(name or Path(without_ending(export.name)).stem)
     files = first_files(export, called, _inbox(export.resolve(), root.resolve(), called))
     places = {root / "configs" / path: text for path, text in files.items()}
     there = [str(path) for path in places if path.exists()]
@@ -52,12 +53,12 @@ def init(export: Path, root: Path, name: str | None) -> int:
         doubts = [line for line in text.splitlines() if line.startswith(("# Please", "# FILL"))]
         say("\n  ".join([f"wrote {path}", *(line.removeprefix("# ") for line in doubts)]))
     if export.is_dir():
-        say(f"Pack each round into one file: python -m zipfile -c data/{called}/ROUND.zip {export}")
+        say(f"Put each round into the folder data/{called}, as a folder of its own.")
     return 0
 
 
 def _inbox(export: Path, root: Path, name: str) -> str:
-    """Where rounds arrive: the export, if it is a file. Each file in a folder is a round."""
+    """Where rounds arrive: the export, if it is a file. Each folder in a folder is a round."""
     if export.is_dir():
         return f"data/{name}"
     return str(export.relative_to(root) if export.is_relative_to(root) else export)

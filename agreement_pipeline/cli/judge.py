@@ -62,8 +62,13 @@ def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> str:
     warnings = (f"warning: {text}" for text in _warnings(decision, ratings, policy))
     decided = "admitted" if decision.admitted else "held"
     tentative = " (tentative)" if decision.tentative else ""
-    lines = (*decision.reasons, decision.manner, *warnings)
+    lines = (*decision.reasons, decision.manner, *_left_out(ratings), *warnings)
     return decided + tentative + "".join(f"\n  {printable(line)}" for line in lines)
+
+
+def _left_out(ratings: Ratings) -> list[str]:
+    origin = ratings.origin
+    return [f"no ratings: {origin.words}"] if origin and origin.words else []
 
 
 def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:

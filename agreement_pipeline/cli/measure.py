@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from agreement_pipeline.cli.aggregated import open_table
 from agreement_pipeline.cli.grouped import Command
 from agreement_pipeline.cli.options import (
     INTERVALS,
@@ -14,7 +15,6 @@ from agreement_pipeline.cli.options import (
     engine_options,
     interval_options,
     measure_option,
-    open_tables,
     option,
     output_option,
     table_options,
@@ -26,15 +26,18 @@ from agreement_pipeline.estimates import (
     SCOPE_KINDS,
     Shown,
     applicable,
+    registered,
     require_defined,
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.ratings import Rated
 from agreement_pipeline.report import estimate_rows
 
 HEADLINES = ("round", "classifier", "stratum")
 EXAMPLES = (
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
+    "agreement-pipeline measure counts.csv --layout counts --measure fleiss_kappa",
 )
 
 
@@ -91,8 +94,8 @@ def measure(
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
-    (ratings,) = open_tables([file], reading)
-    names = measure or applicable(ratings)
+    ratings = open_table(file, reading)
+    names = measure or _possible(ratings)
     for name in names:
         require_defined(ratings.scale, name)
     shown = Shown.of(ratings) if everything else None
@@ -102,3 +105,13 @@ def measure(
     if shown and (left_out := shown.left_out()):
         say_aside(left_out)
     return 0
+
+
+def _possible(ratings: Rated) -> tuple[str, ...]:
+    """The measures of the scale. Counts have those that need no rater by name."""
+    names = applicable(ratings)
+    if ratings.raters:
+        return names
+    possible = tuple(name for name in names if registered(name).needs == "counts")
+    say_aside(f"{len(names) - len(possible)} measures need raters by name, and are left out")
+    return possible

@@ -35,6 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
 STANDARD_INPUT = "standard input"
+AGGREGATED = ("counts", "contingency")
 TABLE_HELP = "A table or a tool's export. - is the standard input."
 TABLES_HELP = f"{TABLE_HELP} Or a folder or pattern of tables."
 
@@ -44,9 +45,10 @@ TABLE = (
     option(
         "--layout",
         group=INPUT,
-        type=OneOf(("long", "wide")),
+        type=OneOf(("long", "wide", *AGGREGATED)),
         default="long",
-        help="long: one row a rating. wide: one column a rater.",
+        help="long: one row a rating. wide: one column a rater. Only `measure` reads counts (items "
+        "by categories) and contingency (two raters).",
     ),
     option(
         "--of-round",
@@ -267,14 +269,14 @@ def store_option(**settings: Any) -> Callable[[F], F]:
 
 def read_table(path: Path, reading: Mapping[str, Any]) -> Ratings:
     """The ratings in a table, read into memory as the shared options say."""
-    return read(_on_disk(path), **_settings(reading))
+    return read(on_disk(path), **_settings(reading))
 
 
 def open_tables(
     sources: Sequence[str | Path], reading: Mapping[str, Any]
 ) -> list[Ratings | QueriedRatings]:
     """The ratings in some tables, for one engine that suits them all."""
-    sources = [_on_disk(each) for each in sources]
+    sources = [on_disk(each) for each in sources]
     engine = reading["engine"]
     if engine == "auto":
         suited = {engine_of(source, reading["layout"]) for source in sources}
@@ -285,6 +287,11 @@ def open_tables(
 
 
 def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
+    if reading["layout"] in AGGREGATED:
+        raise click.UsageError(
+            f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
+            "reads tables without raters or items. Give one row a rating."
+        )
     long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
     names = (*long, "gold", "gold_label", "raters")
     categories, level = reading["categories"], reading["level"]
@@ -315,7 +322,7 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
     )
 
 
-def _on_disk(source: str | Path) -> str | Path:
+def on_disk(source: str | Path) -> str | Path:
     """The source, or the file that the standard input is kept in while the command runs."""
     if str(source) != "-":
         return source

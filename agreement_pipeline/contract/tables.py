@@ -116,26 +116,25 @@ def _counted(part: pd.DataFrame) -> tuple[Codes, Codes, Codes, Codes]:
 
     The ratings are in the order of item and rater.
     """
-    item, rater = (_codes(part, name).astype(np.int64) for name in ("item", "rater"))
-    least = item[0] if len(item) else np.int64(0)
-    item -= least
-    pair = item * (len(part["rater"].cat.categories) + 1) + rater
+    item, rater = _codes(part, "item"), _codes(part, "rater")
+    begins = _begins(item) | _begins(rater)
     own = np.flatnonzero(~part["earlier"].to_numpy(dtype=bool))
-    first = own[_begins(pair[own])]
-    n_items = int(item.max(initial=-1)) + 1
-    rated = np.flatnonzero(np.bincount(item[first], minlength=n_items))
-    again = np.bincount(item, minlength=n_items) > np.bincount(item[_begins(pair)])
-    n_raters = np.bincount(item[first][rater[first] >= 0], minlength=n_items)
-    n_labels = _n_distinct(item[first], part["label"].iloc[first], n_items)
-    return rated + least, n_raters[rated], n_labels[rated], again[rated]
+    first = own[_begins(item[own]) | _begins(rater[own])]
+    starts = np.flatnonzero(_begins(item[first]))
+    rated = item[first][starts]
+    n_raters = np.add.reduceat(rater[first] >= 0, starts, dtype=np.int64)
+    n_labels = _n_distinct(item[first], part["label"].iloc[first])
+    return rated, n_raters, n_labels, np.isin(rated, item[~begins])
 
 
-def _n_distinct(item: Codes, labels: pd.Series, n_items: int) -> Codes:
+def _n_distinct(item: Codes, labels: pd.Series) -> Codes:
     """How many different labels each item has. The items are in order."""
-    codes, distinct = pd.factorize(labels)
-    item, codes = item[codes >= 0], codes[codes >= 0]
-    ordered = np.sort(item * len(distinct) + codes)
-    return np.bincount(item[_begins(ordered)], minlength=n_items)
+    coded = isinstance(labels.dtype, pd.CategoricalDtype)
+    codes = labels.cat.codes.to_numpy() if coded else pd.factorize(labels)[0]
+    place = np.cumsum(_begins(item)) - 1
+    held, n_items = codes >= 0, int(place.max(initial=-1)) + 1
+    ordered = np.sort(place[held] * (int(codes.max(initial=0)) + 1) + codes[held])
+    return np.bincount(place[held][_begins(ordered)], minlength=n_items)
 
 
 def _begins(keys: Codes) -> Codes:

@@ -19,6 +19,7 @@ from agreement_pipeline.readers import (
     Limits,
     Rules,
     is_of_a_tool,
+    is_packed,
 )
 from agreement_pipeline.readers import read as read_in_memory
 from agreement_pipeline.text import listed
@@ -137,7 +138,11 @@ def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
         return "rules or models"
     named = isinstance(source, str | Path) and "://" not in str(source)
     path = Path(source) if named else None
-    return "the export of a tool" if path and path.exists() and is_of_a_tool(path) else None
+    if path is None or not path.exists():
+        return None
+    if is_packed(path):
+        return "a packed file"
+    return "the export of a tool" if is_of_a_tool(path) else None
 
 
 def _in_memory(source: Any, asked: Asked, rules: Rules) -> Ratings:

@@ -13,7 +13,7 @@ from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.drift import Drift, drift
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
-from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
+from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind, quoted
 from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES,
     applicable,
@@ -62,6 +62,7 @@ __all__ = [
     "measure",
     "measure_ratings",
     "measure_strata",
+    "quoted",
     "registered",
     "require_defined",
     "shrunken_self_agreement",

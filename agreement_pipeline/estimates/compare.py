@@ -23,6 +23,7 @@ def compare(
     measure: str | None = None,
     category: str | None = None,
     names: tuple[str, str] = ("one round", "the other round"),
+    common_prevalence: bool = False,
     inference: Inference = DEFAULT,
 ) -> Difference:
     """How much greater a measure is on one side than on the other, with its interval.
@@ -43,14 +44,17 @@ def compare(
         The category to compare, for a measure with a value for each category. None: the lowest.
     names
         What the rounds are called in the result.
+    common_prevalence
+        True: items are weighted so that each category is as common in both rounds.
     inference
         How the interval is found.
 
     Raises
     ------
     AgreementError
-        Both `other` and `between` are given, or neither. Or `between` names a classifier and a
-        rater, or a category of classifiers is asked for. Or the measure cannot compare the sides.
+        Both `other` and `between` are given, or neither. Or a common prevalence is asked for
+        without another round. Or `between` names a classifier and a
+        rater. Or the measure cannot compare the sides.
     """
     if (other is None) == (between is None):
         found = "neither another round" if other is None else "both another round"
@@ -59,10 +63,23 @@ def compare(
             "expected one of them. Give another round, or two names of this one."
         )
     if between is not None:
+        if common_prevalence:
+            raise AgreementError(
+                "compare: found a common prevalence and two names; expected it of two rounds, "
+                "since names of one round have one panel. Leave it out."
+            )
         return _between_names(ratings, *between, measure or OF_NAMES, inference, category)
     assert other is not None
     of_rounds = measure or OF_ROUNDS
-    return between_rounds(ratings, other, of_rounds, inference, category=category, names=names)
+    return between_rounds(
+        ratings,
+        other,
+        of_rounds,
+        inference,
+        category=category,
+        names=names,
+        common_prevalence=common_prevalence,
+    )
 
 
 def _between_names(
@@ -77,12 +94,7 @@ def _between_names(
     if not models:
         return between_raters(ratings, measure, one, other, inference, category=category)
     _refuse_rater_beside(models, {one, other})
-    if category is not None:
-        raise AgreementError(
-            f"compare: found category {category!r} of two classifiers; expected it of rounds or "
-            "raters only. Leave the category out."
-        )
-    return between_classifiers(ratings, measure, one, other, inference)
+    return between_classifiers(ratings, measure, one, other, inference, category=category)
 
 
 def _refuse_rater_beside(models: set[str], between: set[str]) -> None:

@@ -8,8 +8,10 @@ import numpy as np
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.common_prevalence import at_common_prevalence
 from agreement_pipeline.estimates.differences import Difference, difference
 from agreement_pipeline.estimates.estimating import DEFAULT, registered
+from agreement_pipeline.estimates.prevalences import prevalences
 from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
@@ -23,6 +25,7 @@ from agreement_pipeline.statistics import (
 
 SUCH_AS = {"counts": "krippendorff_alpha", "panel": "schouten_kappa"}
 """A measure to name in errors, for each kind of measure that a comparison may require."""
+Sides = tuple[Side, Side]
 FIRST_LABELS = ("counts", "patterns", "values")
 
 
@@ -34,19 +37,22 @@ def between_rounds(
     *,
     category: str | None = None,
     names: tuple[str, str] = ("one round", "the other round"),
+    common_prevalence: bool = False,
 ) -> Difference:
     """How much greater a measure is on one round than on another.
 
     The rounds are paired by the items and the clusters that both have. A measure of every category
     is compared on `category`. If `category` is None, the lowest category of each round is compared.
     If no categories are declared, both rounds are read with all categories that occur in either.
+    With `common_prevalence`, items are weighted so that each category is as common in both rounds.
 
     Raises
     ------
     AgreementError
         The measure has no value for a whole round. Or the rounds share items or clusters, and the
         measure uses replicates, confidence, two groups, or numbers without categories. Or the
-        rounds share items that come in different clusters.
+        rounds share items that come in different clusters. Or a common prevalence is asked of a
+        measure that does not read labels of categories.
     """
     needs = registered(measure).needs
     one, other = _on_categories_of_both(one, other)
@@ -73,12 +79,45 @@ def between_rounds(
     else:
         statistics = [_of_round(ratings, measure) for ratings in (one, other)]
     what = _of_category(measure, category)
-    sides = [
+    one_side, other_side = (
         Side(f"{what} of {name}", measure, statistic, category)
         for name, statistic in zip(names, statistics, strict=True)
-    ]
-    first, second = sides
-    return difference(first, second, _seeded(inference, sides), shared=shared if paired else None)
+    )
+    sides = one_side, other_side
+    compared = _at_common_prevalence if common_prevalence else _at_their_own
+    return compared(sides, shared if paired else None, _seeded(inference, sides))
+
+
+def _at_their_own(sides: Sides, shared: int | None, inference: Inference) -> Difference:
+    """The difference, and the prevalences of both sides if labels have categories."""
+    found = difference(*sides, inference, shared=shared)
+    if found.undefined or not _of_categories(sides):
+        return found
+    return replace(found, prevalences=prevalences(*sides, inference, paired=shared is not None))
+
+
+def _at_common_prevalence(sides: Sides, shared: int | None, inference: Inference) -> Difference:
+    """The difference of sides whose items are weighted to one prevalence."""
+    if not _of_categories(sides):
+        raise AgreementError(
+            f"{sides[0].measure}: found a measure of {sides[0].record.needs} beside a common "
+            "prevalence; expected one of first labels, on one list of categories for both rounds. "
+            "Choose another such as krippendorff_alpha, or compare without it."
+        )
+    weighted, common = at_common_prevalence(sides)
+    found = difference(*weighted, inference, shared=shared)
+    return replace(
+        found, common_prevalence=common, method=f"{found.method}; at a common prevalence"
+    )
+
+
+def _of_categories(sides: Sides) -> bool:
+    """True if both sides are first labels of the same categories."""
+    one, other = (side.statistic.scale for side in sides)
+    return one.categories == other.categories and all(
+        side.record.needs in ("counts", "patterns") and side.statistic.holds == "labels"
+        for side in sides
+    )
 
 
 def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
@@ -100,8 +139,13 @@ def between_classifiers(
     one: str,
     other: str,
     inference: Inference = DEFAULT,
+    *,
+    category: str | None = None,
 ) -> Difference:
     """How much greater one classifier's agreement with the panel is than another's.
+
+    A measure of every category is compared on `category`. If `category` is None, the lowest
+    category of each classifier is compared.
 
     Raises
     ------
@@ -114,8 +158,9 @@ def between_classifiers(
     joint = engine_for(ratings).by_rater(ratings, ratings.classifiers)
     panel = [name for name in joint.raters if name not in ratings.classifiers]
     statistics = [joint.only((*panel, name)).against(name) for name in (one, other)]
+    what = _of_category(measure, category)
     sides = [
-        Side(f"{measure} of classifier {name}", measure, statistic)
+        Side(f"{what} of classifier {name}", measure, statistic, category)
         for name, statistic in zip((one, other), statistics, strict=True)
     ]
     return _difference(sides, _shared(joint, one, other), inference)

@@ -7,13 +7,14 @@ difference, and is never used as one.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from agreement_pipeline.estimates.estimating import DEFAULT
+from agreement_pipeline.estimates.prevalences import Prevalences
 from agreement_pipeline.estimates.sides import Side, drawn_sides
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
@@ -23,11 +24,11 @@ from agreement_pipeline.intervals import (
     ConfidenceDistribution,
     Inference,
     Interval,
-    affordable,
     expanded,
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import PROBABILITY, in_words
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 
@@ -53,6 +54,12 @@ class Difference(Tabular):
         Why there is no difference; None if there is one.
     draws
         The resampled differences.
+    prevalences
+        How often each side gave each category. None if labels have no categories, or if both sides
+        are of one round.
+    common_prevalence
+        How common each category is on both sides, if items were weighted so. Empty if they could
+        not be. None if this was not asked for.
     """
 
     one: str
@@ -65,6 +72,8 @@ class Difference(Tabular):
     values: tuple[float, float] | None = None
     undefined: str | None = None
     draws: Array | None = field(default=None, repr=False, compare=False)
+    prevalences: Prevalences | None = None
+    common_prevalence: Mapping[str, float] | None = None
 
     @property
     def low(self) -> float | None:
@@ -86,6 +95,28 @@ class Difference(Tabular):
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 
+    @property
+    def prevalence(self) -> str | None:
+        """The prevalence on both sides in words; of the category that differs most."""
+        if self.common_prevalence == {}:
+            return "none in common"
+        if self.common_prevalence is not None:
+            shares = (
+                f"{name} {in_words(share, PROBABILITY)}"
+                for name, share in self.common_prevalence.items()
+            )
+            return f"both {', '.join(shares)}"
+        return None if self.prevalences is None else self.prevalences.farthest
+
+    @property
+    def note(self) -> str | None:
+        """Why there is no difference, or that prevalence differs. None if neither is so."""
+        if self.undefined:
+            return f"undefined: {self.undefined}"
+        if self.common_prevalence is not None or self.prevalences is None:
+            return None
+        return self.prevalences.words
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """The difference in one row."""
         yield {
@@ -96,6 +127,7 @@ class Difference(Tabular):
             "high": self.high,
             "confidence_level": self.confidence_level,
             "shared_items": self.n_shared,
+            "prevalence": self.prevalence,
             "undefined": self.undefined,
         }
 
@@ -112,6 +144,10 @@ class Difference(Tabular):
             "probability_greater": self.probability_greater,
             "n_shared": self.n_shared,
             "method": self.method,
+            "prevalences": None if self.prevalences is None else self.prevalences.to_mapping(),
+            "common_prevalence": None
+            if self.common_prevalence is None
+            else dict(self.common_prevalence),
             "undefined": self.undefined,
         }
 
@@ -167,7 +203,7 @@ def difference(
     if undefined:
         level, why = inference.confidence_level, "; ".join(undefined)
         return Difference(one.name, other.name, None, None, level, METHOD, shared, undefined=why)
-    n = min(inference.n_resamples, *(affordable(s.record, s.statistic) for s in (one, other)))
+    n = min(inference.n_resamples, one.affordable, other.affordable)
     read, read_other = one.reader(), other.reader()
     blocks = drawn_sides(one, other, shared is not None, n, inference.seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])

@@ -15,6 +15,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import PROBABILITY, in_words
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Estimate(Tabular):
     chosen
         The p-value of the hypothesis that the number of an item's ratings is by chance, if the
         measure is misled where it is not and the p-value is small. Else None.
+    prevailing
+        The category of nearly all labels, and its share of them. None if there is none.
     population
         Whether the interval is about these raters on other items, or about raters at large.
     distribution
@@ -89,6 +92,7 @@ class Estimate(Tabular):
     looks: Looks | None = None
     judged_on: int | None = None
     chosen: float | None = None
+    prevailing: tuple[str, float] | None = None
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
@@ -170,7 +174,19 @@ class Estimate(Tabular):
             "categories": list(self.categories),
             "undefined": self.undefined,
             "raters_left_out": list(self.raters_left_out),
+            "misled": self.misled,
         }
+
+    @property
+    def misled(self) -> str | None:
+        """Why ratings that depend on what others said mislead the measure; None if none do."""
+        if self.chosen is None:
+            return None
+        return (
+            "items with more ratings differ in how much their raters agree "
+            f"(p = {in_words(self.chosen, PROBABILITY)}), which misleads this measure; "
+            "krippendorff_alpha withstands it"
+        )
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The estimate in one row."""
@@ -185,5 +201,6 @@ class Estimate(Tabular):
             "raters": self.n_raters,
             "ratings": self.n_ratings,
             "lowest": self.lowest,
+            "misled": self.misled,
             "undefined": self.undefined,
         }

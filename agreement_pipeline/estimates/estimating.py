@@ -28,6 +28,9 @@ DEFAULT = Inference()
 CHOSEN = 0.001
 """The level at which ratings are taken to depend on what was said."""
 
+NEARLY_ALL = 0.95
+"""The share of the labels from which chance alone gives nearly all agreement."""
+
 ALSO_CALLED = {"pabak": "bennett_s", "randolph_kappa": "bennett_s"}
 """Names of measures in other packages, and their names here."""
 UNUSED = "no pair of ratings holds the category"
@@ -195,6 +198,7 @@ class _Maker:
             looks=self.inference.looks,
             judged_on=None if self.inference.looks is None else self._judged_on,
             chosen=self._chosen,
+            prevailing=self._prevailing,
             population=self.inference.interval_method.population,
             distribution=known,
         )
@@ -207,6 +211,19 @@ class _Maker:
             return None
         p = chosen_ratings(self.statistic.unnamed())
         return p if p <= CHOSEN else None
+
+    @property
+    def _prevailing(self) -> tuple[str, float] | None:
+        """The category of nearly all labels that meet another, if it makes the value low."""
+        corrected = self.record.chance_corrected and self.record.needs in ("counts", "patterns")
+        if not corrected or self.statistic.holds != "labels":
+            return None
+        counts = self.statistic.unnamed()
+        given = np.atleast_2d(counts.meeting)[0]
+        most, whole = int(given.argmax()), float(given.sum())
+        if not whole or given[most] < NEARLY_ALL * whole:
+            return None
+        return counts.scale.names[most], float(given[most]) / whole
 
     def _known(self, evidence: Evidence) -> ConfidenceDistribution:
         """The confidence distribution of the true value."""

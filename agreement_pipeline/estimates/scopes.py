@@ -16,7 +16,7 @@ from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeK
 from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
-from agreement_pipeline.measures import MEASURES, Needs
+from agreement_pipeline.measures import MEASURES, Measure, Needs
 from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
@@ -147,12 +147,19 @@ def measure_ratings(
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
         for scope, made in parts_of(ratings, needs, asked):
-            group = [each.name for each in of_needs if scope == ROUND or not each.expensive]
+            group = [each.name for each in of_needs if _has(each, scope)]
             if group:
                 found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
+
+
+def _has(record: Measure, scope: Scope) -> bool:
+    """True if a measure is estimated on that scope."""
+    if record.classifiers_only and scope.kind == "rater":
+        return False
+    return scope == ROUND or not record.expensive
 
 
 def measure_strata(
@@ -190,7 +197,7 @@ def _at_large(inference: Inference) -> bool:
 
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
     """The inference, for these raters where the estimate can be about no others."""
-    of_these = scope.kind in NAMED or needs == "strata"
+    of_these = scope.kind in NAMED or needs in ("strata", "gold")
     return (
         replace(inference, method=DEFAULT_METHOD)
         if _at_large(inference) and of_these

@@ -9,6 +9,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimating import UNUSED, registered, why_no_lowest
 from agreement_pipeline.intervals import (
     PRIOR_MASS,
+    affordable,
     drawn_masses,
     in_blocks,
     resampled,
@@ -20,17 +21,24 @@ from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import Clusters
 
+FEWEST, MOST_CELLS = 1_000, 20_000_000
+"""Resamples of a side that is weighted anew, which searches for classes in each of them."""
+
 
 class Side(NamedTuple):
     """One side of a comparison: a measure on a statistic with a name.
 
     A measure of every category is compared on `category`. None: the lowest category is compared.
+    `standard` gives the statistic other weights before it is read. `impossible` says why that
+    cannot be done.
     """
 
     name: str
     measure: str
     statistic: Any
     category: str | None = None
+    standard: Callable[[Any], Any] | None = None
+    impossible: str | None = None
 
     @property
     def record(self) -> Measure:
@@ -57,6 +65,13 @@ class Side(NamedTuple):
         """The number of items, or clusters, that decide how much is known."""
         return self.record.rests_on.deciding(self.statistic)
 
+    @property
+    def affordable(self) -> int:
+        """How many resamples may be used: fewer if each of them takes long."""
+        most = affordable(self.record, self.statistic)
+        cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
+        return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
+
     def refuse_left_out(self) -> None:
         """Refuse items that the measure leaves out, since they cannot be paired.
 
@@ -73,6 +88,8 @@ class Side(NamedTuple):
 
     def why_without(self) -> str | None:
         """Why there is no value; None if there is one."""
+        if self.impossible is not None:
+            return self.impossible
         basis, place = self._basis(self.statistic), self.place
         why = why_without(self.record, basis)
         if why is not None or not self.record.per_category:
@@ -93,7 +110,8 @@ class Side(NamedTuple):
             used = ~np.isnan(values) if place is None else np.array([place])
 
         def read(statistic: Any) -> Array:
-            values = np.asarray(record(self._basis(statistic)).value)
+            weighted = statistic if self.standard is None else self.standard(statistic)
+            values = np.asarray(record(self._basis(weighted)).value)
             return values if used is None else np.asarray(values[..., used].min(-1))
 
         return read

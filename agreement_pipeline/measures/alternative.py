@@ -8,24 +8,21 @@ The test is made for each rater. It asks if the advantage is more than luck, aft
 work that a model saves. It keeps false discoveries rare over all raters together.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.measures._duels import Duels, Panel, duels_of
+from agreement_pipeline.measures._leads import leads_of, p_value_of, rejected_up_to
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import register
-from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import LabelsByRater
-from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.ratings import LEVELS
 
 LEAST_RATERS = 3
-IN_CLUSTERS = "items come in clusters, but the test assumes that each is drawn independently"
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -35,7 +32,8 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     needs="panel",
     bounds=(0.0, 1.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
-    levels={"nominal", "ordinal"},
+    levels=set(LEVELS),
+    continuous=True,
     chance_corrected=False,
     rests_on=TWO_OF_THE_PANEL,
     convention="rater by rater, over the items that the rater, another of the panel and the "
@@ -43,7 +41,7 @@ CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.a
     source=CALDERON,
     passed_by_guessing=True,
 )
-def advantage_probability(panel: LabelsByRater) -> Coefficient:
+def advantage_probability(panel: Panel) -> Coefficient:
     r"""How often a classifier matches the other raters at least as well as the rater left out does.
 
     .. math:: \rho = \frac{1}{R} \sum_j \rho^f_j, \qquad
@@ -51,13 +49,22 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
 
     Here :math:`I_j` are the items labelled by rater j, by another rater and by the classifier f.
     The score :math:`S_j(a, i)` looks at the raters of item i other than j. It is the share of them
-    whose label is that of a. A tie counts for the classifier. Against raters who never agree with
+    whose label is that of a. On a scale of numbers, it is the negative root of the mean squared
+    distance of a from them. A tie counts for the classifier. Against raters who never agree with
     anybody, any label wins.
 
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (..., P).
+        On a scale with categories:
+
+        - panel codes of shape (P, R) and classifier labels of shape (P,)
+        - weights of shape (..., P)
+
+        On a scale without categories:
+
+        - panel values of shape (N, R, D) and classifier labels of shape (N, D)
+        - weights of shape (..., N)
 
     Returns
     -------
@@ -80,7 +87,7 @@ def advantage_probability(panel: LabelsByRater) -> Coefficient:
     >>> round(float(advantage_probability(panel.with_classifier([0, 1, 1], "model")).value), 4)
     1.0
     """
-    duels = panel.kept(_duels)
+    duels = duels_of(panel)
     rho_j = ratio(panel.weights @ (duels.held & duels.classifier), panel.weights @ duels.held)
     met = ~np.isnan(rho_j)
     rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
@@ -94,9 +101,11 @@ class RaterComparison(NamedTuple):
     ----------
     rater, n_items
         The rater, and the number of items compared.
+    n_clusters
+        The number of clusters that hold such an item. None if items come one by one.
     classifier_wins, rater_wins
         The share of items on which the one matches the others at least as well as the other does.
-        None without items.
+        In clusters, the mean of the shares of all clusters. None without items.
     p_value
         Of the hypothesis that the rater wins more often by `epsilon` or more. None if not tested.
     rejected
@@ -107,6 +116,7 @@ class RaterComparison(NamedTuple):
 
     rater: str
     n_items: int
+    n_clusters: int | None
     classifier_wins: float | None
     rater_wins: float | None
     p_value: float | None
@@ -144,7 +154,7 @@ class AlternativeAnnotatorTest:
 
 
 def alternative_annotator_test(
-    panel: LabelsByRater,
+    panel: Panel,
     *,
     epsilon: float = 0.2,
     false_discovery_rate: float = 0.05,
@@ -158,8 +168,10 @@ def alternative_annotator_test(
     .. math:: H_0: \rho^f_j \le \rho^h_j - \epsilon \quad
        \text{against} \quad H_1: \rho^f_j > \rho^h_j - \epsilon
 
-    It is the one-sided paired t test over items. That test cannot judge a lead of the rater that is
-    the same on every item. The p-value is then the greatest probability of such a lead.
+    It is the one-sided paired t test over items. If items come in clusters, the mean lead of each
+    cluster is taken first, and the test is over clusters. So all clusters count alike. The test
+    cannot judge a lead of the rater that is the same everywhere. The p-value is then the greatest
+    probability of such a lead.
 
     The winning rate ω is the share of raters whose hypothesis is rejected. Benjamini and
     Yekutieli's procedure limits the false discovery rate. If ω is at least 1/2, the classifier may
@@ -168,25 +180,24 @@ def alternative_annotator_test(
     Parameters
     ----------
     panel
-        panel codes of shape (P, R), classifier labels of shape (P,) and weights of shape (P,).
+        As in `advantage_probability`, with weights of shape (P,) or (N,).
     epsilon
         What a rater costs more than the classifier, as a probability. The authors use 0.2 for
         experts, 0.15 for skilled raters and 0.1 for crowd workers.
     false_discovery_rate
         The expected share of rejections that are false.
     min_items
-        A rater with fewer items is not tested and does not enter the winning rate. The t test needs
-        about 30.
+        A rater with fewer items, or clusters, is not tested and does not enter the winning rate.
+        The t test needs about 30.
 
     Returns
     -------
     AlternativeAnnotatorTest
-        The winning rate and the comparisons. In three cases there is no winning rate, and
+        The winning rate and the comparisons. In two cases there is no winning rate, and
         `undefined` says why:
 
         - no rater could be tested;
-        - the panel has fewer than the three raters that the authors ask for;
-        - items come in clusters, but the test assumes that each item is drawn independently.
+        - the panel has fewer than the three raters that the authors ask for.
 
     Raises
     ------
@@ -212,14 +223,10 @@ def alternative_annotator_test(
     1.0
     """
     _check(epsilon, false_discovery_rate, min_items)
-    if panel.clusters is not None:
-        return AlternativeAnnotatorTest(
-            None, (), epsilon, false_discovery_rate, undefined=IN_CLUSTERS
-        )
-    duels = panel.kept(_duels)
+    duels = duels_of(panel)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
-    cutoff = _rejected_up_to(tested, false_discovery_rate)
+    cutoff = rejected_up_to(tested, false_discovery_rate)
     comparisons = tuple(
         each._replace(rejected=each.p_value is not None and each.p_value <= cutoff)
         for each in compared
@@ -239,7 +246,10 @@ def alternative_annotator_test(
 
 def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
     if all(each.p_value is None for each in comparisons):
-        return f"no rater has {min_items} items that another rater and the classifier also labelled"
+        units = "items" if comparisons[0].n_clusters is None else "clusters with items"
+        return (
+            f"no rater has {min_items} {units} that another rater and the classifier also labelled"
+        )
     met = sum(each.n_items > 0 for each in comparisons)
     return (
         f"only {met} raters share items with the classifier and another rater; "
@@ -249,86 +259,22 @@ def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) ->
     )
 
 
-class _Duels(NamedTuple):
-    """The classifier against each rater on each pattern, three arrays of shape (P, R).
-
-    `held` is True where the two can be compared. `classifier` is True where the classifier matches
-    the others at least as well as the rater does. `rater` is True where the rater matches them at
-    least as well as the classifier does.
-    """
-
-    held: NDArray[np.bool_]
-    classifier: NDArray[np.bool_]
-    rater: NDArray[np.bool_]
-
-
-def _duels(panel: LabelsByRater) -> _Duels:
-    codes, labels = panel.panel.codes, panel.labels[:, None]
-    c = panel.panel.counts().counts
-    held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
-    with_classifier = (c * panel.label_indicators).sum(1)[:, None] - (codes == labels)
-    with_rater = np.take_along_axis(c, np.maximum(codes, 0), 1) - 1
-    return _Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
-
-
-def _compared(
-    panel: LabelsByRater, duels: _Duels, j: int, epsilon: float, min_items: int
-) -> RaterComparison:
-    weights = np.where(duels.held[:, j], panel.weights, 0.0)
-    n = round(float(weights.sum()))
-    if n < min_items:
+def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) -> RaterComparison:
+    rater = panel.panel.raters[j]
+    leads = leads_of(panel, duels, j)
+    n_items = round(float(panel.weights @ duels.held[:, j]))
+    n_clusters = None if panel.clusters is None else leads.n
+    if leads.n < least:
         reason = (
-            f"only {n} items were also labelled by another rater and the classifier; "
-            f"at least {min_items} are required"
+            f"only {leads.n} items were also labelled by another rater and the classifier; "
+            f"at least {least} are required"
+            if n_clusters is None
+            else f"only {leads.n} clusters hold an item that another rater and the classifier also "
+            f"labelled; at least {least} are required"
         )
-        return RaterComparison(
-            panel.panel.raters[j], n, *_shares(weights, duels, j), p_value=None, undefined=reason
-        )
-    lead = duels.rater[:, j].astype(float) - duels.classifier[:, j]
-    return RaterComparison(
-        panel.panel.raters[j],
-        n,
-        *_shares(weights, duels, j),
-        p_value=_p_value(lead, weights, epsilon),
-    )
-
-
-def _shares(weights: Array, duels: _Duels, j: int) -> tuple[float | None, float | None]:
-    n = weights.sum()
-    return (
-        (float(weights @ duels.classifier[:, j] / n), float(weights @ duels.rater[:, j] / n))
-        if n
-        else (None, None)
-    )
-
-
-def _p_value(lead: Array, weights: Array, epsilon: float) -> float:
-    """The p-value of the hypothesis that the mean lead is `epsilon` or more.
-
-    It is that of the t test, unless the lead never varies. Then it is the greatest probability of
-    such a lead. A lead of at most 1 whose mean is `epsilon` takes a value c < 1 with probability
-    `(1 - epsilon) / (1 - c)` at most.
-    """
-    n = weights.sum()
-    mean = float(weights @ lead / n)
-    variance = float(weights @ (lead - mean) ** 2 / (n - 1))
-    if variance == 0:
-        return min(1.0, (1 - epsilon) / (1 - mean)) ** float(n) if mean < 1 else 1.0
-    return lower_tail((mean - epsilon) / math.sqrt(variance / n), round(float(n)) - 1)
-
-
-def _rejected_up_to(p_values: Sequence[float], rate: float) -> float:
-    """The largest p-value that Benjamini and Yekutieli's procedure rejects; -1 if there is none."""
-    ranks = range(1, len(p_values) + 1)
-    harmonic = sum(1 / rank for rank in ranks)
-    return max(
-        (
-            p
-            for rank, p in zip(ranks, sorted(p_values), strict=True)
-            if p <= rank * rate / (len(p_values) * harmonic)
-        ),
-        default=-1.0,
-    )
+        return RaterComparison(rater, n_items, n_clusters, *leads.shares, None, undefined=reason)
+    p_value = p_value_of(leads.rater - leads.classifier, leads.weights, epsilon)
+    return RaterComparison(rater, n_items, n_clusters, *leads.shares, p_value)
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:

@@ -159,6 +159,8 @@ class Measure:
     by_pair
         True if it computes a value for each pair of raters. Where there are many pairs, its
         interval comes from fewer resamples.
+    classifiers_only
+        True if it compares a classifier with the raters. Then no rater has it.
     raters_left_out
         From a statistic to the names of the raters that the measure cannot use. Their replicates or
         their confidence are missing, or show nothing.
@@ -197,6 +199,7 @@ class Measure:
     crossed: bool = False
     expensive: bool = False
     by_pair: bool = False
+    classifiers_only: bool = False
     weighting: Weighting | None = None
     split: Split | None = None
     alias_of: str | None = None
@@ -252,6 +255,7 @@ class Fields(TypedDict, total=False):
     crossed: bool
     expensive: bool
     by_pair: bool
+    classifiers_only: bool
     split: Split
     raters_left_out: Callable[[Any], tuple[str, ...]]
     rests_on: RestsOn

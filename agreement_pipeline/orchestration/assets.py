@@ -110,8 +110,8 @@ def rating_patterns(project: Project, round_name: str) -> Result:
 
 def inter_rater_agreement(project: Project, round_name: str) -> Result:
     """Do the raters agree with each other?"""
-    store, name = project.store, round_before(round_name, project.store)
-    before = None if name is None else Before(name, store.ratings(name))
+    store, last = project.store, round_before(round_name, project.store)
+    before = None if last is None else Before(*last)
     changed = since(store.ratings(round_name), round_name, before, project.policy)
     return _agreement(project, round_name, "inter-rater", changed)
 
@@ -160,15 +160,16 @@ def training_data(project: Project, round_name: str) -> Result:
 
 def agreement_history(project: Project) -> Result:
     """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
-    rounds = round_table(project.store, project.unjudged())
+    rounds, unused = round_table(project.store, project.unjudged()), project.unused_waivers()
     return dg.MaterializeResult(
         check_results=[
-            checks.history_result(rounds),
+            checks.history_result(rounds, unused),
             checks.like_before(charted(rounds, project.policy)),
         ],
         metadata={
             **rendered(history(rounds, project.policy)),
-            **refused_files(project.refused()),
+            **refused_files("files_refused", project.refused()),
+            **refused_files("waivers_unused", unused),
         },
     )
 

@@ -3,7 +3,7 @@
 The lock on a release is not here. It is in `release_round`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -21,7 +21,7 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import fallen_out, not_admitted, verdict_rows
+from agreement_pipeline.report import fallen_out, not_admitted, printable, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 LIKE_BEFORE = "like_before"
@@ -136,14 +136,14 @@ def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     )
 
 
-def history_result(rounds: pd.DataFrame) -> dg.AssetCheckResult:
-    """A warning that names the rounds that are held or were not judged."""
-    found = not_admitted(rounds)
+def history_result(rounds: pd.DataFrame, unused: Mapping[str, str]) -> dg.AssetCheckResult:
+    """A warning that names the rounds that are held or not judged, and the unused waivers."""
+    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     return dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
-        description="; ".join(found) or "every round is admitted",
+        description=printable("; ".join(found)) or "every round is admitted",
     )
 
 
@@ -176,7 +176,7 @@ def _with_check(policy: Policy) -> Sequence[Rule]:
 
 def _answer(passed: bool, reasons: Iterable[str]) -> str:
     """The answer to the question of a check, in a sentence."""
-    said = "; ".join(first_of(list(reasons)))
+    said = printable("; ".join(first_of(list(reasons))))
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 

@@ -10,7 +10,15 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import MissingExtraError
 from agreement_pipeline.policy import Decision
-from agreement_pipeline.report import Content, Plot, Section, decision_word, verdict_rows
+from agreement_pipeline.report import (
+    Content,
+    Plot,
+    Section,
+    decision_word,
+    printable,
+    verdict_rows,
+)
+from agreement_pipeline.text import unlinked
 
 MAX_ROWS = 100
 
@@ -36,10 +44,10 @@ def number(value: float) -> Any:
     return float(value) if math.isfinite(value) else str(value)
 
 
-def refused_files(refused: Mapping[str, str]) -> dict[str, Any]:
-    """The files of the inbox that cannot be read, each with the reason. None: nothing."""
+def refused_files(name: str, refused: Mapping[str, str]) -> dict[str, Any]:
+    """A table of files that are not used, each with the reason. No files: no table."""
     found = pd.DataFrame({"file": list(refused), "why": list(refused.values())})
-    return table("files_refused", found) if refused else {}
+    return table(name, found) if refused else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
@@ -56,7 +64,7 @@ def _plot(name: str, draw: Plot) -> Any:
 def decision_metadata(decision: Decision) -> dict[str, Any]:
     """The decision with its reasons and verdicts, and the digests of its inputs."""
     reasons = "\n".join(f"- {markdown_text(reason)}" for reason in first_of(decision.reasons))
-    waivers = "; ".join(map(str, decision.waived))
+    waivers = printable("; ".join(map(str, decision.waived)))
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
         "reason_codes": ", ".join(decision.codes),
@@ -64,6 +72,7 @@ def decision_metadata(decision: Decision) -> dict[str, Any]:
         **table("verdicts", verdict_rows(decision.verdicts)),
         **({"waivers": waivers} if waivers else {}),
         "manner": decision.manner,
+        "version": decision.version or 1,
         "ratings_digest": decision.ratings_digest,
         "policy_digest": decision.policy_digest[:12],
         "code_version": decision.code_version,
@@ -101,7 +110,7 @@ def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
     """The first hundred rows of a frame as a table."""
     return _table(
-        {str(key): value if isinstance(value, str) else str(value) for key, value in row.items()}
+        {str(key): printable(str(value)) for key, value in row.items()}
         for row in frame.head(MAX_ROWS).to_dict("records")
     )
 
@@ -116,8 +125,10 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> dg.TableMetadataValue:
 
 
 def markdown_text(text: str) -> str:
-    """Text from the data, escaped so that nothing in it is Markdown."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
+    escaped = (
+        unlinked(printable(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    )
     return "".join(
         f"\\{character}" if character in "\\`*_[]()#!|" else character for character in escaped
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ReleaseHeldError
+from agreement_pipeline.report import printable
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
@@ -50,11 +51,14 @@ def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
 
 def failure(said: str, code: str) -> dg.Failure:
     """A failure that is not tried again, since another try finds the same bytes."""
-    return dg.Failure(description=said, metadata={"reason_code": code}, allow_retries=False)
+    return dg.Failure(
+        description=printable(said), metadata={"reason_code": code}, allow_retries=False
+    )
 
 
 def tag(context: dg.AssetExecutionContext, decision: str, why: str = "") -> None:
     """Give the run a tag with the decision, and one with the reason."""
+    why = printable(why)
     short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
         context.run.run_id, {DECISION: decision, **({WHY: short} if short else {})}
@@ -65,7 +69,7 @@ def show_withdrawn(
     context: dg.AssetExecutionContext, asset: dg.AssetKey, check: str, why: str
 ) -> None:
     """Show on the training data of a round that its release was withdrawn, and why."""
-    said = f"withdrawn: {why}"
+    said = f"withdrawn: {printable(why)}"
     context.log_event(
         dg.AssetCheckEvaluation(
             asset_key=asset,

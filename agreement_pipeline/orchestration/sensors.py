@@ -13,7 +13,7 @@ from agreement_pipeline.orchestration.compat import IN_PROGRESS, AssetJob
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.projects import Delivery, Project
 from agreement_pipeline.readers import UNFINISHED
-from agreement_pipeline.store import check_round_name
+from agreement_pipeline.store import check_round_name, names_in
 
 ORIGINAL = "agreement_pipeline/original"
 
@@ -133,6 +133,13 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
 
 def _unsettled(path: Path, settle_seconds: float, now: float) -> bool:
     """True if a file may still be written. A date in the future is not believed."""
+    inside = [path / name for name in names_in(path)] or [path]
+    return any(
+        each.name.endswith(UNFINISHED) or now - _changed(each, now) < settle_seconds
+        for each in inside
+    )
+
+
+def _changed(path: Path, now: float) -> float:
     status = path.stat()
-    changed = status.st_mtime if status.st_mtime <= now else status.st_ctime
-    return path.name.endswith(UNFINISHED) or now - changed < settle_seconds
+    return status.st_mtime if status.st_mtime <= now else status.st_ctime

@@ -1,13 +1,13 @@
 """Rules, verdicts, and the decision."""
 
 from agreement_pipeline.policy.decision import (
-    OF_THE_GATE,
     Assessment,
     Decision,
     assess,
     decide,
     judge,
 )
+from agreement_pipeline.policy.how_often import OF_THE_GATE, manner, recorded_manner
 from agreement_pipeline.policy.items_needed import N_ROUNDS, Plan, plan_measure
 from agreement_pipeline.policy.planning import (
     EXPECTED,
@@ -49,7 +49,9 @@ __all__ = [
     "judge",
     "load_policy",
     "load_waiver",
+    "manner",
     "plan",
     "plan_measure",
+    "recorded_manner",
     "unplanned_look",
 ]

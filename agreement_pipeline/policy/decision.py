@@ -10,15 +10,20 @@ from typing import Any
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
 from agreement_pipeline.policy.flattered import unflattered
+from agreement_pipeline.policy.how_often import (
+    OF_THE_GATE,
+    manner,
+    of_version,
+    recorded_manner,
+    too_often,
+)
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings
 from agreement_pipeline.tables import Tabular
+from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
-
-OF_THE_GATE = "gate"
-"""The table of a finding that is about the round as a whole, and not about its ratings."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Decision(Tabular):
         The manner in the words that plain data keep.
     ratings_digest, policy_digest, contract_digest, code_version
         The ratings that were judged, the policy and contract used, and the version of this package.
+    version
+        How many different ratings came under the round's name, up to these. None: not known, since
+        the ratings were judged outside a store.
     """
 
     admitted: bool
@@ -55,6 +63,7 @@ class Decision(Tabular):
     policy_digest: str
     contract_digest: str
     code_version: str
+    version: int | None = None
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
@@ -113,6 +122,7 @@ class Decision(Tabular):
             "waivers": [waiver.to_mapping() for waiver in self.waived],
             "verdicts": [verdict.to_mapping() for verdict in self.verdicts],
             "manner": self.recorded_manner,
+            "version": self.version,
             "findings": [finding.to_mapping() for finding in self.findings],
             "ratings_digest": self.ratings_digest,
             "policy_digest": self.policy_digest,
@@ -142,6 +152,7 @@ def decide(
     code_version: str,
     waivers: Waivers = NONE,
     doubted: Callable[[Verdict], Verdict] = _as_it_is,
+    version: int | None = None,
 ) -> Decision:
     """Judge estimates by a policy. `doubted` may take a verdict back.
 
@@ -157,7 +168,7 @@ def decide(
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
-    waived, refused = waivers.sorted_out(short, policy, ratings_digest)
+    waived, refused = waivers.sorted_out(verdicts, policy, ratings_digest)
     unmet = tuple(
         verdict for verdict in short if not any(waiver.turns(verdict) for waiver in waived)
     )
@@ -168,12 +179,13 @@ def decide(
         unmet=unmet,
         waived=waived,
         refused=refused,
-        manner=policy.manner,
-        recorded_manner=policy.recorded_manner,
+        manner=f"{of_version(version)}{manner(policy, version)}",
+        recorded_manner=recorded_manner(policy, version),
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
         contract_digest=contract_digest,
         code_version=code_version,
+        version=version,
     )
 
 
@@ -200,8 +212,11 @@ def assess(
     contract: Contract,
     waivers: Waivers = NONE,
     also: Sequence[Finding] = (),
+    version: int | None = None,
 ) -> Assessment:
     """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
+
+    `version` is as in `Decision`.
 
     Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
     this package give the same decision.
@@ -211,11 +226,17 @@ def assess(
         found,
         policy,
         waivers=waivers,
-        findings=(*contract.check(ratings), *also),
+        findings=(
+            *contract.check(ratings),
+            *_not_shown(ratings, policy),
+            *also,
+            *too_often(policy, version),
+        ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
         doubted=partial(unflattered, ratings=ratings, policy=policy),
+        version=version,
     )
     return Assessment(found, decision)
 
@@ -225,6 +246,20 @@ def judge(
 ) -> Decision:
     """The decision on ratings under a policy, and under the usual contract if none is given."""
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
+
+
+def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """What the policy requires of an export and this one cannot show."""
+    origin = ratings.origin
+    lacking = policy.requires if origin is None else origin.lacks(policy.requires)
+    if lacking:
+        read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
+        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        words = (
+            f"found {read}, which cannot show {listed(lacking)} ({shown}); expected what the "
+            "policy requires. Export another format, and deliver the round again."
+        )
+        yield Finding("not_shown", OF_THE_GATE, False, "error", words)
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:

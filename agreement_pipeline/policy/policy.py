@@ -23,6 +23,7 @@ from agreement_pipeline.mistakes import (
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import AnyRule, Verdict
 from agreement_pipeline.policy.simultaneous import together
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -33,7 +34,15 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 """The policies of this package, by name."""
-LATER = {"items_in_conflict": "unresolved", "passed_by_guessing": "", "if_too_few": "hold"}
+WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
+LATER: dict[str, Any] = {
+    "items_in_conflict": "unresolved",
+    "passed_by_guessing": "",
+    "waiver_days": WAIVER_DAYS,
+    "most_versions": None,
+    "requires": [],
+    "if_too_few": "hold",
+}
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
 DECIDING = tuple(name for name, method in METHODS.items() if method.decides)
@@ -65,6 +74,15 @@ METHOD = Value(
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",
     lambda at: at is None or whole(FEWEST_ITEMS, MOST_ITEMS)(at),
+)
+
+DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
+VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
+NEVER = object()
+CAPABLE = Value(
+    f"a list of some of {', '.join(CAPABILITIES)}",
+    lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
+    nested=True,
 )
 
 
@@ -105,6 +123,13 @@ class Policy:
     passed_by_guessing
         Why it does no harm that raters who never look can pass. It is needed if each rule that can
         hold a release has a measure that guessing can pass. The card of a release shows it.
+    waiver_days
+        For how many days from the day of the judgement a waiver may hold: a year by default.
+    most_versions
+        How many versions of a round are judged. Later versions are held. None: any number.
+    requires
+        What an export must show, for example drafts and gold. A round is held if its export
+        cannot show it.
 
     Raises
     ------
@@ -127,6 +152,9 @@ class Policy:
     description: Annotated[str, TEXT] = ""
     items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
     passed_by_guessing: Annotated[str, TEXT] = ""
+    waiver_days: Annotated[int, DAYS] = WAIVER_DAYS
+    most_versions: Annotated[int | None, VERSIONS] = None
+    requires: Annotated[tuple[str, ...], CAPABLE] = ()
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
@@ -208,6 +236,7 @@ class Policy:
             **asdict(self),
             "rules": [_without_later(asdict(rule)) for rule in self.rules],
             "admit": list(self.admit),
+            "requires": list(self.requires),
         }
         return _without_later(said)
 
@@ -229,39 +258,6 @@ class Policy:
         )
 
     @property
-    def manner(self) -> str:
-        """How a round is judged: how often, and with which confidence."""
-        judged, level = "Judged once.", f"{100 * self.confidence_level:g} % confidence"
-        if self.always_valid_at is not None:
-            judged = (
-                "Judged at any time, with always valid limits that are tightest at "
-                f"{self.always_valid_at} items (or clusters)."
-            )
-        if self.looks is not None:
-            judged = f"Judged at {self.looks} items (or clusters), and at no other size."
-        if self.familywise == "none":
-            by_stratum = any(rule.scope == "stratum" for rule in self.rules)
-            strata = " Those on the strata of one rule have it together." if by_stratum else ""
-            return f"{judged} Each verdict has its own {level}.{strata}"
-        return f"{judged} All verdicts together have {level} (Holm)."
-
-    @property
-    def recorded_manner(self) -> str:
-        """The manner as a decision records it.
-
-        These words never change, because verifying a release must give the same words again.
-        """
-        judged = "once"
-        if self.always_valid_at is not None:
-            tightest = f"tightest at {self.always_valid_at} items (or clusters)"
-            judged = f"at any time, always valid, {tightest}"
-        if self.looks is not None:
-            judged = f"as planned, at {self.looks} items (or clusters)"
-        if self.familywise == "none":
-            return f"judged {judged}; each verdict holds by itself"
-        return f"judged {judged}; the verdicts hold together (Holm)"
-
-    @property
     def measures(self) -> tuple[str, ...]:
         """The measures that the rules ask for."""
         return tuple(sorted({name for rule in self.rules for name in rule.asks}))
@@ -279,7 +275,7 @@ class Policy:
 
 
 def _without_later(said: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if value != LATER.get(key)}
+    return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
 
 
 def load_policy(path: Path | str) -> Policy:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from agreement_pipeline.estimates import Estimate, registered
+from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
 from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
 
@@ -48,15 +48,6 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
-def chosen(estimate: Estimate) -> str:
-    """The words for ratings that depend on what other raters said."""
-    p = in_words(estimate.chosen or 0.0, PROBABILITY)
-    return (
-        "items with more ratings differ in how much their raters agree "
-        f"(p = {p}), which misleads this measure; krippendorff_alpha withstands it"
-    )
-
-
 def judged(
     estimate: Estimate,
     value: float,
@@ -77,9 +68,21 @@ def judged(
         f"{_found(estimate, value, limits)}: {said}",
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
-        "" if estimate.chosen is None else f"; {chosen(estimate)}",
+        "" if kind == "reliable" else _prevailing(estimate),
+        "" if estimate.misled is None else f"; {estimate.misled}",
     ]
     return "".join(parts)
+
+
+def _prevailing(estimate: Estimate) -> str:
+    """Why the value is low though raters mostly agree, and what helps."""
+    if estimate.prevailing is None:
+        return ""
+    category, share = estimate.prevailing
+    return (
+        f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives nearly "
+        "this agreement; more items of the other categories would show if raters tell them apart"
+    )
 
 
 def _found(estimate: Estimate, value: float, limits: Interval) -> str:
@@ -94,7 +97,8 @@ def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    return f"{estimate.measure}{of}{f' (lowest: {estimate.lowest})' if estimate.lowest else ''}"
+    lowest = f" (lowest: {quoted(estimate.lowest)})" if estimate.lowest else ""
+    return f"{estimate.measure}{of}{lowest}"
 
 
 def _for_looks(estimate: Estimate) -> str:

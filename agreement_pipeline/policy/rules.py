@@ -216,8 +216,8 @@ class Rule:
             return "too_few_items", reasons.too_few("items", estimate.n_used, self.min_items)
         if estimate.n_raters < self.min_raters:
             return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
-        if self.effect == "hold" and estimate.chosen is not None:
-            return "ratings_chosen", reasons.chosen(estimate)
+        if self.effect == "hold" and estimate.misled is not None:
+            return "ratings_chosen", estimate.misled
         if self.every_rater and estimate.raters_left_out:
             return "raters_left_out", reasons.left_out(estimate)
         return None

@@ -19,7 +19,18 @@ from agreement_pipeline.policy.rules import MEASURE, Verdict
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-SAID = Value("text", is_text, "Write who answers for what, and why.")
+LEAST_SAID = 10
+SAID = Value("text", is_text, "Write what the waiver is for.")
+WHO = Value(
+    "the visible name of a person",
+    lambda who: isinstance(who, str) and who.isprintable() and _letters(who) > 1,
+    "Write who answers for it.",
+)
+WHY = Value(
+    f"a reason with {LEAST_SAID} letters or more",
+    lambda why: isinstance(why, str) and _letters(why) >= LEAST_SAID,
+    "Write why it does no harm.",
+)
 BYTES = Value(
     "64 hexadecimal digits",
     lambda digest: isinstance(digest, str) and DIGEST.fullmatch(digest) is not None,
@@ -52,7 +63,7 @@ class Waiver:
     who, why
         The person who answers for the waiver, and the reason.
     until
-        The last day on which the waiver is valid.
+        The last day on which the waiver is valid. The policy bounds it (`waiver_days`).
 
     Raises
     ------
@@ -68,8 +79,8 @@ class Waiver:
     round: Annotated[str, SAID]
     ratings_digest: Annotated[str, BYTES]
     measure: Annotated[str, MEASURE]
-    who: Annotated[str, SAID]
-    why: Annotated[str, SAID]
+    who: Annotated[str, WHO]
+    why: Annotated[str, WHY]
     until: Annotated[date, DAY]
     scope: Annotated[str, SCOPE] = "round"
 
@@ -99,14 +110,13 @@ class Waiver:
 
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         """A copy under other rater names."""
-        kind, _, name = self.scope.partition(" ")
-        return replace(self, scope=str(Scope(kind, name).renamed(names)))
+        return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
 
     def turns(self, verdict: Verdict) -> bool:
         """True if this is the verdict that the waiver overrides."""
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
-            self.scope,
+            str(Scope.written(self.scope)),
         )
 
     def refusal(self, policy: Policy, ratings_digest: str, on: date) -> str | None:
@@ -118,6 +128,11 @@ class Waiver:
             )
         if on > self.until:
             return f"it ended on {self.until}"
+        if (self.until - on).days > policy.waiver_days:
+            return (
+                f"it ends on {self.until}, and policy {policy.policy} allows waivers for at most "
+                f"{policy.waiver_days} days"
+            )
         spoken_of = "hold", self.measure, self.scope.partition(" ")[0]
         if spoken_of in [(rule.effect, rule.measure, rule.scope) for rule in policy.rules]:
             return None
@@ -129,7 +144,7 @@ class Waiver:
     def __str__(self) -> str:
         return (
             f"waiver by {self.who} until {self.until} of {self.measure} of {self.scope} "
-            f"({self.why})"
+            f"({' '.join(self.why.split())})"
         )
 
 
@@ -143,12 +158,19 @@ class Waivers:
     def sorted_out(
         self, verdicts: Sequence[Verdict], policy: Policy, ratings_digest: str
     ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
-        """The waivers that override a verdict, and the refused waivers in words."""
-        refusals = [(each, each.refusal(policy, ratings_digest, self.on)) for each in self.written]
+        """The waivers that override a verdict, and the refused waivers in words.
+
+        A waiver of a verdict that the policy admits anyway is neither.
+        """
+        refusals = [
+            (each, each.refusal(policy, ratings_digest, self.on) or _of_nothing(each, verdicts))
+            for each in self.written
+        ]
+        short = [verdict for verdict in verdicts if verdict.kind not in policy.admit]
         used = tuple(
             each
             for each, refusal in refusals
-            if refusal is None and any(each.turns(verdict) for verdict in verdicts)
+            if refusal is None and any(each.turns(verdict) for verdict in short)
         )
         return used, tuple(
             f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal
@@ -165,6 +187,18 @@ NONE = Waivers()
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
     """The waivers of one round, for the day on which it is judged."""
     return Waivers(tuple(each for each in waivers if each.round == round_name), on)
+
+
+def _of_nothing(waiver: Waiver, verdicts: Iterable[Verdict]) -> str | None:
+    """Why a waiver turns nothing: there is no such verdict on the round."""
+    if any(waiver.turns(verdict) for verdict in verdicts):
+        return None
+    return f"this round has no verdict on {waiver.measure} of {waiver.scope}"
+
+
+def _letters(text: str) -> int:
+    """How many letters and digits a text has."""
+    return sum(character.isalnum() for character in text)
 
 
 def _day(said: object) -> object:

@@ -2,7 +2,8 @@
 
 from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.earlier_rounds import round_before
-from agreement_pipeline.projects.files import load_projects
+from agreement_pipeline.projects.files import load_project, load_projects
+from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.projects.starting import first_files, plain_name
@@ -13,8 +14,11 @@ __all__ = [
     "Project",
     "ProjectSettings",
     "first_files",
+    "load_project",
     "load_projects",
     "plain_name",
+    "project_page",
     "round_before",
+    "round_page",
     "to_date",
 ]

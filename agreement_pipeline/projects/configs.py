@@ -1,7 +1,8 @@
 """What the folder configs/ holds for a project: its policy, its contract and its waivers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
@@ -40,8 +41,40 @@ def contract_of(settings: ProjectSettings, configs: Path) -> Contract:
 
 def waivers_of(settings: ProjectSettings, configs: Path) -> tuple[Waiver, ...]:
     """The waivers that name the project."""
-    waivers = (load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml")))
+    waivers = written_waivers(configs).values()
     return tuple(waiver for waiver in waivers if waiver.project == settings.project)
+
+
+def written_waivers(configs: Path) -> dict[str, Waiver]:
+    """All waivers of configs/, by the name of their file."""
+    return {path.name: load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml"))}
+
+
+def unused_waivers(
+    settings: ProjectSettings, configs: Path, history: Iterable[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Why waivers speak of nothing in a project, by the name of their file.
+
+    One names a round that never arrived. Or it names another project, and is bound to ratings of
+    this one.
+    """
+    arrived = {
+        entry["ratings_digest"]: entry["round"] for entry in history if entry["event"] == "ingested"
+    }
+    found: dict[str, str] = {}
+    for name, waiver in written_waivers(configs).items():
+        bound, mine = waiver.ratings_digest in arrived, waiver.project == settings.project
+        if bound and not mine:
+            found[name] = (
+                f"found project {waiver.project!r}; expected {settings.project!r}, whose round "
+                f"{arrived[waiver.ratings_digest]} has these ratings. Correct the waiver."
+            )
+        elif mine and waiver.round not in arrived.values():
+            found[name] = (
+                f"found round {waiver.round!r}; expected one of "
+                f"{listed(sorted(set(arrived.values())))}. Correct the waiver."
+            )
+    return found
 
 
 def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """The rounds in a project's inbox, and which of them are due."""
 
-import hashlib
 import os
 import time
 from collections import Counter
@@ -11,8 +10,8 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.readers import read_rounds
-from agreement_pipeline.store import Store, is_decided
+from agreement_pipeline.readers import read_rounds, without_ending
+from agreement_pipeline.store import Store, digest_at, is_decided, names_in
 from agreement_pipeline.text import listed
 
 AT_REST_NS = 2_000_000_000
@@ -43,13 +42,41 @@ class Found(NamedTuple):
     refused: dict[str, str]
 
 
+class _File(NamedTuple):
+    """What the file system says of a file: another content means another of these."""
+
+    name: str
+    size: int
+    device: int
+    number: int
+    modified: int
+    changed_status: int
+
+    @property
+    def changed(self) -> int:
+        """When it changed last."""
+        return max(self.modified, self.changed_status)
+
+
+Mark = tuple[_File, ...]
+"""How a file is marked, or each file of a folder."""
+
+
+class _Place(NamedTuple):
+    """A file or folder of an inbox, and the round that it is if it is one."""
+
+    path: Path
+    mark: Mark
+    round: str
+
+
 class _Read(NamedTuple):
     """What was read of a file, and how the file was marked then.
 
     A file that cannot be read has a `refusal` instead of rounds.
     """
 
-    mark: tuple[int, ...]
+    mark: Mark
     digest: str
     rounds: tuple[str, ...]
     refusal: str = ""
@@ -70,12 +97,13 @@ class Inbox:
 
     def look(self) -> Found:
         """The rounds in the inbox, and what of it cannot be read."""
-        read = {path: self._read(path, status) for path, status in _files(self.path)}
+        places = list(_places(self.path))
+        read = {each.path: self._read(each) for each in places}
         self._known.clear()
         self._known.update(read)
         rounds = [(name, path) for path, each in read.items() for name in each.rounds]
         twice = self._twice(name for name, _ in rounds)
-        unread = {path.stem: each.refusal for path, each in read.items() if each.refusal}
+        unread = {each.round: why for each in places if (why := read[each.path].refusal)}
         found = {
             name: Delivery(name, path, read[path].digest)
             for name, path in sorted(rounds)
@@ -95,51 +123,39 @@ class Inbox:
             deliveries, refused = self.look()
             found, refusal = deliveries.get(round_name), refused.get(round_name)
         else:
-            paths = [(path, status) for path, status in _files(self.path)]
-            mine = [each for each in paths if each[0].stem == round_name]
-            read = [self._read(*each) for each in mine]
-            refusal = self._twice(path.stem for path, _ in mine).get(round_name) or "".join(
+            mine = [each for each in _places(self.path) if each.round == round_name]
+            read = [self._read(each) for each in mine]
+            refusal = self._twice(each.round for each in mine).get(round_name) or "".join(
                 each.refusal for each in read
             )
-            found = Delivery(round_name, mine[0][0], read[0].digest) if mine else None
+            found = Delivery(round_name, mine[0].path, read[0].digest) if mine else None
         if refusal:
             raise ProjectError(refusal)
         return found
 
-    def _read(self, path: Path, status: os.stat_result) -> _Read:
-        mark = (
-            status.st_size,
-            status.st_dev,
-            status.st_ino,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-        )
-        known = self._known.get(path)
-        if known and known.mark == mark:
+    def _read(self, place: _Place) -> _Read:
+        path, known = place.path, self._known.get(place.path)
+        if known and known.mark == place.mark:
             return known
-        at_rest = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > AT_REST_NS
+        at_rest = time.time_ns() - max(each.changed for each in place.mark) > AT_REST_NS
         try:
-            digest, rounds = self._content(path)
+            digest, rounds = self._content(place)
         except AgreementError as error:
             return _Read((), "", (), str(error))
         except OSError as error:
             words = f"{path}: found a file that cannot be read ({error.strerror}); "
             return _Read((), "", (), f"{words}expected a file. Correct its permissions.")
-        return _Read(mark if at_rest else (), digest, rounds)
+        return _Read(place.mark if at_rest else (), digest, rounds)
 
-    def _content(self, path: Path) -> tuple[str, tuple[str, ...]]:
-        """The digest of a file, and its rounds."""
-        if path.is_symlink():
-            raise ProjectError(
-                f"{path}: found a link; expected the file itself, since a link can lead anywhere. "
-                "Put the file into the inbox."
-            )
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    def _content(self, place: _Place) -> tuple[str, tuple[str, ...]]:
+        """The digest of a file or folder, and its rounds."""
+        path = place.path
+        _refuse_links(path)
+        digest = digest_at(path)
         said = self.settings
         if said.columns.round:
             return digest, read_rounds(path, said.columns, said.limits, said.reader)
-        return digest, (path.stem,)
+        return digest, (place.round,)
 
     def _twice(self, rounds: Iterable[str]) -> dict[str, str]:
         """Why each round that is in two files is refused."""
@@ -182,17 +198,50 @@ def _is_decided(delivered: tuple[str, str], history: Iterable[dict[str, Any]]) -
     return (arrived["original_digest"], arrived["settings_digest"]) == delivered
 
 
-def _files(inbox: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The visible files and links of an inbox with their status, by name."""
+def _places(inbox: Path) -> Iterator[_Place]:
+    """The visible files, links and folders of files in an inbox, by name."""
     if inbox.is_file():
-        yield inbox, inbox.stat()
+        yield _Place(inbox, (_file(inbox.name, inbox.stat()),), _called(inbox.name))
     elif inbox.is_dir():
         with os.scandir(inbox) as entries:
-            found = sorted(
-                (entry.name, entry.stat(follow_symlinks=False))
-                for entry in entries
-                if entry.is_symlink() or entry.is_file()
+            there = [entry for entry in entries if not entry.name.startswith(".")]
+        for entry in sorted(there, key=lambda each: each.name):
+            if entry.is_symlink() or entry.is_file():
+                mark = _file(entry.name, entry.stat(follow_symlinks=False))
+                yield _Place(inbox / entry.name, (mark,), _called(entry.name))
+            elif entry.is_dir() and (marks := _files_in(inbox / entry.name)):
+                yield _Place(inbox / entry.name, marks, entry.name)
+
+
+def _called(name: str) -> str:
+    """The name of the round in a file of its own.
+
+    >>> _called("2026-09.csv"), _called("2026-09.csv.gz")
+    ('2026-09', '2026-09')
+    """
+    return Path(without_ending(name)).stem
+
+
+def _files_in(folder: Path) -> Mark:
+    return tuple(_file(name, (folder / name).lstat()) for name in names_in(folder))
+
+
+def _file(name: str, status: os.stat_result) -> _File:
+    return _File(
+        name,
+        status.st_size,
+        status.st_dev,
+        status.st_ino,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def _refuse_links(path: Path) -> None:
+    inside = [path / name for name in names_in(path)]
+    for each in (path, *inside):
+        if each.is_symlink():
+            raise ProjectError(
+                f"{each}: found a link; expected the file itself, since a link can lead anywhere. "
+                "Put the file into the inbox."
             )
-        for name, status in found:
-            if not name.startswith("."):
-                yield inbox / name, status

@@ -20,8 +20,15 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
     return ratings.after(earlier)
 
 
-def round_before(round_name: str, store: Store) -> str | None:
-    """The round of the store whose name comes last before `round_name`; None if it is the first."""
+def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
+    """The round of the store whose name comes last before `round_name`, with its ratings.
+
+    None if it is the first.
+    """
     here = natural(round_name)
-    earlier = [name for name in store.rounds() if natural(name) < here]
-    return max(earlier, key=natural) if earlier else None
+    with store.reading():
+        earlier = [name for name in store.rounds() if natural(name) < here]
+        if not earlier:
+            return None
+        last = max(earlier, key=natural)
+        return last, store.ratings(last)

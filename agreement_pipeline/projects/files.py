@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.projects.configs import absent_configs
+from agreement_pipeline.projects.configs import absent_configs, written_waivers
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -45,7 +45,18 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
             f"{folder}: found {listed(there)}; expected a project's YAML file. "
             "Write one, see docs/guide/project.md."
         )
+    _refuse_unknown_projects(folder, [path.stem for path in files])
     return tuple(load_project(path) for path in files)
+
+
+def _refuse_unknown_projects(folder: Path, projects: list[str]) -> None:
+    """Refuse a waiver for a project that does not exist: nothing would ever read it."""
+    for name, waiver in written_waivers(folder.parent).items():
+        if waiver.project not in projects:
+            raise ProjectError(
+                f"{folder.parent / 'waivers' / name}: project: found {waiver.project!r}; "
+                f"expected one of {listed(projects)}. Correct the name."
+            )
 
 
 def _refuse_unread(folder: Path) -> None:

@@ -14,6 +14,7 @@ from agreement_pipeline.projects.configs import (
     absent_configs,
     contract_of,
     policy_of,
+    unused_waivers,
     waivers_of,
 )
 from agreement_pipeline.projects.deliveries import (
@@ -85,6 +86,10 @@ class Project:
     def waivers(self) -> tuple[Waiver, ...]:
         """The waivers for its rounds, read again each time."""
         return waivers_of(self.settings, self.configs)
+
+    def unused_waivers(self) -> dict[str, str]:
+        """Why waivers speak of nothing in the project, by the name of their file."""
+        return unused_waivers(self.settings, self.configs, self.store.history())
 
     def checked(self) -> "Project":
         """Read the policy, the waivers and the contract, look for the inbox, return the project.

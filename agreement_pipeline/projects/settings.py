@@ -59,8 +59,8 @@ class ProjectSettings(BaseModel):
     project
         Its name: lower case letters, digits and underscores.
     inbox
-        A folder with one file a round, or a file that names the round of each row
-        (`columns.round`).
+        A folder with a file or a folder of files for each round. Or a file that names the round of
+        each row (`columns.round`).
     scale
         What the labels may be: `level`, and the list of `categories`.
     policy

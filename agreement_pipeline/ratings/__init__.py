@@ -11,7 +11,9 @@ from agreement_pipeline.ratings.consensus import (
 )
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
+from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
@@ -39,9 +41,11 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.where import STRATUM
 
 __all__ = [
+    "CAPABILITIES",
     "EXTRAS",
     "KEY",
     "LARGEST",
@@ -56,6 +60,7 @@ __all__ = [
     "Category",
     "Codes",
     "Level",
+    "Origin",
     "PanelLabels",
     "ParquetRows",
     "QueriedRatings",
@@ -72,6 +77,8 @@ __all__ = [
     "consensus",
     "content_columns",
     "described",
+    "expanded_bytes",
+    "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
@@ -81,6 +88,7 @@ __all__ = [
     "ratings_of",
     "refuse_all_tiny",
     "resolved",
+    "seconds",
     "unresolved",
     "used",
 ]

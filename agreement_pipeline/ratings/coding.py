@@ -10,6 +10,7 @@ from pandas.api.types import union_categoricals
 
 from agreement_pipeline.ratings.scale import MISSING
 from agreement_pipeline.ratings.spelling import category_text
+from agreement_pipeline.ratings.text_order import order_of_texts
 
 SAMPLE, SPARSE = 1000, 4
 IntCodes = np.ndarray[Any, np.dtype[Any]]
@@ -166,12 +167,12 @@ def _coded_texts(values: pd.Series) -> Coded:
         return Coded(np.empty(0, dtype=np.int32), pd.Index([], dtype="str"))
     # All chunks of one column share a dictionary, which the last one holds whole.
     distinct = encoded.chunk(encoded.num_chunks - 1).dictionary
-    order = pc.array_sort_indices(distinct)
+    order = order_of_texts(distinct)
     ranks = np.empty(len(order) + 1, dtype=np.int32)
-    ranks[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = -1
     places = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
-    texts = distinct.take(order).cast(pa.large_string())
+    texts = distinct.take(pa.array(order)).cast(pa.large_string())
     return Coded(ranks[np.concatenate(places)], pd.Index(pd.array(texts, dtype="str")))
 
 

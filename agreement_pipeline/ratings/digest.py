@@ -66,9 +66,10 @@ class Batch(NamedTuple):
     confidence: np.ndarray[Any, Any] | None = None
     times: pd.Series | None = None
 
-    def at(self, rows: slice) -> "Batch":
+    def at(self, rows: slice | np.ndarray[Any, Any]) -> "Batch":
         """Some of the ratings."""
-        parts: list[Any] = [None if each is None else each[rows] for each in self]
+        parts: list[Any] = [None if each is None else each[rows] for each in self[:-1]]
+        parts.append(None if self.times is None else self.times.iloc[rows])
         return Batch(*parts)
 
 
@@ -146,16 +147,16 @@ class RatingsHash:
         return whole.hexdigest()
 
     def _add(self, batch: Batch) -> None:
-        order = np.argsort(batch.rater, kind="stable")
         ends = np.cumsum(np.bincount(batch.rater, minlength=len(self.kinds)))
-        records = _records(batch)[order]
-        times = None if batch.times is None else _as_texts(batch.times).take(order)
+        batch = batch.at(np.argsort(batch.rater, kind="stable"))
+        records = _records(batch)
+        times = None if batch.times is None else _as_texts(batch.times)
         self._columns |= {
             name for name in ("confidence", "times") if getattr(batch, name) is not None
         }
         for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
             if start < end:
-                self._raters[rater].records.update(records[start:end].tobytes())
+                self._raters[rater].records.update(records[start:end])
                 if times is not None:
                     self._raters[rater].times.feed(times.iloc[start:end])
 

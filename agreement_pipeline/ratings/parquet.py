@@ -10,8 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.expanded import expanded_bytes
 
 ROW_GROUP = 100_000
+MOST_BYTES = 1_000_000_000
+"""The most that the texts of one column may need in one row group."""
 
 SCHEMA, WRITER = b"ARROW:schema", "parquet-cpp-arrow version "
 
@@ -78,7 +81,16 @@ class ParquetRows:
         texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
         file = self._file(sorted(texts & set(coded)))
         for group in range(file.num_row_groups):
+            _read(lambda at=group: self._refuse_large(at))
             yield _read(lambda at=group: _whole(file.read_row_group(at)))
+
+    def _refuse_large(self, group: int) -> None:
+        for name in self.schema.names:
+            if expanded_bytes(pa.BufferReader(self.data), name, MOST_BYTES, group) > MOST_BYTES:
+                raise RatingsError(
+                    f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} of one "
+                    "row group; expected at most that. Restore the file."
+                )
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
         """True if the footer says no more than `parquet_bytes` writes, with these metadata.

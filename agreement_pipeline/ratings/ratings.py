@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.checks import checked
 from agreement_pipeline.ratings.coding import in_order, preceded, recoded, used
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import listed
@@ -47,6 +48,8 @@ class Ratings:
     also_gold
         Items that are gold in another round which these ratings are released with. They are gold
         here too. The digest does not say so.
+    origin
+        Where they came from, if it is known. The digest does not say so.
 
     Make one with `Ratings.from_frame`.
     """
@@ -58,6 +61,7 @@ class Ratings:
         default_factory=lambda: pd.DataFrame(index=pd.Index([], name="item"))
     )
     also_gold: frozenset[str] = frozenset()
+    origin: Origin | None = None
 
     @classmethod
     def from_frame(

@@ -6,6 +6,7 @@ A reader gives the ratings of a source as rows under canonical names.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.readers.aggregated import whole_numbers
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -13,9 +14,10 @@ from agreement_pipeline.readers.columns import (
     chosen_columns,
     probable_columns,
 )
-from agreement_pipeline.readers.exports import Export, unpacked
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (
     Classifiers,
     checked_rows,
@@ -35,14 +37,12 @@ from agreement_pipeline.readers.registry import (
     register,
 )
 from agreement_pipeline.readers.rules import RULES, Rejected, Rules
-from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.tool import answers
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
-    "CAPABILITIES",
     "COLUMNS",
     "LIMITS",
     "READERS",
@@ -62,6 +62,7 @@ __all__ = [
     "checked_rows",
     "chosen_columns",
     "is_of_a_tool",
+    "is_packed",
     "of_round",
     "probable_columns",
     "read",
@@ -71,4 +72,6 @@ __all__ = [
     "register",
     "rows_of",
     "unpacked",
+    "whole_numbers",
+    "without_ending",
 ]

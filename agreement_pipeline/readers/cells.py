@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings import category_text, expanded_bytes
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
-from agreement_pipeline.readers.files import WAIT, whole_bytes, whole_text
+from agreement_pipeline.readers.files import WAIT, Steady, whole_text
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
@@ -75,7 +75,12 @@ def file_cells(path: Path, limits: Limits) -> Cells:
         return _cells(path.name, _Parquet(path, limits), first=1)
     if kind == "excel":
         return _cells(path.name, _of_frame(sheet(path, limits)), first=2)
-    return _cells(path.name, _of_frame(_json_lines(whole_text(path), path.name, limits)), first=1)
+    return _cells(path.name, _JsonLines(whole_text(path), path.name, limits), first=1)
+
+
+def is_named_table(path: Path) -> bool:
+    """True for a file that its name calls a table."""
+    return path.suffix.lower() in KINDS
 
 
 def frame_cells(table: pd.DataFrame, source: str, limits: Limits) -> Cells:
@@ -146,16 +151,22 @@ def _refuse_no_row(n_rows: int, source: str) -> None:
         )
 
 
-def _json_lines(text: str, source: str, limits: Limits) -> pd.DataFrame:
-    limits.refuse_beyond("rows", text.count("\n"), source, "lines")
-    lines = text.rstrip().split("\n")
-    records: Records = [
-        _record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)
-    ]
-    names = dict.fromkeys(chain.from_iterable(records))
-    limits.refuse_beyond("columns", len(names), source, "columns")
-    columns = {name: _column([record.get(name) for record in records]) for name in names}
-    return pd.DataFrame(columns)
+class _JsonLines:
+    """JSON Lines. A column is made when it is read: most records may not have it."""
+
+    def __init__(self, text: str, source: str, limits: Limits) -> None:
+        limits.refuse_beyond("rows", text.count("\n"), source, "lines")
+        lines = text.rstrip().split("\n")
+        self._records: Records = [
+            _record(line, row, row == len(lines), source) for row, line in enumerate(lines, 1)
+        ]
+        self.header = list(dict.fromkeys(chain.from_iterable(self._records)))
+        limits.refuse_beyond("columns", len(self.header), source, "columns")
+
+    def read(self, names: Sequence[str]) -> pd.DataFrame:
+        """Some columns, as texts where all of their values are."""
+        columns = {name: _column([each.get(name) for each in self._records]) for name in names}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self._records)))
 
 
 def _column(values: list[object]) -> pd.Series:
@@ -230,16 +241,16 @@ class _Parquet:
     """A Parquet file."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._source, data = path.name, whole_bytes(path)
+        self._source, self._delivered = path.name, Steady.at(path)
         with _as_refusal(self._source):
-            metadata = pq.read_metadata(pa.BufferReader(data))
+            metadata = pq.read_metadata(path)
             _refuse_large(metadata, self._source, limits)
-            codes = _repetitive(metadata)
-            self._file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=codes)
+            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(metadata))
+            self._path, self._limits = path, limits
             self.header = list(self._file.schema_arrow.names)
+        self._delivered.refuse_change()
         refuse_twice(self.header, self._source)
         _refuse_no_row(self._file.metadata.num_rows, self._source)
 
@@ -248,9 +259,13 @@ class _Parquet:
         columns = {}
         for name in names:
             with _as_refusal(self._source):
+                expanded = expanded_bytes(self._path, name, self._limits.file_bytes)
+                where = f"{self._source}: column {name!r}"
+                self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
                 column = self._file.read(columns=[name])
                 column.validate(full=True)
                 columns[name] = _apart(column.column(0))
+        self._delivered.refuse_change()
         return pd.DataFrame(columns, index=pd.RangeIndex(self._file.metadata.num_rows))
 
 

@@ -1,7 +1,7 @@
 """The cells of delimited text.
 
-Arrow reads text that follows RFC 4180 and has no blank line. All other text is read row by row,
-which is slow, and finds the row of a mistake.
+Arrow reads text that follows RFC 4180. All other text is read row by row, which is slow, and finds
+the row of a mistake.
 """
 
 import csv
@@ -11,17 +11,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import text_bytes, text_of
+from agreement_pipeline.readers.files import Steady, readable, text_bytes, text_of
 from agreement_pipeline.readers.limits import Limits
+from agreement_pipeline.readers.lines import Lines, lines_of
 from agreement_pipeline.readers.twice import refuse_twice
 
-QUOTE = ord('"')
 BLOCK_BYTES = 4_000_000
+MANY, ROWS_A_TEXT = 1_000, 16
+"""A column of many rows comes in codes if its first block has so many rows for each text."""
 
 
 class Delimited:
@@ -39,35 +39,37 @@ class Delimited:
     """
 
     def __init__(self, path: Path, separator: str, limits: Limits) -> None:
-        self._data, self._separator, self._source = text_bytes(path), separator, path.name
-        self.header = _header(self._data, separator, self._source)
+        self._file, self._source = Steady.at(path), path.name
+        self._lines = lines_of(path, separator)
+        self.header = _header(self._lines, path)
         limits.refuse_beyond("columns", len(self.header), f"{self._source}: row 1", "columns")
-        limits.refuse_beyond("rows", _n_lines(self._data), self._source, "lines")
+        limits.refuse_beyond("rows", self._lines.count, self._source, "lines")
         _refuse_no_header(self.header, separator, self._source)
         refuse_twice(self.header, f"{self._source}: row 1")
+        self._file.refuse_change()
 
     def read(self, names: Sequence[str]) -> pd.DataFrame:
         """Some columns as text. Only an empty cell is missing."""
-        fast = _read_by_arrow(self._data, self.header, names, self._separator)
-        return self._row_by_row()[list(names)] if fast is None else fast
+        with readable(self._file.path):
+            fast = _read_by_arrow(self._file.path, self._lines, self.header, names)
+        found = self._row_by_row()[list(names)] if fast is None else fast
+        self._file.refuse_change()
+        return found
 
     def _row_by_row(self) -> pd.DataFrame:
-        rows = _rows(_reader(text_of(self._data, self._source), self._separator), self._source)
+        text = text_of(text_bytes(self._file.path), self._source)
+        rows = _rows(_reader(text, self._lines.separator), self._source)
         width = len(next(rows))
         cells = list(chain.from_iterable(_of_one_width(rows, width, self._source)))
         return pd.DataFrame({name: _texts(cells[at::width]) for at, name in enumerate(self.header)})
 
 
-def _header(data: bytes, separator: str, source: str) -> list[str]:
+def _header(lines: Lines, path: Path) -> list[str]:
     """The cells of the first row, which may span several lines."""
-    line = data[: data.find(b"\n") + 1 or len(data)].rstrip(b"\n")
-    text = text_of(data if line.count(b'"') % 2 or b"\r" in line[:-1] else line, source)
-    return next(_rows(_reader(text, separator), source), [])
-
-
-def _n_lines(data: bytes) -> int:
-    returns = data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else 0
-    return data.count(b"\n") + returns
+    line = lines.first.rstrip(b"\n")
+    spans = line.count(b'"') % 2 or b"\r" in line[:-1]
+    text = text_of(text_bytes(path) if spans else line, path.name)
+    return next(_rows(_reader(text, lines.separator), path.name), [])
 
 
 def _reader(text: str, separator: str) -> Iterable[list[str]]:
@@ -75,85 +77,68 @@ def _reader(text: str, separator: str) -> Iterable[list[str]]:
 
 
 def _read_by_arrow(
-    data: bytes, header: Sequence[str], names: Sequence[str], separator: str
+    path: Path, lines: Lines, header: Sequence[str], names: Sequence[str]
 ) -> pd.DataFrame | None:
-    """The columns, or None if the text must be read row by row."""
+    """The columns, or None if the text must be read row by row. Few texts come in codes."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
-    if not _is_regular(data, separator):
+    if not lines.regular:
         return None
     try:
-        table = arrow_csv.read_csv(
-            BytesIO(data),
-            arrow_csv.ReadOptions(
-                column_names=list(header), skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=separator, newlines_in_values=QUOTE in data, ignore_empty_lines=False
-            ),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.large_string()),
-                include_columns=list(names),
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
+        table = _cells(str(path), lines, header, _types(lines, header, names))
     except (pa.ArrowException, UnicodeDecodeError):
         return None
-    return None if _has_long_cell(table) else table.to_pandas()
+    table = table.unify_dictionaries()
+    long = any(_longest(column) > csv.field_size_limit() for column in table.columns)
+    return None if long else table.to_pandas(split_blocks=True, self_destruct=True)
 
 
-def _is_regular(data: bytes, separator: str) -> bool:
-    """True if Arrow and Python's reader must find the same cells."""
-    if b"\n\n" in data or (b"\r" in data and not _returns_are_regular(data)):
-        return False
-    return (QUOTE not in data or _quotes_are_regular(data, separator)) and _is_utf8(data)
+def _cells(
+    source: BytesIO | str, lines: Lines, header: Sequence[str], types: dict[str, Any]
+) -> Any:
+    """Some columns of a text of regular lines, as an Arrow table."""
+    from pyarrow import csv as arrow_csv
+
+    return arrow_csv.read_csv(
+        source,
+        arrow_csv.ReadOptions(
+            column_names=list(header), skip_rows=1, block_size=BLOCK_BYTES, use_threads=True
+        ),
+        arrow_csv.ParseOptions(
+            delimiter=lines.separator, newlines_in_values=lines.quoted, ignore_empty_lines=False
+        ),
+        arrow_csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
 
 
-def _returns_are_regular(data: bytes) -> bool:
-    """True if a line feed follows every carriage return, and no line is blank."""
-    return b"\n\r\n" not in data and data.count(b"\r") == data.count(b"\r\n")
-
-
-def _is_utf8(data: bytes) -> bool:
-    if data.isascii():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _quotes_are_regular(data: bytes, separator: str) -> bool:
-    """True if every quote opens a cell, closes one, or is doubled inside of one."""
-    text = np.frombuffer(data, dtype=np.uint8)
-    before, after = _ends(f'{separator}\n"'), _ends(f'{separator}\r\n"')
-    n_before = 0
-    for start in range(0, len(text), BLOCK_BYTES):
-        at = start + np.flatnonzero(text[start : start + BLOCK_BYTES] == QUOTE)
-        opening, closing = at[n_before % 2 :: 2], at[1 - n_before % 2 :: 2]
-        n_before += len(at)
-        inner, last = opening[opening > 0], closing[closing < len(text) - 1]
-        if not (before[text[inner - 1]].all() and after[text[last + 1]].all()):
-            return False
-    return n_before % 2 == 0
-
-
-def _ends(characters: str) -> NDArray[np.bool_]:
-    """True for the bytes of some characters. Shape (256,)."""
-    ends = np.zeros(256, dtype=bool)
-    ends[list(characters.encode())] = True
-    return ends
-
-
-def _has_long_cell(table: Any) -> bool:
-    """True if a cell is longer than Python's reader allows."""
+def _types(lines: Lines, header: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    """How each column is read: as texts, or as codes if its first rows have few texts."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    longest = (pc.max(pc.binary_length(column)).as_py() or 0 for column in table.columns)
-    return max(longest, default=0) > csv.field_size_limit()
+    texts = dict.fromkeys(names, pa.large_string())
+    ends_in_a_cell = lines.head.count(b'"') % 2
+    if lines.count < MANY or ends_in_a_cell:
+        return texts
+    first = _cells(BytesIO(lines.head), lines, header, texts)
+    codes, few = pa.dictionary(pa.int32(), pa.large_string()), len(first) // ROWS_A_TEXT
+    repeated = {name for name in names if pc.count_distinct(first[name]).as_py() < few}
+    return {name: codes if name in repeated else kind for name, kind in texts.items()}
+
+
+def _longest(column: Any) -> int:
+    """The bytes of the longest cell."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    coded = pa.types.is_dictionary(column.type)
+    parts = [each.dictionary for each in column.chunks] if coded else column.chunks
+    return max((pc.max(pc.binary_length(each)).as_py() or 0 for each in parts), default=0)
 
 
 def _rows(reader: Iterable[list[str]], source: str) -> Iterator[list[str]]:

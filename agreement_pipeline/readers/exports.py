@@ -2,18 +2,14 @@
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
-from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import UNFINISHED, text_of
+from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
 from agreement_pipeline.readers.json_stream import json_objects
-from agreement_pipeline.readers.limits import LIMITS, Limits
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
 MAGIC: tuple[tuple[bytes, FileKind], ...] = (
@@ -23,8 +19,9 @@ MAGIC: tuple[tuple[bytes, FileKind], ...] = (
 )
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 SEPARATORS = ",\t;|"
-WORKBOOK = "[Content_Types].xml"
 START, SAMPLE = 65_536, 20
+BATCH = 64
+"""Rows of a Parquet file at a time: each may hold a text that the file keeps once."""
 
 
 class Record(NamedTuple):
@@ -93,38 +90,9 @@ class Export:
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
 
-@contextmanager
-def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
-    """The folder that a ZIP file holds, for as long as it is read. Anything else as it is.
-
-    Raises
-    ------
-    RatingsError
-        The ZIP file is damaged, or too large once it is unpacked.
-    """
-    if not path.is_file() or not is_zipfile(path):
-        yield path
-        return
-    with ZipFile(path) as packed, TemporaryDirectory() as folder:
-        if WORKBOOK in packed.namelist():
-            yield path
-            return
-        expanded = sum(each.file_size for each in packed.infolist())
-        limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
-        place = Path(folder) / path.name
-        try:
-            packed.extractall(place)
-        except (BadZipFile, OSError) as error:
-            raise RatingsError(
-                f"{path.name}: found a damaged ZIP file ({error}); expected a whole one. "
-                "Pack the folder again."
-            ) from None
-        yield place
-
-
 def kind_of(path: Path) -> FileKind:
     """What a file is, by its first bytes."""
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START)
     for magic, kind in MAGIC:
         if start.startswith(magic):
@@ -166,7 +134,7 @@ def separator_in(path: Path, usual: str | None = None) -> str:
     Else it is the mark that parts the first rows into equally many cells, if there is one. If no
     mark is usual, it is the one that parts the header into most cells.
     """
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(START).decode("utf-8-sig", errors="replace")
     *lines, _ = [*start.splitlines(), ""][: SAMPLE + 1]
     return _separator(lines, usual)
@@ -226,7 +194,7 @@ def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
 
     try:
         if kind == "parquet":
-            batches = pq.ParquetFile(path).iter_batches()
+            batches = pq.ParquetFile(path).iter_batches(BATCH)
         else:
             batches = iter(pa.ipc.open_stream(pa.memory_map(str(path))))
         for batch in batches:

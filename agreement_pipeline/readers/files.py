@@ -1,6 +1,9 @@
-"""The whole content of a delivered file; an unfinished or damaged file is refused."""
+"""The content of a delivered file; an unfinished or damaged file is refused."""
 
 from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from agreement_pipeline.errors import RatingsError
@@ -32,6 +35,73 @@ def refuse_unfinished(path: Path) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Steady:
+    """A file that must not change while it is read.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    was
+        Its size in bytes and the time of its last change, before it was read.
+    """
+
+    path: Path
+    was: tuple[int, int]
+
+    @classmethod
+    def at(cls, path: Path) -> "Steady":
+        """The file at a path, before it is read.
+
+        Raises
+        ------
+        RatingsError
+            The file is empty or cannot be read.
+        """
+        with readable(path), path.open("rb"):
+            was = _state(path)
+        if not was[0]:
+            raise RatingsError(
+                f"{path.name}: found 0 bytes; expected a table with at least one rating. "
+                "Check that the export is complete."
+            )
+        return cls(path, was)
+
+    def refuse_change(self) -> None:
+        """Refuse the file if it changed.
+
+        Raises
+        ------
+        RatingsError
+            It did, or it cannot be read any more.
+        """
+        with readable(self.path):
+            now = _state(self.path)
+        if now != self.was:
+            raise RatingsError(
+                f"{self.path.name}: found a change while the file was read ({self.was[0]} bytes "
+                f"before, {now[0]} after); expected a finished file. {WAIT}"
+            )
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Whatever the system says of a file that cannot be read, as a refusal."""
+    try:
+        yield
+    except OSError as error:
+        raise RatingsError(
+            f"{path}: found a file that cannot be read ({error.strerror}); expected a readable "
+            "file. Check its permissions and the disk."
+        ) from None
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
 def whole_bytes(path: Path) -> bytes:
     """The bytes of a file that did not change while they were read.
 
@@ -40,25 +110,10 @@ def whole_bytes(path: Path) -> bytes:
     RatingsError
         The file changed or is empty, or it cannot be read.
     """
-    try:
-        before = path.stat()
+    file = Steady.at(path)
+    with readable(path):
         data = path.read_bytes()
-        after = path.stat()
-    except OSError as error:
-        raise RatingsError(
-            f"{path}: found a file that cannot be read ({error.strerror}); expected a readable "
-            "file. Check its permissions and the disk."
-        ) from None
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise RatingsError(
-            f"{path.name}: found a change while the file was read ({before.st_size} bytes before, "
-            f"{after.st_size} after); expected a finished file. {WAIT}"
-        )
-    if not data:
-        raise RatingsError(
-            f"{path.name}: found 0 bytes; expected a table with at least one rating. "
-            "Check that the export is complete."
-        )
+    file.refuse_change()
     return data
 
 
@@ -82,18 +137,34 @@ def text_bytes(path: Path) -> bytes:
         The file changed while it was read, is blank, or holds a NUL byte.
     """
     data = whole_bytes(path).removeprefix(BOM_UTF8)
+    refuse_nul(data, path.name)
+    if data.isspace() or not data:
+        raise blank(path.name)
+    return data
+
+
+def refuse_nul(data: bytes, source: str, lines_before: int = 0) -> None:
+    """Refuse a part of a text that holds a NUL byte.
+
+    Raises
+    ------
+    RatingsError
+        It does.
+    """
     if b"\0" in data:
-        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        line = lines_before + data.count(b"\n", 0, data.index(b"\0")) + 1
         raise RatingsError(
-            f"{path.name}: line {line}: found a NUL byte; expected text. "
+            f"{source}: line {line}: found a NUL byte; expected text. "
             "Save the file as UTF-8 text (it may be UTF-16, or damaged)."
         )
-    if data.isspace() or not data:
-        raise RatingsError(
-            f"{path.name}: found nothing but blanks; expected a table with at least one rating. "
-            "Check that the export is complete."
-        )
-    return data
+
+
+def blank(source: str) -> RatingsError:
+    """The refusal of a text of nothing but blanks."""
+    return RatingsError(
+        f"{source}: found nothing but blanks; expected a table with at least one rating. "
+        "Check that the export is complete."
+    )
 
 
 def text_of(data: bytes, source: str) -> str:

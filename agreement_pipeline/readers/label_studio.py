@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import CAPABILITIES, Status, Submission
+from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
 

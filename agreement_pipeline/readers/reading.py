@@ -1,5 +1,6 @@
 """Checked ratings from a file or a DataFrame, for projects and the command line alike."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,14 +9,21 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Level, Rated, Ratings, Scale, coded, refuse_all_tiny
+from agreement_pipeline.ratings import (
+    CAPABILITIES,
+    Level,
+    Rated,
+    Ratings,
+    Scale,
+    coded,
+    refuse_all_tiny,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.exports import unpacked
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
-from agreement_pipeline.readers.submissions import CAPABILITIES
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
 
@@ -112,7 +120,7 @@ def checked_rows(
         refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    return ratings
+    return replace(ratings, origin=rows.origin)
 
 
 def read_rounds(
@@ -185,13 +193,18 @@ def rows_of(
 ) -> Rows:
     """The ratings of a source under canonical names, not yet checked."""
     if isinstance(source, pd.DataFrame):
-        return TABLE.rows(source, columns, layout, limits, rules)
+        return _with_origin(TABLE, TABLE.rows(source, columns, layout, limits, rules))
     refuse_unfinished(Path(source))
     with unpacked(Path(source), limits) as path:
         reader = reader_of(path, rules.reader)
         rows = reader.rows(path, columns, layout, limits, rules)
+    rows = _with_origin(reader, rows)
     refuse_incapable(reader, rules.requires, rows)
     return rows
+
+
+def _with_origin(reader: Reader, rows: Rows) -> Rows:
+    return replace(rows, reader=reader.name, shows=shown_by(reader, rows))
 
 
 def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows) -> None:
@@ -205,7 +218,7 @@ def refuse_incapable(reader: Reader, requires: Sequence[str] | None, rows: Rows)
         It cannot.
     """
     asked = reader.needs if requires is None else requires
-    lacking = [name for name in asked if name not in shown_by(reader, rows)]
+    lacking = [name for name in asked if name not in rows.shows]
     if lacking:
         shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
         why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
@@ -245,7 +258,8 @@ def of_round(rows: Rows, name: str | None) -> Rows:
             f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
             "Correct its name."
         )
-    return replace(rows, frame=frame[frame["round"] == name])
+    left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
+    return replace(rows, frame=frame[frame["round"] == name], left_out=left_out)
 
 
 def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:

@@ -1,19 +1,20 @@
 """The registered readers: one for each export format."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import is_zipfile
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CAPABILITIES, Origin
 from agreement_pipeline.readers.columns import Columns, Layout
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.readers.rules import Rules
-from agreement_pipeline.readers.submissions import CAPABILITIES, Submission
+from agreement_pipeline.readers.rules import LeftOut, Rules
+from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 
 Source = Path | pd.DataFrame
@@ -36,14 +37,28 @@ class Rows:
     classifiers
         The raters that the source calls models.
     left_out
-        How many rows of the source are no ratings, by reason.
+        How many rows of the source are no ratings, by round and reason.
+    reader, shows
+        The name of the reader, and what the source can show. Empty if it is not known.
     """
 
     frame: pd.DataFrame
     columns: dict[str, str]
     source: str
     classifiers: tuple[str, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=Counter)
+    reader: str = ""
+    shows: frozenset[str] = frozenset()
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the rows came from, if it is known."""
+        if not self.reader:
+            return None
+        left_out: Counter[str] = Counter()
+        for (_, reason), count in self.left_out.items():
+            left_out[reason] += count
+        return Origin.of(self.reader, self.shows, left_out)
 
 
 @dataclass(frozen=True)
@@ -136,11 +151,9 @@ def reader_of(path: Path, name: str | None = None) -> Reader:
 
 
 def is_of_a_tool(path: Path) -> bool:
-    """True for the export of a tool, whose rows are not ratings yet."""
-    if path.is_file() and is_zipfile(path):
-        return True
+    """True for anything but a plain table: its rows are not ratings yet."""
     export = Export(path)
-    return any(each.submissions and each.recognises(export) for each in READERS.values())
+    return any(each.name != TABLE and each.recognises(export) for each in READERS.values())
 
 
 def _named(name: str) -> Reader:

@@ -1,5 +1,6 @@
 """What no reader can know of an export, and the project says: which rows count, and as what."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -9,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, category_text, coded
-from agreement_pipeline.readers.submissions import CAPABILITIES
+from agreement_pipeline.ratings import CAPABILITIES, STRATUM, category_text, coded
 from agreement_pipeline.text import listed
 
 Rejected = Literal["kept", "left out"]
@@ -94,7 +94,19 @@ class Rules:
 RULES = Rules()
 
 
-def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, dict[str, int]]:
+LeftOut = Counter[tuple[str, str]]
+"""How many rows are no ratings, by round and reason. The round is empty if none is named."""
+
+
+def tally(rows: pd.DataFrame, reasons: str | pd.Series) -> LeftOut:
+    """How many of some rows are no ratings, for one reason or for one each."""
+    rounds = _texts(rows["round"]).fillna("") if "round" in rows else ""
+    each = pd.DataFrame({"round": rounds, "reason": reasons}, index=rows.index)
+    found = each.value_counts()
+    return Counter(dict(zip(found.index.tolist(), found.tolist(), strict=True)))
+
+
+def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, LeftOut]:
     """The rows that count, and how many were left out by which rule.
 
     Raises
@@ -102,12 +114,12 @@ def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, 
     RatingsError
         A rule leaves no row, or a rater that is left out is misspelt.
     """
-    left_out: dict[str, int] = {}
+    left_out: LeftOut = Counter()
     for name, values in rules.where.items():
         accepted = {category_text(value) for value in values}
         texts = coded(frame[FIELD + name])
         meets = texts.each(texts.texts.isin(accepted), False).astype(bool)
-        left_out[f"where {name}"] = int((~meets).sum())
+        left_out += tally(frame[~meets], f"where {name}")
         if not meets.any():
             raise RatingsError(
                 f"{source}: field {name!r}: found {listed(texts.texts)}; expected "
@@ -118,9 +130,9 @@ def kept(frame: pd.DataFrame, rules: Rules, source: str) -> tuple[pd.DataFrame, 
         raters = coded(frame["rater"])
         _refuse_misspelt(rules.exclude_raters, list(raters.texts), source)
         out = raters.each(raters.texts.isin(rules.exclude_raters), False).astype(bool)
-        left_out["excluded raters"] = int(out.sum())
+        left_out += tally(frame[out], "excluded rater")
         frame = frame[~out]
-    return frame, {reason: count for reason, count in left_out.items() if count}
+    return frame, left_out
 
 
 def linked(frame: pd.DataFrame, rules: Rules, source: str) -> pd.DataFrame:

@@ -16,21 +16,6 @@ Status = Literal["submitted", "skipped", "draft", "rejected"]
 Kind = Literal["human", "model", "gold", "reviewer"]
 Nothing: Mapping[str, Any] = MappingProxyType({})
 
-CAPABILITIES = {
-    "raters": "who answered",
-    "times": "when",
-    "skips": "which items a rater skipped",
-    "drafts": "which answers are drafts",
-    "gold": "which answers are known to be right, and were given by no rater",
-    "reviews": "the answer before a reviewer changed it",
-    "assisted": "which answers began as a suggestion",
-    "predictions": "what models answered",
-    "confidence": "how sure a rater or a model was",
-    "none": "that a rater ticked nothing, apart from no answer",
-    "rejected": "which work was rejected",
-}
-"""What an export can show. A project may require some of it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Submission:

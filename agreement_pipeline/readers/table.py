@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import category_text, coded
-from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells
+from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells, is_named_table
 from agreement_pipeline.readers.columns import (
     COLUMNS,
     Columns,
@@ -20,6 +21,7 @@ from agreement_pipeline.readers.columns import (
     rater_columns,
 )
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.joined import joined
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
@@ -54,7 +56,8 @@ def table_rows(
     Parameters
     ----------
     source
-        A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame.
+        A file of delimited text, JSON Lines, Parquet or Excel, or a DataFrame. Or a folder of such
+        files, which are one table.
     columns
         What its columns are called.
     layout
@@ -71,8 +74,27 @@ def table_rows(
     ProjectError
         The columns belong to the other layout.
     """
+    if not (isinstance(source, Path) and source.is_dir()):
+        return cells_rows(cells_of(source, limits), columns, layout, limits, rules)
     _refuse_of_other_layout(columns, layout)
-    table = _cells(source, limits)
+    export = Export(source)
+    parts = {
+        export.place(each): _rows(file_cells(each, limits), columns, layout, limits, rules)
+        for each in export.files
+    }
+    return _ruled(joined(parts, source.name, limits), columns, rules)
+
+
+def cells_rows(
+    cells: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules
+) -> Rows:
+    """The ratings in the cells of a table, as `table_rows` gives them."""
+    _refuse_of_other_layout(columns, layout)
+    return _ruled(_rows(cells, columns, layout, limits, rules), columns, rules)
+
+
+def _rows(table: Cells, columns: Columns, layout: Layout, limits: Limits, rules: Rules) -> Rows:
+    """The rows of one table, before any rule."""
     name, header = table.source, table.header
     chosen = chosen_columns(header, columns, layout, name)
     raters = rater_columns(header, columns, chosen, name) if layout == "wide" else []
@@ -90,7 +112,7 @@ def table_rows(
     if "round" in frame:
         frame["round"] = coded(frame["round"]).categorical()
     frame = _by_rater(frame, cells[raters]) if raters else frame
-    return _ruled(Rows(frame, chosen, name), columns, rules)
+    return Rows(frame, chosen, name)
 
 
 def table_rounds(
@@ -103,17 +125,25 @@ def table_rounds(
     RatingsError
         The file is broken. Or it has no such column, or a row without a round.
     """
-    table, column = file_cells(path, limits), columns.round or "round"
+    if path.is_dir():
+        each = [table_rounds(file, columns, limits) for file in Export(path).files]
+        return tuple(sorted({*chain.from_iterable(each)}))
+    return cells_rounds(file_cells(path, limits), columns)
+
+
+def cells_rounds(table: Cells, columns: Columns) -> tuple[str, ...]:
+    """The rounds that the cells of a table name, as `table_rounds` gives them."""
+    column = columns.round or "round"
     if column not in table.header:
         raise RatingsError(
-            f"{path.name}: found no column {column!r} among {listed(table.header)}; "
+            f"{table.source}: found no column {column!r} among {listed(table.header)}; "
             "expected the round of every row. Name the column that holds it."
         )
     rounds = table.read([column])[column]
     absent = rounds.index[rounds.isna()]
     if len(absent):
         raise RatingsError(
-            f"{path.name}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
+            f"{table.source}: rows {listed(absent.tolist())}, column {column!r}: found no round; "
             "expected one in every row. Fill it in."
         )
     return tuple(coded(rounds).texts)
@@ -154,7 +184,8 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
     )
 
 
-def _cells(source: Source, limits: Limits) -> Cells:
+def cells_of(source: Source, limits: Limits) -> Cells:
+    """The cells of a file or of a DataFrame."""
     if isinstance(source, Path):
         return file_cells(source, limits)
     return frame_cells(source, FRAME, limits)
@@ -252,6 +283,7 @@ def _refuse_no_single_value(
             found = bad.iloc[0]
             lists = name in labels and isinstance(found, list)
             expected = "one label, a list of labels" if lists else "one value"
+            expected = "text" if isinstance(found, bytes) else expected
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
                 f"expected {expected}, or null. Correct the row."
@@ -259,14 +291,16 @@ def _refuse_no_single_value(
 
 
 def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray)) or (
+    return isinstance(value, (list, dict, np.ndarray, bytes)) or (
         isinstance(value, float) and math.isnan(value)
     )
 
 
 def _is_table(export: Export) -> bool:
     """True for what has rows of single values: delimited text, JSON Lines, Parquet, Excel."""
-    return not export.path.is_dir() and export.kind in ("text", "json", "parquet", "excel")
+    if export.path.is_dir():
+        return bool(export.files) and all(is_named_table(each) for each in export.files)
+    return export.kind in ("text", "json", "parquet", "excel")
 
 
 TABLE = register(Reader(NAME, "a table", _is_table, table_rows, table_rounds))

@@ -18,6 +18,7 @@ from agreement_pipeline.readers.rules import (
     kept,
     linked,
     stratified,
+    tally,
     with_models,
 )
 from agreement_pipeline.readers.submissions import Submission
@@ -170,7 +171,7 @@ def _rated(
     models = _models(frame, source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
     last = latest(frame, keys)
-    superseded = {"superseded": len(frame) - len(last)} if len(last) < len(frame) else {}
+    earlier = tally(frame[~frame.index.isin(last.index)], "superseded")
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     if columns.gold_label == GOLD and GOLD not in gathered.fields:
@@ -185,7 +186,7 @@ def _rated(
         {str(name): names.get(str(name), str(name)) for name in rated},
         source,
         tuple(sorted({*models, *columns.models})),
-        {**by_rule, **by_kind, **superseded},
+        by_rule + by_kind + earlier,
     )
 
 

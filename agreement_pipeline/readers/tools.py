@@ -7,7 +7,6 @@
 - Models are classifiers, and never part of the panel.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.limits import Limits
-from agreement_pipeline.readers.rules import FIELD
+from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
 
@@ -246,7 +245,7 @@ def refuse_mixed_zones(frame: pd.DataFrame, source: str) -> None:
         )
 
 
-def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, dict[str, int]]:
+def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, LeftOut]:
     """The rows that are ratings, and how many are none, by reason."""
     reasons = pd.Series("", index=frame.index, dtype="str")
     for status in ("skipped", "draft", *(["rejected"] if rejected == "left out" else ())):
@@ -254,8 +253,8 @@ def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, dict[str,
     for kind in ("gold", "reviewer"):
         reasons[frame["kind"] == kind] = kind
     reasons[(reasons == "") & frame["label"].isna()] = "no answer"
-    left_out = Counter(reasons[reasons != ""])
-    return frame[reasons == ""], dict(left_out)
+    out = reasons != ""
+    return frame[~out], tally(frame[out], reasons[out])
 
 
 def latest(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

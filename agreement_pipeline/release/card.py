@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.text import in_words, interval
+from agreement_pipeline.policy import Policy, manner
+from agreement_pipeline.ratings import Origin, Scale
+from agreement_pipeline.text import in_words, interval, unlinked
 
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
@@ -30,6 +30,7 @@ def card(
     report: Mapping[str, Any],
     policy: Policy,
     scale: Scale,
+    origins: Mapping[str, Origin | None],
 ) -> str:
     """The text of the card."""
     rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
@@ -43,10 +44,12 @@ def card(
         *tentative,
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
-        _admission(policy),
+        _admission(policy, decisions),
+        *_versions(decisions),
         _agreement_table(decisions),
         *_warnings(decisions),
         _counts_table(report["rounds"]),
+        *_origins(origins),
         "## Data",
         _columns(scale),
         "## How this release proves itself",
@@ -96,19 +99,30 @@ def _front_matter(project: str, *, has_unresolved: bool) -> str:
     )
 
 
-def _admission(policy: Policy) -> str:
+def _versions(decisions: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The rounds that came more than once, with a sentence for each."""
+    return [
+        f"This is version {decision['version']} of round {_safe(name)}: so many different ratings "
+        "came under this name. Each further look may admit by chance."
+        for name, decision in decisions.items()
+        if decision["version"] > 1
+    ]
+
+
+def _admission(policy: Policy, decisions: Mapping[str, Mapping[str, Any]]) -> str:
     said = f" {_safe(policy.description)}" if policy.description else ""
     if policy.passed_by_guessing:
         said += (
             " Raters who never look at an item can meet these rules. "
             f"The policy says why this does no harm: {_safe(policy.passed_by_guessing)}"
         )
+    once = all(decision["version"] == 1 for decision in decisions.values())
     return (
         f"Admitted under policy {_safe(policy.policy)}, version {policy.version}, "
         f"which admits the verdicts {', '.join(policy.admit)}. "
         "A verdict reads the interval of an estimate, not its value: "
         "it is *reliable* when the lower limit reaches the upper cut-off, "
-        f"*tentative* when it reaches the lower one. {policy.manner}{said}"
+        f"*tentative* when it reaches the lower one. {manner(policy, 1 if once else None)}{said}"
     )
 
 
@@ -165,6 +179,19 @@ def _counts_table(rounds: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
+def _origins(origins: Mapping[str, Origin | None]) -> list[str]:
+    """What each round's export held that is no rating, and what it cannot show."""
+    lines = [
+        f"- {_safe(name)}, read as {_safe(origin.reader)}. "
+        f"No ratings: {_safe(origin.words) or 'nothing'}. "
+        f"The export cannot show: {', '.join(origin.lacks()) or 'nothing'}."
+        for name, origin in origins.items()
+        if origin
+    ]
+    said = "What the exports held that is no rating, and what they cannot show:"
+    return [said, "\n".join(lines)] if lines else []
+
+
 def _columns(scale: Scale) -> str:
     label = (
         f"a number on the {scale.level} scale"
@@ -193,6 +220,6 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text without active HTML or Markdown."""
-    one_line = re.sub(r"\s+", " ", text)
-    return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line))
+    """Text without active HTML or Markdown, and without addresses that become links."""
+    one_line = unlinked(re.sub(r"\s+", " ", text))
+    return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line, quote=False))

@@ -122,7 +122,14 @@ def documents(
             }
         ),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, scale).encode(),
+        README: card(
+            project,
+            decisions,
+            report,
+            policy,
+            scale,
+            {member.round: member.ratings.origin for member in members},
+        ).encode(),
         CROISSANT: as_json(
             croissant(
                 project,
@@ -149,10 +156,12 @@ def identity(
                 "round": member.round,
                 "ratings_digest": member.ratings.digest,
                 "original_digest": member.original_digest,
+                "version": member.version,
                 "columns": [
                     *(name for name in EXTRAS if name in member.ratings.table),
                     *content_columns(member.ratings.contents),
                 ],
+                **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
             for member in members
         ],

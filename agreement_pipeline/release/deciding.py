@@ -150,6 +150,17 @@ def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
             )
 
 
+def number_of(store: Store, version: RoundVersion) -> int:
+    """How many different ratings came under the round's name, up to this version's last arrival."""
+    arrived = [
+        entry["ratings_digest"]
+        for entry in store.history(version.round)
+        if entry["event"] == "ingested"
+    ]
+    later = arrived[::-1].index(version.ratings_digest)
+    return len(set(arrived[: len(arrived) - later]))
+
+
 def today() -> date:
     """The day in UTC."""
     return datetime.now(UTC).date()
@@ -170,8 +181,9 @@ def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     ratings = store.ratings_of(version)
     waivers = terms.of(version.round)
     also = _read_otherwise(version, terms)
-    decision = assess(ratings, terms.policy, terms.contract, waivers, also).decision
-    return Judged(version, decision, ratings)
+    number = number_of(store, version)
+    found = assess(ratings, terms.policy, terms.contract, waivers, also, version=number)
+    return Judged(version, found.decision, ratings)
 
 
 def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
@@ -197,8 +209,9 @@ def _reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str
         return ()
     waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
     renamed = ratings.renamed(names)
-    decision = assess(renamed, terms.policy, terms.contract, waivers, also).decision
-    return () if decision.admitted else decision.reasons
+    number = number_of(store, version)
+    found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
+    return () if found.decision.admitted else found.decision.reasons
 
 
 def _is_recorded(

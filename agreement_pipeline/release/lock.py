@@ -17,6 +17,7 @@ from agreement_pipeline.release.deciding import (
     Terms,
     decide,
     is_last_decision,
+    number_of,
     refuse_replaced,
     today,
 )
@@ -185,7 +186,13 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     member = Member.assessed(
-        version.round, version.original_digest, ratings, terms.policy, terms.contract, waivers
+        version.round,
+        version.original_digest,
+        ratings,
+        terms.policy,
+        terms.contract,
+        waivers,
+        version=number_of(store, version),
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != judged.ratings.gold:

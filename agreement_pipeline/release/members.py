@@ -15,8 +15,9 @@ class Member:
 
     Attributes
     ----------
-    round, original_digest
-        The name of the round, and the digest of the file it was delivered in.
+    round, original_digest, version
+        The name of the round, the digest of the file it was delivered in, and how many different
+        ratings came under this name up to these.
     ratings
         The ratings of the round, under the raters' pseudonyms. An item that is gold in any
         round of the release is gold here.
@@ -26,6 +27,7 @@ class Member:
 
     round: str
     original_digest: str
+    version: int
     ratings: Ratings
     assessment: Assessment
 
@@ -38,9 +40,12 @@ class Member:
         policy: Policy,
         contract: Contract,
         waivers: Waivers = NONE,
+        *,
+        version: int = 1,
     ) -> "Member":
         """The round, judged from its ratings."""
-        return cls(round_name, original_digest, ratings, assess(ratings, policy, contract, waivers))
+        assessment = assess(ratings, policy, contract, waivers, version=version)
+        return cls(round_name, original_digest, version, ratings, assessment)
 
 
 def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:

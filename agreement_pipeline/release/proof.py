@@ -19,6 +19,7 @@ from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
+    Origin,
     PanelLabels,
     Ratings,
     Rows,
@@ -204,21 +205,22 @@ def _derived(
 
 def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
     here = annotations["round"] == check_round_name(entry["round"])
-    absent = [
-        name
-        for name in (*EXTRAS, *content_columns(annotations))
-        if name in annotations and name not in entry["columns"]
-    ]
+    known = [name for name in (*EXTRAS, *content_columns(annotations)) if name in annotations]
+    absent = [name for name in known if name not in entry["columns"]]
     rows = annotations.drop(columns=["round", *absent])
-    return ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    ratings = ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
+    origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
+    return replace(ratings, origin=origin)
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member:
     if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
         raise KeyError("original_digest")
+    if not isinstance(version := entry["version"], int) or version < 1 or version is True:
+        raise KeyError("version")
     waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
     return Member.assessed(
-        entry["round"], entry["original_digest"], ratings, by.policy, by.contract, waivers
+        entry["round"], digest, ratings, by.policy, by.contract, waivers, version=version
     )
 
 

@@ -16,9 +16,11 @@ from agreement_pipeline.report.history import (
     round_text,
 )
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
-from agreement_pipeline.report.page import page_of_project, page_of_round
+from agreement_pipeline.report.names import shortened
+from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.section import Content, Plot, Section
+from agreement_pipeline.report.shares import shares_of
 from agreement_pipeline.report.since import Before, since
 from agreement_pipeline.report.tables import (
     difference_rows,
@@ -57,8 +59,11 @@ __all__ = [
     "plan_figure",
     "plan_rows",
     "printable",
+    "report_page",
     "round_table",
     "round_text",
+    "shares_of",
+    "shortened",
     "since",
     "text_table",
     "verdict_rows",

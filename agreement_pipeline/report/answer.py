@@ -21,6 +21,8 @@ class Cell:
         The number that it is sorted by. None: it is sorted by its text.
     to
         The anchor of the part of the page that says more.
+    page
+        The address of another page that says more.
     tone
         How it reads.
     """
@@ -28,7 +30,11 @@ class Cell:
     text: str
     by: float | None = None
     to: str = ""
+    page: str = ""
     tone: Tone = "plain"
+
+
+Row = Sequence[Cell | str]
 
 
 @dataclass(frozen=True)
@@ -93,11 +99,14 @@ class Answer:
 def grid(
     caption: str,
     columns: Sequence[str],
-    rows: Sequence[Sequence[Cell | str]],
+    rows: Sequence[Row],
     rest: str = "rows",
     most: int = MOST_ROWS,
+    n: int | None = None,
 ) -> Grid:
     """A table of the first rows, which says how many more there are.
+
+    A column in which nothing stands is left out.
 
     >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
     '1 more items are not shown.'
@@ -105,6 +114,8 @@ def grid(
     cells = tuple(
         tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows[:most]
     )
-    more = len(rows) - len(cells)
-    left_out = f"{more} more {rest} are not shown." if more else ""
-    return Grid(caption, tuple(columns), cells, left_out)
+    more = len(rows) - len(cells) if n is None else n - len(cells)
+    left_out = f"{more:,} more {rest} are not shown." if more else ""
+    kept = [at for at in range(len(columns)) if not cells or any(row[at].text for row in cells)]
+    shown = tuple(tuple(row[at] for at in kept) for row in cells)
+    return Grid(caption, tuple(columns[at] for at in kept), shown, left_out)

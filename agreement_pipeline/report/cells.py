@@ -1,10 +1,14 @@
 """Cells of the tables of a page: estimates, verdicts and what they are about."""
 
+import re
+
 from agreement_pipeline.estimates import Estimate, Scope, registered
 from agreement_pipeline.policy import Verdict
 from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
 from agreement_pipeline.text import SENTENCE, interval, number
+
+LOWEST = re.compile(r"\(lowest: [^)]*\)")
 
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
@@ -54,10 +58,10 @@ def verdict_cell(verdict: Verdict) -> Cell:
 def without_numbers(reason: str) -> str:
     """A reason without its beginning, which repeats what stands in other columns.
 
-    >>> without_numbers("alpha 0.580, 95% interval 0.527 to 0.628: the upper limit is under 0.667")
+    >>> without_numbers("specific_agreement (lowest: no) 0.580: the upper limit is under 0.667")
     'the upper limit is under 0.667'
     """
-    return reason.partition(": ")[2] or reason
+    return LOWEST.sub("", reason).partition(": ")[2] or reason
 
 
 def counted(n: int, what: str) -> str:

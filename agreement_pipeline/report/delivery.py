@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agreement_pipeline.ratings import Ratings, described, lookalikes
+from agreement_pipeline.ratings import Origin, Ratings, described, lookalikes
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import listed
 
@@ -23,8 +23,20 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "clusters": None if cluster_of is None else int(cluster_of.nunique()),
+        **_of_the_export(ratings.origin),
         "raters_that_look_alike": _lookalikes(table["rater"].unique()),
         "classifiers_without_ratings": _without_ratings(classifiers, ratings),
+    }
+
+
+def _of_the_export(origin: Origin | None) -> Section:
+    """How the export was read, which of its rows are no ratings, and what it cannot show."""
+    if origin is None:
+        return {}
+    return {
+        "read_as": origin.reader,
+        "no_ratings": origin.words or None,
+        "not_shown": ", ".join(origin.lacks()) or None,
     }
 
 

@@ -94,6 +94,8 @@ class Figure:
         The ends of the axis. None: those of the numbers.
     form
         How a number in a bar or a cell is written.
+    by_powers
+        True if numbers across are decimal logarithms.
     """
 
     kind: Kind
@@ -106,6 +108,7 @@ class Figure:
     legend: tuple[tuple[Tone, str], ...] = ()
     bounds: tuple[float, float] | None = None
     form: str = PROBABILITY
+    by_powers: bool = False
 
     @property
     def marks(self) -> tuple[Mark, ...]:

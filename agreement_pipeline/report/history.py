@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.control import charted, control_rows
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.section import Section
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     "round",
     "decision",
+    "version",
     "release",
     "measure",
     "scope",
@@ -35,8 +37,8 @@ NOT_JUDGED = "not judged"
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """A row for each rule that can hold a release, in every round.
 
-    A row has the value, the verdict, the latest decision on the round and its reasons. A limit is
-    missing if there is none.
+    A row has the value, the verdict, the latest decision on the round and its reasons, and how
+    many versions of the round came. A limit is missing if there is none.
 
     - A round is *pending* if what was ingested last was not decided.
     - A release is *superseded* if its round has a newer version.
@@ -73,19 +75,24 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     """
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
+    decision = [
+        f"{said}, version {version}" if version > 1 else said
+        for said, version in zip(rounds["decision"], rounds["version"], strict=True)
+    ]
+    shown = rounds.assign(decision=pd.Series(decision, index=rounds.index, dtype=object))
     intervals = [
         interval(low, high, between="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
     ]
     return pd.DataFrame(
         {
-            **{name: rounds[name].mask(again, "") for name in ("round", "decision", "release")},
+            **{name: shown[name].mask(again, "") for name in ("round", "decision", "release")},
             "measure": rounds["measure"],
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": rounds["reason"]
-            .map(_without_numbers)
+            .map(without_numbers)
             .where(rounds["measure"] != "", rounds["reason"]),
         }
     )
@@ -183,17 +190,13 @@ def _what(entry: Mapping[str, Any]) -> str:
     if entry["event"] == "withdrawn":
         return ", ".join(entry["releases"])
     if entry["event"] == "decided":
-        return decision_word(entry["decision"], entry["tentative"])
+        later = f", version {entry['version']}" if entry["version"] > 1 else ""
+        return decision_word(entry["decision"], entry["tentative"]) + later
     return (
         str(entry["release"])
         if entry["event"] == "released"
         else f"{entry['source']}, {entry['ratings_digest'][:12]}"
     )
-
-
-def _without_numbers(reason: str) -> str:
-    """A reason without its beginning, which repeats the other columns."""
-    return reason.partition(": ")[2] or reason
 
 
 def _rows(
@@ -215,6 +218,7 @@ def _undecided(round_name: str, decision: str, release: str, reason: str) -> dic
     return {
         "round": round_name,
         "decision": decision,
+        "version": 0,
         "release": release,
         **nothing,
         "reason": reason,
@@ -232,6 +236,7 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "confidence_level": decision["policy"]["confidence_level"],
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
+        "version": decision["version"],
         "reason": _reason(decision, verdict),
     }
 

@@ -38,7 +38,7 @@ MOST_SECONDS = 3_600
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> pd.DataFrame | None:
     """A row for each rater. None if the scale lists no categories, or for a single rater."""
     measure = compared_by(ratings.scale)
-    if measure is None or len(ratings.raters) < 2:
+    if measure is None or ratings.scale.continuous or len(ratings.raters) < 2:
         return None
     found = list(measured(ratings, [measure, GOLD], policy, ("rater",), shown))
     return profile_rows(ratings, found, policy.confidence_level)

@@ -34,28 +34,28 @@ def standing_in(
 ) -> pd.DataFrame | None:
     """A row for each classifier, as in `standing_rows`.
 
-    Every rater is in the band, but only the band is shown. None if the round has no classifier, or
-    no measure compares one with raters on this scale.
+    Every rater is in the band, but only the band is shown. None if the round has no classifier.
     """
-    measure = compared_by(ratings.scale)
-    if measure is None or not ratings.classifiers:
+    if not ratings.classifiers:
         return None
+    measure = compared_by(ratings.scale)
     engine = engine_for(ratings)
     tests = {
-        name: alternative_annotator_test(engine.labels(ratings, (name,)).against(name))
+        name: alternative_annotator_test(engine.by_rater(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     band = values_of(ratings, measure, "rater").values()
     return standing_rows(measured(ratings, [measure], policy, ("classifier",)), band, tests)
 
 
-def compared_by(scale: Scale) -> str | None:
+def compared_by(scale: Scale) -> str:
     """The measure that compares classifiers and raters with the rest of the panel.
 
-    It is weighted if the categories have an order. None if the scale lists no categories.
+    It is weighted if the categories have an order. If no categories are listed, it is the share of
+    items on which somebody is at least as close to the others as the rater left out.
     """
     if scale.continuous:
-        return None
+        return "advantage_probability"
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
 
 

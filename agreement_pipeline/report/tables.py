@@ -39,6 +39,7 @@ def note(found: Estimate) -> str:
     """What else a reader of the estimate must know.
 
     - Why it has no value, or no limits.
+    - That ratings depend on what others said, if this misleads the measure.
     - Which category is the lowest.
     - Which raters it leaves out.
     - How many clusters its items come from.
@@ -47,6 +48,7 @@ def note(found: Estimate) -> str:
     said = {
         "undefined": found.undefined,
         "no limits": found.without_limits,
+        "ratings chosen": found.misled,
         "lowest": found.lowest,
         "leaves out": _some(found.raters_left_out),
         "clusters": clusters,
@@ -107,7 +109,8 @@ def difference_rows(differences: Sequence[Difference]) -> pd.DataFrame:
             "difference": number(found.value),
             "interval": interval_text(found),
             "shared items": "none" if found.n_shared is None else str(found.n_shared),
-            "note": f"undefined: {found.undefined}" if found.undefined else "",
+            "prevalence": found.prevalence or "",
+            "note": found.note or "",
         }
         for found in differences
     )

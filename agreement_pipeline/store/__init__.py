@@ -1,7 +1,7 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
 from agreement_pipeline.store.entries import DECIDING, are_texts, is_decided
-from agreement_pipeline.store.files import digest_of
+from agreement_pipeline.store.files import digest_at, digest_of, names_in
 from agreement_pipeline.store.names import RoundVersion, check_round_name
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.store import Store
@@ -13,8 +13,10 @@ __all__ = [
     "Store",
     "are_texts",
     "check_round_name",
+    "digest_at",
     "digest_of",
     "folder_at",
     "is_decided",
+    "names_in",
     "storage_at",
 ]

@@ -24,6 +24,7 @@ DECIDING = (
     "settings_digest",
     "code_version",
     "waivers",
+    "version",
 )
 FACTS = {
     "ingested": (
@@ -68,6 +69,10 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
 def _is_limit(value: object) -> bool:
     """True for a number, and for None where no number exists."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
@@ -98,6 +103,7 @@ KINDS = {
     "policy": _Kind("a policy with its name and version", _is_policy),
     "project": TEXT,
     "tentative": _Kind("true or false", _is_flag),
+    "version": _Kind("a whole number from 1", _is_count),
     "verdicts": _Kind(
         "a list of verdicts",
         partial(

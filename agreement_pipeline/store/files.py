@@ -14,9 +14,15 @@ def digest_of(data: bytes | Mapping[str, bytes]) -> str:
     """
     if isinstance(data, bytes):
         return hashlib.sha256(data).hexdigest()
-    return digest_of(
-        "".join(f"{name}\0{digest_of(data[name])}\n" for name in sorted(data)).encode()
-    )
+    return _together({name: digest_of(content) for name, content in data.items()})
+
+
+def digest_at(path: Path) -> str:
+    """The digest of what is at a path, as `digest_of` gives it. It needs little memory."""
+    if path.is_dir():
+        return _together({name: digest_at(path / name) for name in names_in(path)})
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def names_in(folder: Path) -> tuple[str, ...]:
@@ -46,6 +52,11 @@ def contents_of(path: Path) -> bytes | dict[str, bytes]:
 def contents_in(folder: Path) -> dict[str, bytes]:
     """The bytes of all files in a folder and its subfolders, by name."""
     return {name: Path(folder, name).read_bytes() for name in names_in(folder)}
+
+
+def _together(digests: Mapping[str, str]) -> str:
+    """The digest of several files, of their names and digests."""
+    return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
 def _names(folder: Path | str, above: str = "") -> Iterator[str]:

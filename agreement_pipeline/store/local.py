@@ -89,6 +89,19 @@ class LocalStorage:
                 remove(partial)
         return self.contents(name) == contents
 
+    def keep_copy(self, name: str, source: Path, digest: str) -> bool:
+        """Keep a copy of a file or folder. It is copied a part at a time."""
+        path, partial = self.root / name, self._partial()
+        if not os.path.lexists(path):
+            try:
+                copy(source, partial)
+                if files.digest_at(partial) != digest:
+                    return False
+                rename(partial, path) if partial.is_dir() else link(partial, path)
+            finally:
+                remove(partial)
+        return files.digest_at(path) == digest
+
     def forget(self, names: Iterable[str]) -> None:
         """Remove files whose bytes are kept elsewhere too."""
         for name in names:
@@ -133,6 +146,20 @@ def put(path: Path, data: bytes, mode: int) -> None:
     _make(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def copy(source: Path, path: Path) -> None:
+    """Copy a file or folder and wait until the copy is on the disk."""
+    if source.is_dir():
+        _make(path)
+        for name in files.names_in(source):
+            copy(source / name, path / name)
+        return
+    _make(path.parent)
+    with source.open("rb") as original, path.open("xb") as file:
+        shutil.copyfileobj(original, file)
         file.flush()
         os.fsync(file.fileno())
 

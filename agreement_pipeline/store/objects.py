@@ -15,12 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from fsspec import AbstractFileSystem
 from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
+from agreement_pipeline.store.files import contents_of, digest_of
 
 LOG = "log"
 LEASES, PROBE = f"{LOG}/leases", "conditional"
@@ -124,6 +126,15 @@ class ObjectStorage:
         return set(self.names(name)) <= set(contents) and all(
             self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
         )
+
+    def keep_copy(self, name: str, source: Path, digest: str) -> bool:
+        """Keep a copy of a file or folder. It is in memory meanwhile."""
+        contents = contents_of(source)
+        if digest_of(contents) != digest:
+            return False
+        if isinstance(contents, bytes):
+            return self.keep(name, contents)
+        return self.keep_folder(name, contents)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

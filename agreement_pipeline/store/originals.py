@@ -4,17 +4,14 @@ import os
 from pathlib import Path
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.store import files
+from agreement_pipeline.store.files import digest_at
 from agreement_pipeline.store.names import RoundVersion
 from agreement_pipeline.store.storage import Storage
 from agreement_pipeline.store.tables import RESTORE
 
-Delivered = bytes | dict[str, bytes]
-"""The bytes of a file. For a folder: the bytes of its files, by name."""
 
-
-def delivered_at(original: Path) -> tuple[str, Delivered]:
-    """The name of a delivered file or folder, and its bytes.
+def delivered_at(original: Path) -> Path:
+    """The place of a delivered file or folder.
 
     Raises
     ------
@@ -24,24 +21,35 @@ def delivered_at(original: Path) -> tuple[str, Delivered]:
     source = Path(os.path.abspath(original))
     if not source.exists():
         raise StoreError(f"{source}: found no such file; expected the original. Check the path.")
-    return source.name, files.contents_of(source)
+    return source
 
 
-def keep_original(storage: Storage, version: RoundVersion, delivered: Delivered) -> None:
+def refuse_changed(original: Path, found: str, expected: str) -> None:
+    """Refuse an original that is not the one that its ratings were read from.
+
+    Raises
+    ------
+    StoreError
+        Its digest is another one.
+    """
+    if found != expected:
+        raise StoreError(
+            f"{original}: found other bytes than when its ratings were read; "
+            "expected a file that does not change. Ingest the round again."
+        )
+
+
+def keep_original(storage: Storage, version: RoundVersion, source: Path) -> None:
     """Keep the original of a version, byte for byte.
 
     Raises
     ------
     StoreError
-        Other bytes were kept for it.
+        Other bytes were kept for it, or it changed meanwhile.
     """
     name = f"originals/{version.original_digest}/{version.source}"
-    kept = (
-        storage.keep(name, delivered)
-        if isinstance(delivered, bytes)
-        else storage.keep_folder(name, delivered)
-    )
-    if not kept:
+    if not storage.keep_copy(name, source, version.original_digest):
+        refuse_changed(source, digest_at(source), version.original_digest)
         raise StoreError(
             f"{storage.root / name}: found other bytes than those kept, "
             f"so the original was edited; {RESTORE}"

@@ -64,6 +64,13 @@ class Storage(Protocol):
         there now. False if other files were there before. The earlier files stay.
         """
 
+    def keep_copy(self, name: str, source: Path, digest: str) -> bool:
+        """Keep a copy of a file or folder that has this digest. Call only while locked.
+
+        True if exactly that is there now. False if the source has changed, or if something else
+        was there before. What was there stays.
+        """
+
     def forget(self, names: Iterable[str]) -> None:
         """Remove files whose bytes are kept elsewhere too. Call only while locked."""
 

@@ -24,7 +24,7 @@ from agreement_pipeline.store import files
 from agreement_pipeline.store.entries import policy_name
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.names import RoundVersion, check_round_name, refuse_reserved
-from agreement_pipeline.store.originals import delivered_at, keep_original
+from agreement_pipeline.store.originals import delivered_at, keep_original, refuse_changed
 from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
 from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
@@ -110,22 +110,18 @@ class Store:
         data = table_bytes(ratings)
         kept = table_ratings(data, f"ratings of round {round_name}")
         refuse_unstable(ratings, kept, round_name)
-        source, delivered = delivered_at(original)
+        source = delivered_at(original)
         version = RoundVersion(
             round_name,
             ratings.digest,
-            files.digest_of(delivered),
-            source,
+            files.digest_at(source),
+            source.name,
             files.digest_of(data),
             settings_digest,
         )
-        if version.original_digest != (original_digest or version.original_digest):
-            raise StoreError(
-                f"{original}: found other bytes than when its ratings were read; "
-                "expected a file that does not change. Ingest the round again."
-            )
+        refuse_changed(source, version.original_digest, original_digest or version.original_digest)
         with self.locked():
-            keep_original(self.storage, version, delivered)
+            keep_original(self.storage, version, source)
             self._keep_table(version, data)
             self.record(
                 "ingested",

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.ratings import (
+    Origin,
     ParquetRows,
     Ratings,
     RatingsRows,
@@ -18,14 +20,16 @@ from agreement_pipeline.ratings import (
     ratings_of,
 )
 
-SCALE = b"agreement_pipeline.scale"
+SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
 RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
 
 
 def table_bytes(ratings: Ratings) -> bytes:
-    """The ratings as a Parquet file. Its metadata hold the scale."""
-    scale = json.dumps(ratings.scale.to_mapping(), sort_keys=True)
-    return parquet_bytes(RatingsRows(ratings), {SCALE: scale})
+    """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
+    said = {SCALE: _as_json(ratings.scale.to_mapping())}
+    if ratings.origin is not None:
+        said[ORIGIN] = _as_json(ratings.origin.to_mapping())
+    return parquet_bytes(RatingsRows(ratings), said)
 
 
 def table_ratings(data: bytes, source: str) -> Ratings:
@@ -38,8 +42,10 @@ def table_ratings(data: bytes, source: str) -> Ratings:
     """
     try:
         rows = ParquetRows(data)
-        scale = Scale.from_mapping(json.loads(rows.schema.metadata[SCALE]))
-        return ratings_of(coded_frame(rows), scale, source=source)
+        said = rows.schema.metadata
+        scale = Scale.from_mapping(json.loads(said[SCALE]))
+        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
+        return replace(ratings_of(coded_frame(rows), scale, source=source), origin=origin)
     except (RatingsError, KeyError, TypeError, ValueError) as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
@@ -69,3 +75,7 @@ def refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
 def _columns(ratings: Ratings) -> "Iterator[tuple[Hashable, pd.Series[Any]]]":
     yield from ratings.table.items()
     yield from ratings.contents.items()
+
+
+def _as_json(data: object) -> str:
+    return json.dumps(data, sort_keys=True)

@@ -78,6 +78,9 @@ def test_compare_prints_how_far_two_rounds_differ(tmp_path, capsys):
     values = [read_estimate(capsys, table) for table in tables]
     assert found["values"] == values
     assert f"{values[0]:.5f} and {values[1]:.5f}" in row
+    assert main([*arguments, "--common-prevalence", "--format", "json"]) == 0
+    _, common = json.loads(capsys.readouterr().out)
+    assert sorted(common["common_prevalence"]) == ["no", "yes"]
     arguments[4] = "specific_agreement"
     assert main([*arguments, "--category", "yes"]) == 0
     assert f"specific_agreement of category yes of {tables[0]}" in capsys.readouterr().out
@@ -129,8 +132,9 @@ def test_compare_prints_how_far_two_classifiers_or_raters_differ(
     if classifiers:
         assert main(["compare", str(path), "--between", *names, *options, "--category", "yes"]) == 2
         assert (
-            "compare: found category 'yes' of two classifiers; "
-            "expected it of rounds or raters only." in capsys.readouterr().err
+            "schouten_kappa of category yes of classifier good: found category 'yes'; "
+            "expected none, since the measure has no value for each category."
+            in capsys.readouterr().err
         )
 
 

@@ -13,7 +13,18 @@ from agreement_pipeline.measures import MEASURES
 
 COMPLETE = "_AGREEMENT_PIPELINE_COMPLETE"
 NAME = "agreement-pipeline"
-COMMANDS = ["demo", "init", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
+COMMANDS = [
+    "demo",
+    "init",
+    "measure",
+    "compare",
+    "judge",
+    "report",
+    "plan",
+    "history",
+    "to-date",
+    "verify",
+]
 
 
 @pytest.fixture

@@ -9,7 +9,18 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.cli.app import program
 from agreement_pipeline.cli.grouped import Option
 
-IN_ORDER = ["demo", "init", "measure", "compare", "judge", "plan", "history", "to-date", "verify"]
+IN_ORDER = [
+    "demo",
+    "init",
+    "measure",
+    "compare",
+    "judge",
+    "report",
+    "plan",
+    "history",
+    "to-date",
+    "verify",
+]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
 PARAMS = [
@@ -108,7 +119,12 @@ OF_COMMANDS = {
     ("to-date", "--measure"): "(all that the level allows)",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
-REQUIRED = {("to-date", "--store")}
+REQUIRED = {
+    ("judge", "--policy"),
+    ("plan", "--policy"),
+    ("report", "--output"),
+    ("to-date", "--store"),
+}
 
 
 @every_parameter
@@ -122,7 +138,7 @@ def test_every_default_is_shown(capsys, name, param):
     default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
     found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
     assert found == ([] if default is None else [default])
-    assert ("[required]" in row) == (option == "--policy" or (name, option) in REQUIRED)
+    assert ("[required]" in row) == ((name, option) in REQUIRED)
 
 
 @pytest.mark.parametrize("name", IN_ORDER)

@@ -91,3 +91,10 @@ def test_labels_that_print_alike_are_said_under_a_decision(tmp_path, capsys):
     )
     main(["judge", str(path), "--policy", str(standard)])
     assert "  warning: labels_that_look_alike: ' Yes' and 'yes'\n" in capsys.readouterr().out
+
+
+def test_judge_says_how_many_rows_of_an_export_are_no_ratings(tmp_path, capsys):
+    export = ROOT / "tests/readers/exports/label_studio/label_studio.json"
+    asked = ["--item", "doc_id", "--label", "sentiment", "--all-rounds"]
+    assert main(["judge", str(export), *asked, "--policy", str(policy(tmp_path))]) == 1
+    assert "\n  no ratings: draft 1, gold 1, skipped 1\n" in capsys.readouterr().out

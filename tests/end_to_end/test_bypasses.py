@@ -6,6 +6,7 @@ one, where `worse` is held too. A reason is a code and a sentence. A way that fa
 another reason, such as a misspelt query, does not count as tried.
 """
 
+import datetime
 import json
 import re
 import shutil
@@ -442,11 +443,11 @@ def forged_waiver(line):
         "ratings_digest": other,
         "measure": "krippendorff_alpha",
         "who": "Mallory",
-        "why": "soon",
+        "why": "adjudicated by hand",
     }
     (line.root / "configs/waivers").mkdir()
     (line.root / "configs/waivers/bad.yaml").write_text(
-        yaml.safe_dump({**said, "until": "2999-01-01"})
+        yaml.safe_dump({**said, "until": str(datetime.date.today() + datetime.timedelta(30))})
     )
     return line.run("bad", "training_data")
 

@@ -5,9 +5,12 @@ import json
 import pytest
 
 from agreement_pipeline.errors import AgreementError, StoreError
+from agreement_pipeline.orchestration.assets import agreement_history
+from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.projects import Project
 from agreement_pipeline.readers import Columns
-from agreement_pipeline.release import judge_round
+from agreement_pipeline.release import judge_round, open_release
+from agreement_pipeline.release.members import Member
 from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import current_release
@@ -223,3 +226,94 @@ def test_a_folder_named_like_a_kept_seal_or_an_entry_is_refused(line):
             Store(log.parent).since(seal.name)
         folder.rmdir()
     assert Store(log.parent).since(seal.name) is None
+
+
+def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
+    """Delivered until one is admitted: the log knows it, so everybody is told."""
+    from agreement_pipeline.report import event_table, round_table, round_text
+
+    frame = ratings_frame(0.98)
+    hard = sorted(frame["item"].unique())[:3]
+    for number in range(3):
+        line.deliver("w1", frame[~frame["item"].isin(hard[: number + 1])])
+        line.run("w1", "annotations")
+        decision = judged(line)
+        assert decision.version == number + 1
+    assert decision.manner.startswith("This is version 3 of the round. The limits hold for one")
+    assert not decision.recorded_manner.startswith("judged once")
+    taken_in(line)
+    rounds = round_table(line.project.store)
+    assert set(rounds["version"]) == {3}
+    assert round_text(rounds)["decision"].tolist()[0] == "admitted, version 3"
+    assert "admitted, version 3" in event_table(line.project.store.history())["what"].tolist()
+    shown = decision_metadata(decision)
+    assert shown["version"] == 3
+    release = open_release(current_release(line.project.store, "w1"))
+    card = (release.path / "README.md").read_text()
+    assert "This is version 3 of round w1" in card
+    assert "Judged once" not in card
+    line.deliver("w1", frame[~frame["item"].isin(hard[:1])])
+    line.run("w1", "annotations")
+    assert judged(line).version == 3, "the first again is not the first look"
+
+
+def test_s9_one_version_is_judged_once_and_a_policy_may_bound_their_number(line):
+    line.write_policy({**POLICY, "most_versions": 1})
+    released(line, ratings_frame(0.99))
+    assert judged(line).manner.startswith("Judged once.")
+    card = (current_release(line.project.store, "w1") / "README.md").read_text()
+    assert "Judged once." in card
+    line.deliver("w1", ratings_frame(0.985))
+    assert not taken_in(line)
+    decision = judged(line)
+    assert (decision.admitted, decision.codes) == (False, ("too_many_versions",))
+    assert current_release(line.project.store, "w1") is None
+    line.deliver("w1", ratings_frame(0.99))
+    assert not taken_in(line), "the first again is the second look"
+
+
+def test_s9_a_release_that_says_it_is_another_version_is_refused_by_its_policy(line):
+    """Alone, a copy may lie about the number. The digest in the log may not."""
+    line.write_policy({**POLICY, "most_versions": 1})
+    released(line, ratings_frame(0.99))
+    release = open_release(current_release(line.project.store, "w1"))
+    member = Member.assessed(
+        "w1", "0" * 64, release.ratings["w1"], release.policy, release.contract, version=2
+    )
+    assert member.assessment.decision.codes == ("too_many_versions",)
+
+
+def test_s11_columns_and_names_that_nothing_reads_do_not_move_the_limits(line):
+    """Else somebody could rename items until the draws admit a round."""
+    frame = ratings_frame(0.95)
+    found = set()
+    for number in range(3):
+        renamed = frame.assign(item=f"{number}-" + frame["item"], note=str(number))
+        line.deliver("w1", renamed)
+        line.run("w1", "annotations")
+        found.add(tuple(verdict.estimate.low for verdict in judged(line).verdicts))
+    assert len(found) == 1
+    assert "1,000 resamples leave close cases to chance." in judged(line).manner
+
+
+def test_p5_a_waiver_of_a_misspelt_round_or_project_is_named(line):
+    released(line, ratings_frame(0.99))
+    digest = line.project.store.present("w1").ratings_digest
+    said = {"ratings_digest": digest, "measure": "krippendorff_alpha", "until": "2027-01-31"}
+    said |= {"who": "Dana Okoye", "why": "adjudicated by hand"}
+    (line.root / "configs/waivers").mkdir()
+    for file, project, named in (("a", "reviews", "w11"), ("b", "reveiws", "w1"), ("c", "x", "w9")):
+        text = json.dumps({**said, "project": project, "round": named})
+        if file == "c":
+            text = text.replace(digest, "0" * 64)
+        (line.root / f"configs/waivers/{file}.yaml").write_text(text)
+    unused = line.project.unused_waivers()
+    assert unused == {
+        "a.yaml": "found round 'w11'; expected one of ['w1']. Correct the waiver.",
+        "b.yaml": "found project 'reveiws'; expected 'reviews', whose round w1 has these ratings. "
+        "Correct the waiver.",
+    }
+    result = agreement_history(line.project)
+    assert len(result.metadata["waivers_unused"].records) == 2
+    assert not result.check_results[0].passed
+    assert "unused waiver a.yaml" in result.check_results[0].description

@@ -23,7 +23,7 @@ from agreement_pipeline.intervals import (
     mixture,
 )
 from agreement_pipeline.intervals.distributions import Student
-from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.policy import Policy, assess, manner, recorded_manner
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
@@ -267,13 +267,13 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     }
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
-    assert plain.manner == "Judged once. Each verdict has its own 95 % confidence."
-    assert plain.recorded_manner == "judged once; each verdict holds by itself"
-    assert both.recorded_manner == (
+    assert manner(plain, 1) == "Judged once. Each verdict has its own 95 % confidence."
+    assert recorded_manner(plain, 1) == "judged once; each verdict holds by itself"
+    assert recorded_manner(both, 1) == (
         "judged at any time, always valid, tightest at 500 items (or clusters); "
         "the verdicts hold together (Holm)"
     )
-    assert both.manner == (
+    assert manner(both, 1) == (
         "Judged at any time, with always valid limits that are tightest at 500 items "
         "(or clusters). All verdicts together have 95 % confidence (Holm)."
     )

@@ -7,6 +7,7 @@ import pytest
 from agreement_pipeline import Policy, Ratings, Rule, Scale
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.policy import judge
+from agreement_pipeline.report.tables import note
 
 TWO = Scale(("no", "yes"))
 
@@ -42,6 +43,16 @@ def test_a_rule_that_holds_is_not_evaluated_on_chosen_ratings_and_one_that_warns
     assert "more ratings" not in alpha.reason
     assert warned.kind != "not_evaluated"
     assert "which misleads this measure; krippendorff_alpha withstands it" in warned.reason
+
+
+def test_an_estimate_that_chosen_ratings_mislead_says_so_wherever_it_is_shown():
+    names = ["krippendorff_alpha", "fleiss_kappa"]
+    alpha, fleiss = measure_ratings(a_round(True), names, scopes=("round",))
+    assert (alpha.misled, note(alpha)) == (None, "")
+    assert note(fleiss).startswith("ratings chosen: items with more ratings differ in how much")
+    assert next(fleiss.rows())["misled"] == fleiss.misled
+    fair = next(measure_ratings(a_round(False), names[1:], scopes=("round",)))
+    assert (fair.misled, note(fair)) == (None, "")
 
 
 def test_alpha_moves_little_where_other_measures_take_the_round_for_much_better():

@@ -60,11 +60,7 @@ def test_nothing_but_a_reliable_verdict_admits(estimates, words):
 
 def test_no_verdict_at_all_holds():
     silent = SimpleNamespace(
-        judge=lambda estimates: (),
-        admit=("reliable",),
-        digest="p",
-        manner="Judged once.",
-        recorded_manner="judged once",
+        **{**vars(POLICY), "judge": lambda estimates: (), "digest": "p"},
     )
     assert not decided([GOOD], silent).admitted
 

@@ -77,7 +77,7 @@ def test_one_rule_that_guessing_cannot_pass_is_enough():
 def test_a_policy_may_say_why_it_does_no_harm_and_the_card_shows_it():
     policy = Policy("blind", 1, (Rule("percent_agreement"),), passed_by_guessing=SENTENCE)
     assert Policy.from_mapping(policy.to_mapping()) == policy
-    assert SENTENCE in _admission(policy)
+    assert SENTENCE in _admission(policy, {})
 
 
 def test_blanks_are_no_sentence():

@@ -13,7 +13,15 @@ from agreement_pipeline import Scale, errors
 from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Rule, flattered, reasons, rules, simultaneous
+from agreement_pipeline.policy import (
+    Rule,
+    decision,
+    flattered,
+    how_often,
+    reasons,
+    rules,
+    simultaneous,
+)
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import deciding, lock
 from agreement_pipeline.statistics import CategoryCounts
@@ -45,7 +53,8 @@ def proof_codes():
 
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
-    source = Path(deciding.__file__).read_text(encoding="utf-8")
+    modules = deciding, how_often, decision
+    source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
     return set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE', source))
 
 
@@ -146,3 +155,36 @@ def test_a_reason_names_what_it_speaks_of(scope, words):
         [found(0.85, 0.95, 0.9, scope=scope)]
     )
     assert verdict.reason.startswith(words)
+
+
+def reason_of(rows, items):
+    counts = CategoryCounts(rows, items, scale=Scale(("no", "yes")))
+    (judged,) = Rule("krippendorff_alpha").judge([estimate("krippendorff_alpha", counts)])
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("rows", "items", "kind", "share"),
+    [
+        ([[3, 0], [2, 1]], [95, 5], "unreliable", "98%"),
+        ([[3, 0], [0, 3], [2, 1]], [280, 10, 10], "inconclusive", "96%"),
+    ],
+)
+def test_a_low_value_on_one_category_says_so_and_what_helps(rows, items, kind, share):
+    judged = reason_of(rows, items)
+    assert judged.kind == kind
+    assert f"; {share} of the labels are 'no', so chance alone gives nearly" in judged.reason
+    assert "more items of the other categories" in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("rows", "items", "kind"),
+    [
+        ([[3, 0], [0, 3]], [970, 30], "reliable"),
+        ([[3, 0], [2, 1]], [80, 20], "unreliable"),
+    ],
+)
+def test_a_reliable_round_or_a_mixed_one_does_not_speak_of_it(rows, items, kind):
+    judged = reason_of(rows, items)
+    assert judged.kind == kind
+    assert "of the labels are" not in judged.reason

@@ -239,8 +239,10 @@ def test_a_decision_says_that_its_verdicts_hold_together():
     )
     assert not made.admitted
     assert made.codes == ("not_together",)
-    assert made.manner == "Judged once. All verdicts together have 95 % confidence (Holm)."
-    assert made.to_mapping()["manner"] == "judged once; the verdicts hold together (Holm)"
+    assert made.manner == (
+        "The limits hold for one look. All verdicts together have 95 % confidence (Holm)."
+    )
+    assert made.to_mapping()["manner"] == "judged as at one look; the verdicts hold together (Holm)"
 
 
 def test_taking_back_needs_no_scope_of_its_own():

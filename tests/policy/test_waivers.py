@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import combinations
 
 import pytest
 
@@ -11,7 +12,16 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import PolicyError, WaiverError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Policy, Rule, Waiver, Waivers, decide, for_round, load_waiver
+from agreement_pipeline.policy import (
+    Policy,
+    Rule,
+    Verdict,
+    Waiver,
+    Waivers,
+    decide,
+    for_round,
+    load_waiver,
+)
 
 THESE, OTHERS = "a" * 64, "b" * 64
 DAY = date(2026, 11, 21)
@@ -201,7 +211,7 @@ def test_every_mistake_of_a_waiver_is_named(tmp_path):
         load_waiver(path)
     for words in (
         "w2.yaml:3: ratings_digest: found 'abc'; expected 64 hexadecimal digits.",
-        "w2.yaml:5: who: found ' '; expected text.",
+        "w2.yaml:5: who: found ' '; expected the visible name of a person.",
         "w2.yaml:8: scope: found 'all'; expected one of round, category,",
     ):
         assert words in str(caught.value)
@@ -209,21 +219,86 @@ def test_every_mistake_of_a_waiver_is_named(tmp_path):
 
 def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(tmp_path, capsys):
     table, policy, waiver = tmp_path / "t.csv", tmp_path / "p.yaml", tmp_path / "w.yaml"
+    soon = date.today() + timedelta(30)
     table.write_text(
         "item,rater,label\n"
         + "".join(f"{i},{rater},{'yn'[i % 2]}\n" for i in range(10) for rater in "abc")
     )
     policy.write_text("policy: p\nversion: 1\nrules:\n  - {measure: krippendorff_alpha}\n")
-    waiver.write_text(TEXT.replace("2026-11-21", "2999-01-01"))
+    waiver.write_text(TEXT.replace("2026-11-21", str(soon)))
     command = ["judge", str(table), "--policy", str(policy), "--waiver", str(waiver)]
     assert main(command) == 1
     printed = capsys.readouterr().out
     assert "is refused, since it is bound to ratings aaaaaaaaaaaa, and these are" in printed
     assert main([*command, "--format", "json"]) == 1
     waiver.write_text(
-        TEXT.replace("2026-11-21", "2999-01-01").replace(
+        TEXT.replace("2026-11-21", str(soon)).replace(
             THESE, json.loads(capsys.readouterr().out)["ratings_digest"]
         )
     )
     assert main(command) == 0
     assert "waiver by Dana Okoye" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"who": "\u200b"},
+        {"who": "..."},
+        {"who": "Da\u200bna"},
+        {"why": "."},
+        {"why": "soon \u200b"},
+    ],
+)
+def test_p4_nobody_waives_unseen_or_without_a_reason(change):
+    with pytest.raises(WaiverError, match=r"expected (the visible name|a reason with 10)"):
+        replace(WAIVER, **change)
+
+
+def test_p4_a_waiver_holds_for_a_year_at_most_or_as_long_as_the_policy_says():
+    endless = replace(WAIVER, until=date.max)
+    decision = decided(endless)
+    assert not decision.admitted
+    assert decision.reasons[-1].endswith("policy p allows waivers for at most 366 days")
+    assert decided(replace(WAIVER, until=DAY + timedelta(366))).admitted
+    assert not decided(replace(WAIVER, until=DAY + timedelta(367))).admitted
+    strict = replace(POLICY, waiver_days=30)
+    assert not decided(replace(WAIVER, until=DAY + timedelta(31)), policy=strict).admitted
+    assert strict.digest != POLICY.digest == replace(POLICY, waiver_days=366).digest
+
+
+def test_p5_a_waiver_of_somebody_who_is_not_in_the_round_is_refused_aloud():
+    torn = estimate("self_agreement_unbiased", Scope("rater", "ben"), 0.3, 0.9)
+    of_bne = replace(WAIVER, measure="self_agreement_unbiased", scope="rater bne")
+    decision = decided(WAIVER, of_bne, found=(SHORT, ANA, torn))
+    assert not decision.admitted
+    assert decision.reasons[-1].endswith(
+        "is refused, since this round has no verdict on self_agreement_unbiased of rater bne"
+    )
+
+
+NAMES = ["a", "b", "and", "a and b", "a and", "and b", "b and c", "c", '"a"', '"a" and b', "a\nb"]
+
+
+def test_p8_every_two_raters_have_a_scope_of_their_own():
+    pairs = list(combinations(NAMES, 2))
+    written = {str(Scope.of_pair(*pair)): pair for pair in pairs}
+    assert len(written) == len(pairs)
+    assert all(text.isprintable() for text in written)
+    names = {name: f"r{number}" for number, name in enumerate(NAMES)}
+    for text, (one, other) in written.items():
+        waiver = replace(WAIVER, scope=text)
+        renamed = " and ".join(sorted((names[one], names[other])))
+        assert waiver.renamed(names).scope == f"pair {renamed}"
+        assert waiver.turns(
+            Verdict(POLICY.rules[0], Scope.of_pair(other, one), "tentative", "", "")
+        )
+
+
+def test_p8_a_waiver_of_one_pair_turns_no_other():
+    policy = replace(POLICY, rules=(Rule("krippendorff_alpha", scope="pair"),))
+    pairs = [Scope.of_pair("a and b", "c"), Scope.of_pair("a", "b and c")]
+    found = [estimate("krippendorff_alpha", pair, 0.7, 0.9) for pair in pairs]
+    waiver = replace(WAIVER, scope=str(pairs[0]))
+    decision = decided(waiver, found=found, policy=policy)
+    assert [verdict.scope for verdict in decision.unmet] == [pairs[1]]

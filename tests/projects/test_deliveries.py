@@ -163,3 +163,45 @@ def test_labels_of_earlier_rounds_come_before_those_of_the_round(project):
         ("ben", 2, False),
     ]
     assert found.store.ratings("w3").table["occurrence"].max() == 3
+
+
+def test_a_folder_in_the_inbox_is_one_round(project):
+    found = project()
+    folder = found.inbox / "2026.09"
+    folder.mkdir()
+    TABLE[:4].to_csv(folder / "a.csv", index=False)
+    TABLE[4:].to_csv(folder / "b.csv", index=False)
+    delivery, ratings = found.delivered("2026.09")
+    TABLE.to_csv(found.inbox / "whole.csv", index=False)
+    assert ratings.digest == found.delivered("whole")[1].digest
+    version = found.keep(delivery, ratings)
+    assert version.original_digest == delivery.digest
+    kept = found.store.root / "originals" / version.original_digest / "2026.09"
+    assert sorted(path.name for path in kept.iterdir()) == ["a.csv", "b.csv"]
+
+
+def test_a_change_within_a_folder_is_seen(project, monkeypatch):
+    found = project()
+    folder = found.inbox / "w1"
+    (folder / "deep").mkdir(parents=True)
+    assert found.deliveries() == {}
+    TABLE.to_csv(folder / "deep" / "a.csv", index=False)
+    later(monkeypatch, 3)
+    first = found.deliveries()["w1"].digest
+    TABLE.to_csv(folder / "deep" / "b.csv", index=False)
+    second = found.deliveries()["w1"].digest
+    (folder / "deep" / "b.csv").rename(folder / "c.csv")
+    assert len({first, second, found.deliveries()["w1"].digest}) == 3
+
+
+def test_a_link_within_a_folder_is_refused(project, tmp_path):
+    found = project()
+    (found.inbox / "w1").mkdir()
+    (found.inbox / "w1" / "a.csv").symlink_to(tmp_path / "elsewhere.csv")
+    assert "found a link" in found.refused()["w1"]
+
+
+def test_a_compressed_file_is_the_round_of_its_plain_name(project):
+    found = project()
+    TABLE.to_csv(found.inbox / "2026-09.csv.gz", index=False)
+    assert len(found.delivered("2026-09")[1].table) == len(TABLE)

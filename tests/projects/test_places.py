@@ -46,3 +46,15 @@ def test_a_project_cannot_choose_its_policies_or_keep_its_store_in_the_inbox(tmp
     path.write_text(f"{path.read_text()}\n{line}\n")
     with pytest.raises(ProjectError, match=re.escape(words)):
         load_projects(configs / "projects")
+
+
+def test_p5_a_waiver_for_a_project_that_does_not_exist_is_refused(tmp_path):
+    configs = shutil.copytree(ROOT / "configs", tmp_path / "configs")
+    said = ["round: w1", f"ratings_digest: {'a' * 64}", "measure: gwet_ac1", "who: Dana Okoye"]
+    said += ["why: adjudicated by hand", "until: 2027-01-31"]
+    (configs / "waivers").mkdir()
+    (configs / "waivers/w1.yaml").write_text("\n".join(["project: moderatoin", *said]))
+    with pytest.raises(ProjectError, match=r"w1\.yaml: project: found 'moderatoin'; expected one"):
+        load_projects(configs / "projects")
+    (configs / "waivers/w1.yaml").write_text("\n".join(["project: moderation", *said]))
+    assert load_projects(configs / "projects")

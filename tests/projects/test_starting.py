@@ -1,6 +1,6 @@
 """The first files of a project are one that runs, or say what to fill in."""
 
-from shutil import copy, make_archive
+from shutil import copy, copytree
 
 import pytest
 
@@ -20,7 +20,7 @@ def started(name, root):
     inbox = root / "inbox"
     inbox.mkdir()
     if source.is_dir():
-        make_archive(str(inbox / "round-1"), "zip", source)
+        copytree(source, inbox / "round-1")
     else:
         copy(source, inbox)
     files = first_files(next(inbox.iterdir()), "reviews", "inbox")

@@ -105,6 +105,8 @@ def test_on_a_degenerate_table_a_value_is_missing_for_a_declared_reason_or_there
 NOT_AGREEMENT = {
     "alpha_influence": "a difference of two agreements, 0 where both are perfect",
     "alpha_gain": "a difference of two agreements, 0 where both are perfect",
+    "recall_beside_raters": "a difference of two shares, 0 where both are perfect",
+    "precision_beside_raters": "a difference of two shares, 0 where both are perfect",
     "williams_index": "a ratio of two agreements, 1 where both are perfect",
     "advantage_probability": "how often the classifier does as well as a rater: a comparison, "
     "in which perfect raters and classifier tie",

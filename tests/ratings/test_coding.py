@@ -2,9 +2,13 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agreement_pipeline.ratings.coding import coded, order_of
+from agreement_pipeline.ratings.text_order import order_of_texts
 
 
 @pytest.mark.parametrize("spread", [1, 3, 1000])
@@ -35,3 +39,15 @@ def test_categories_that_no_row_holds_have_no_code(names):
     found = coded(column)
     assert found.texts.tolist() == ["b", "c"]
     assert found.codes.tolist() == [1, -1, 0]
+
+
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+
+
+@given(st.text("aé", max_size=9), st.lists(TEXTS, unique=True, max_size=30), st.integers(0, 3))
+def test_texts_are_put_in_the_order_of_their_bytes(start, ends, skipped):
+    texts = [start + end for end in ends]
+    assert [
+        texts[skipped:][place]
+        for place in order_of_texts(pa.array(texts, pa.large_string()).slice(skipped))
+    ] == sorted(texts[skipped:], key=str.encode)

@@ -9,7 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.readers import UNFINISHED
+from agreement_pipeline.readers.files import Steady
 from tests.readers.texts import GOOD
+
+
+def parquet():
+    """A round in Parquet."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"item": ["i1"], "rater": ["ana"], "label": ["yes"]}), sink)
+    return sink.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize(
@@ -156,24 +164,30 @@ def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, t
     )
 
 
-@pytest.mark.parametrize("more", [b"i3,ana,yes\n", b""])
+@pytest.mark.parametrize(
+    ("name", "content", "more"),
+    [
+        ("round.csv", GOOD.encode(), b"i3,ana,yes\n"),
+        ("round.csv", GOOD.encode(), b""),
+        ("round.jsonl", b'{"item":"i1","rater":"ana","label":"yes"}\n', b"\n"),
+        ("round.parquet", parquet(), b""),
+    ],
+)
 def test_a_file_that_changes_while_it_is_read_is_refused(
-    saved, refusal, tmp_path, monkeypatch, more
+    saved, refusal, tmp_path, monkeypatch, name, content, more
 ):
-    path = saved(tmp_path, "round.csv", GOOD)
-    read = Path.read_bytes
+    path, at = saved(tmp_path, name, content), Steady.at
 
-    def read_and_change(this):
-        data = read(this)
-        this.write_bytes(data + more)
+    def at_and_change(this):
+        before = at(this)
+        this.write_bytes(content + more)
         os.utime(this, (1, 1))
-        return data
+        return before
 
-    monkeypatch.setattr(Path, "read_bytes", read_and_change)
-    words = refusal(path)
+    monkeypatch.setattr(Steady, "at", at_and_change)
     assert (
-        f"round.csv: found a change while the file was read ({len(GOOD)} bytes before, "
-        f"{len(GOOD) + len(more)} after); expected a finished file" in words
+        f"{name}: found a change while the file was read ({len(content)} bytes before, "
+        f"{len(content) + len(more)} after); expected a finished file" in refusal(path)
     )
 
 
@@ -218,11 +232,13 @@ def test_a_path_that_is_no_file_is_refused(refusal, tmp_path):
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
     saved, refusal, tmp_path, monkeypatch
 ):
-    def denied(_):
+    path = saved(tmp_path, "round.csv", GOOD)
+
+    def denied(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     assert (
         "round.csv: found a file that cannot be read (Permission denied); expected a readable file"
-        in refusal(saved(tmp_path, "round.csv", GOOD))
+        in refusal(path)
     )

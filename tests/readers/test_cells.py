@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agreement_pipeline.readers import delimited, lines
 from tests.readers.conftest import frame_of
 from tests.readers.texts import GOOD, YES_NO
 
@@ -182,3 +183,45 @@ def test_the_index_gives_the_row_of_the_file_and_blank_lines_count(saved, refusa
         '{"item":"i1","rater":"ben","label":"perhaps"}\n',
     )
     assert "row 3, column 'label'" in refusal(lines, scale=YES_NO)
+
+
+def by_python(content):
+    """The cells below the header, as the standard library reads them."""
+    header, *rows = csv.reader(io.StringIO(content.decode(), newline=""))
+    return [tuple(cell or None for cell in row or [""] * len(header)) for row in rows]
+
+
+CELLS = ["", "a", "é", " ", '"', "x,y", "b\nc", "b\n\nc", "b\r\nc", "long " * 9]
+
+
+@given(st.data())
+def test_arrow_reads_what_the_standard_library_reads_wherever_its_blocks_end(
+    saved, rows_of, tmp_path_factory, data
+):
+    end, quoting = data.draw(st.sampled_from(["\n", "\r\n"])), data.draw(st.booleans())
+    plain = [cell for cell in CELLS if quoting or not {*cell} & {*'"\n,'}]
+    row = st.tuples(*[st.sampled_from(plain)] * 3) | st.just(())
+    text = io.StringIO()
+    csv.writer(text, lineterminator=end, quoting=csv.QUOTE_ALL if quoting else 0).writerows(
+        [("item", "rater", "label"), ("i", "a", "x"), *data.draw(st.lists(row, max_size=9))]
+    )
+    content = text.getvalue().encode()
+    path = saved(tmp_path_factory.mktemp("tables"), "round.csv", content)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lines, "BLOCK_BYTES", data.draw(st.integers(1, 80)))
+        patched.setattr(delimited, "BLOCK_BYTES", data.draw(st.integers(70, 150)))
+        patched.setattr(delimited, "MANY", 1)
+        frame = frame_of(path)
+    assert rows_of(frame, "item", "rater", "label") == by_python(content)
+
+
+def test_a_header_that_spans_lines_is_no_row(saved, rows_of, tmp_path):
+    path = saved(tmp_path, "round.csv", 'item,rater,label,"a\nb"\ni1,ana,yes,x\n')
+    assert rows_of(frame_of(path), "item", "rater", "label") == [("i1", "ana", "yes")]
+
+
+@pytest.mark.parametrize("text", ["yes,1\n", '"yes",1\n', "yes,1\r\n"])
+def test_a_column_of_few_texts_comes_in_codes(saved, tmp_path, text):
+    body = "".join(f"i{number},ana,{text}" for number in range(1_000))
+    frame = frame_of(saved(tmp_path, "round.csv", f"item,rater,label,more\n{body}"))
+    assert [str(kind) for kind in frame.dtypes] == ["category", "category", "category"]

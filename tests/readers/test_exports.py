@@ -12,8 +12,8 @@ from agreement_pipeline.engines import read as open_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import CAPABILITIES, READERS, read, reader_of, rows_of
+from agreement_pipeline.ratings import CAPABILITIES, Scale
+from agreement_pipeline.readers import READERS, read, reader_of, rows_of
 from tests.readers.exports_of_tools import (
     CASES,
     EXPECTED,

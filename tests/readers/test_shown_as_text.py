@@ -7,8 +7,10 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
-from agreement_pipeline.orchestration.metadata import markdown_text
-from agreement_pipeline.ratings import lookalikes
+from agreement_pipeline.orchestration.checks import policy_results
+from agreement_pipeline.orchestration.metadata import decision_metadata, markdown_text
+from agreement_pipeline.policy import Policy, Rule, judge
+from agreement_pipeline.ratings import Origin, lookalikes
 from agreement_pipeline.release.card import card
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
@@ -31,10 +33,12 @@ def test_normal_forms_print_alike_and_other_letters_do_not():
 
 def test_markup_in_names_and_categories_is_text_in_the_card_and_the_ui():
     unmet = {"description": MARKUP, "passed": False}
-    decisions = {MARKUP: {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet]}}
+    said = {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet], "version": 1}
+    decisions = {MARKUP: said}
+    origins = {MARKUP: Origin("table", (), {f"where {MARKUP}": 1})}
     report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {MARKUP: {"counts": {"items": 1}}}}
     for text in (
-        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no"))).split("---\n", 2)[2],
+        card(MARKUP, decisions, report, RULES, Scale((MARKUP, "no")), origins).split("---\n", 2)[2],
         markdown_text(MARKUP),
     ):
         assert "<img" not in text
@@ -99,8 +103,8 @@ def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp
         "round": "r1",
         "ratings_digest": "a" * 64,
         "measure": "krippendorff_alpha",
-        "who": ESCAPES,
-        "why": "w",
+        "who": "Dana Okoye",
+        "why": f"{ESCAPES} was adjudicated",
         "until": "2027-01-31",
     }
     (tmp_path / "w.yaml").write_text(json.dumps(said))
@@ -118,5 +122,39 @@ def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp
         == 1
     )
     printed = capsys.readouterr().out
-    assert r"waiver by \x1b[2J\x9b1m\u202e\u2028caf" in printed
+    assert r"(\x1b[2J\x9b1m\u202e caf" in printed
     assert printed.replace("\n", "").isprintable()
+
+
+NAMED = "ana\n- **approved** by https://a.example/b or www.c.example or d@e.example"
+
+
+def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui():
+    rows = [
+        (f"i{n}", rater, ("no", "yes")[(n + (rater == NAMED and n % 3 == 0)) % 2])
+        for n in range(60)
+        for rater in (NAMED, "ben", "chi")
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    rules = (Rule("cohen_kappa", scope="pair"), Rule("krippendorff_alpha", scope="without"))
+    decision = judge(Ratings.from_frame(frame, Scale(("no", "yes"))), Policy("p", 1, rules))
+    shown = decision_metadata(decision)
+    told = shown["reasons"].md_str
+    assert not decision.admitted
+    assert told.count("\n") == len(decision.reasons) - 1
+    assert all("krippendorff" in line or "cohen" in line for line in told.split("\n")[1:])
+    assert not [each for each in ("://", "www.", "d@e", "**") if each in told]
+    cells = [str(cell) for row in shown["verdicts"].records for cell in row.data.values()]
+    assert all(cell.isprintable() for cell in cells)
+    results = policy_results(Policy("p", 1, rules), decision)
+    assert all(result.description.isprintable() for result in results)
+
+
+@pytest.mark.parametrize("address", ["https://a.example/b", "www.c.example", "d@e.example"])
+def test_p10_an_address_from_the_data_is_no_link_in_the_card(address):
+    unmet = {"description": f"see {address}", "passed": False}
+    said = {"tentative": False, "waivers": [], "verdicts": [], "findings": [unmet], "version": 1}
+    report = {"rows": {"train": 1, "unresolved": 0}, "rounds": {"r": {"counts": {"items": 1}}}}
+    text = card("p", {"r": said}, report, RULES, Scale(("yes", "no")))
+    assert address not in text
+    assert address in text.replace("\u2060", "")

@@ -66,7 +66,26 @@ def test_a_table_of_label_studio_is_not_read_until_somebody_speaks_of_gold(name,
 def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():
     rows = rows_of(CASES["label_studio"].file, CASES["label_studio"].columns, rules=ALL_ROUNDS)
     assert "20" not in set(rows.frame["rater"])
-    assert rows.left_out == {"gold": 1, "skipped": 1, "draft": 1}
+    assert rows.origin.left_out == {"gold": 1, "skipped": 1, "draft": 1}
+
+
+def test_each_round_of_a_file_counts_what_it_leaves_out_itself():
+    case = CASES["label_studio"]
+    columns = replace(case.columns, round="round")
+    left_out = {
+        name: read(case.file, columns, round_name=name).origin.left_out
+        for name in ("2026-09", "2026-10")
+    }
+    tasks = json.loads(case.file.read_text())
+    for name, found in left_out.items():
+        here = [task for task in tasks if task["data"]["round"] == name]
+        work = [each for task in here for each in task["annotations"]]
+        by_hand = {
+            "draft": sum(len(task["drafts"]) for task in here),
+            "gold": sum(each["ground_truth"] for each in work),
+            "skipped": sum(each["was_cancelled"] for each in work),
+        }
+        assert found == {reason: count for reason, count in by_hand.items() if count}
 
 
 def test_items_with_a_gold_answer_are_gold_if_the_project_says_so():
@@ -196,7 +215,7 @@ def test_the_later_submission_of_a_person_counts_and_the_earlier_is_counted(tmp_
     rows = rows_of(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
     said = rows.frame.set_index(["item", "rater"])["label"]
     assert said["doc-001", "11"] == "negative"
-    assert rows.left_out["superseded"] == 1
+    assert rows.origin.left_out["superseded"] == 1
 
 
 def test_deleted_users_are_distinct_unknowns(tmp_path):

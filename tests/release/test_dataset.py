@@ -195,7 +195,7 @@ def test_a_round_without_any_resolved_item_is_no_training_data(store, ingest):
         "krippendorff_alpha",
         "Dana",
         "to see what comes of it",
-        date.max,
+        date.today(),
     )
     with pytest.raises(
         ReleaseHeldError,

@@ -249,9 +249,9 @@ def test_a_round_ingested_anew_while_it_is_judged_is_not_released(store, origina
     store.ingest("r1", make_ratings(), original)
     real = deciding.assess
 
-    def meanwhile(*arguments):
+    def meanwhile(*arguments, **more):
         store.ingest("r1", make_ratings(disagreements=60), original)
-        return real(*arguments)
+        return real(*arguments, **more)
 
     monkeypatch.setattr(deciding, "assess", meanwhile)
     with pytest.raises(StoreError, match="round r1: found another version, ingested meanwhile"):

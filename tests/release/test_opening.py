@@ -16,6 +16,7 @@ from agreement_pipeline import (
     open_release,
     verify_release,
 )
+from agreement_pipeline.policy import recorded_manner
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release.contents import contents
 from agreement_pipeline.release.members import Member
@@ -96,7 +97,7 @@ def test_a_release_judged_at_any_time_and_together_proves_itself_and_says_so(jud
         "judged at any time, always valid, tightest at 400 items (or clusters); "
         "the verdicts hold together (Holm)"
     )
-    assert found.decisions["r1"]["manner"] == found.policy.recorded_manner == manner
+    assert found.decisions["r1"]["manner"] == recorded_manner(found.policy, 1) == manner
     assert (
         "Judged at any time, with always valid limits that are tightest at 400 items (or clusters)"
         in (judged_at_any_time / "README.md").read_text()

@@ -94,6 +94,7 @@ def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp
         "ratings_digest": said.ratings_digest,
         "contract_digest": said.contract_digest,
         "code_version": said.code_version,
+        "version": 1,
     }
     decision = decide(elsewhere, policy, findings=said.findings, **judged)
     there = replace(here, assessment=Assessment(tuple(elsewhere), decision))

@@ -168,7 +168,7 @@ def test_a_waiver_of_a_pair_holds_under_the_raters_pseudonyms(store, tmp_path, n
     )
     store.ingest("r1", ratings, tmp_path / "export.csv")
     policy = replace(POLICY, rules=(Rule("cohen_kappa", scope="pair"),))
-    pairs = [f"pair {one} and {other}" for one, other in (names[:2], names[::2], names[1:])]
+    pairs = [str(Scope.of_pair(*pair)) for pair in (names[:2], names[::2], names[1:])]
     waivers = [waiver("cohen_kappa", pair, ratings_digest=ratings.digest) for pair in pairs]
     for short in (waivers[:1], waivers[:2], waivers[::2]):
         with pytest.raises(ReleaseHeldError, match="round r1: held"):

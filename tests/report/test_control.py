@@ -48,9 +48,9 @@ def test_rounds_without_limits_and_other_scopes_are_left_out():
 
 
 def test_the_page_says_which_round_fell_out():
-    found = control(JudgedProject("p", "", POLICY, ROUNDS))
+    found = control(JudgedProject("p", "", POLICY, ROUNDS, {}, {}))
     assert found.sentences[0].startswith("round week-10 is lower than before")
     assert [mark.tone for mark in found.figures[0].marks][-2:] == ["plain", "bad"]
     assert found.tables[0].rows[0][0].text == "week-10"
-    usual = control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3)))
+    usual = control(JudgedProject("p", "", POLICY, rounds_of([0.8] * 3), {}, {}))
     assert usual.sentences[0] == "No round falls out of the chart."

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pandas as pd
 
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.report import delivery
 
 SCALE = Scale(("n", "y"))
@@ -31,3 +33,10 @@ def test_names_without_doubt_are_not_mentioned():
 def test_clusters_are_counted():
     frame = FRAME.assign(cluster="d1")
     assert delivery(Ratings.from_frame(frame, SCALE), [])["clusters"] == 1
+
+
+def test_what_of_the_export_is_no_rating_is_shown():
+    origin = Origin.of("doccano", ["raters"], {"no answer": 4})
+    found = delivery(replace(Ratings.from_frame(FRAME, SCALE), origin=origin), [])
+    assert (found["read_as"], found["no_ratings"]) == ("doccano", "no answer 4")
+    assert found["not_shown"].startswith("times, skips, drafts")

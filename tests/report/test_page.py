@@ -1,50 +1,45 @@
 import re
+from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import Policy, assess
+from agreement_pipeline.policy import assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import JudgedRound, page_of_round
-from agreement_pipeline.report.answer import Cell, grid
-from agreement_pipeline.report.figure import Figure, Mark, Series
-
-POLICY = Policy.from_mapping(
-    {
-        "policy": "p",
-        "version": 1,
-        "n_resamples": 1000,
-        "rules": [{"measure": "krippendorff_alpha", "min_items": 5}],
-    }
+from agreement_pipeline.report import (
+    JudgedProject,
+    JudgedRound,
+    page_of_project,
+    page_of_round,
+    report_page,
 )
-HOSTILE = "<script>alert(1)</script> **bold** [link](http://example.org)"
-RATERS = ("ana", "<b>ben</b>", "cyd")
+from agreement_pipeline.report.answer import Cell, Grid, grid
+from agreement_pipeline.report.drawing import svg
+from agreement_pipeline.report.figure import Figure, Mark, Series
+from agreement_pipeline.report.names import numbered
+from agreement_pipeline.report.sections import power, sections_of
+from tests.report.pages import HOSTILE, POLICY, RATERS, a_round
 
 
-def rows():
-    """Forty items that three raters label, and every fifth in dispute."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            (f"i{item:02}", rater, label(item, place), f"text {item} {HOSTILE}")
-            for item in range(40)
-            for place, rater in enumerate(RATERS)
-        ],
-        columns=["item", "rater", "label", "text"],
-    )
-
-
-def label(item, place):
-    usual = "<i>yes</i>" if item % 2 else "no"
-    return {"no": "<i>yes</i>", "<i>yes</i>": "no"}[usual] if item % 5 == place else usual
+@pytest.fixture(autouse=True, scope="module")
+def _few_simulations():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(power, "N_ROUNDS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
 def judged():
-    ratings = Ratings.from_frame(rows(), Scale(("no", "<i>yes</i>")))
+    ratings = a_round()
     found = assess(ratings, POLICY, Contract.default())
     return JudgedRound("<u>project</u>", "week <1>", ratings, POLICY, found)
+
+
+@pytest.fixture(scope="module")
+def answers(judged):
+    return {each.name: each.answer(judged) for each in sections_of("round")}
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +49,10 @@ def page(judged):
 
 def test_text_from_the_data_stays_text(page):
     assert "<script>alert" not in page
-    for tag in ("<b>ben", "<i>yes", "<u>project", "week <1>"):
+    for tag in ("<b>ben", "<i>rude", "<u>project", "week <1>"):
         assert tag not in page
     assert "week &lt;1&gt;" in page
+    assert HOSTILE.replace("<", "&lt;").replace(">", "&gt;") in page
 
 
 def test_a_page_names_nothing_outside_itself(page):
@@ -65,25 +61,88 @@ def test_a_page_names_nothing_outside_itself(page):
     assert "default-src 'none'" in page
 
 
+def test_every_link_of_a_page_leads_to_a_part_of_it(page):
+    links = set(re.findall(r"href=\"#([^\"]+)\"", page))
+    parts = re.findall(r"\sid=\"([^\"]+)\"", page)
+    assert links <= set(parts)
+    assert len(parts) == len(set(parts))
+
+
 def test_the_decision_and_its_reasons_stand_first(judged, page):
-    first = page.index("Held: 1 verdict of rules that can hold a release fell short.")
+    first = page.index("Held: 1 of 1 rule that can hold a release is not met.")
     assert first < page.index("<table")
     assert judged.decision.reasons[0].replace("'", "&#39;") in page
 
 
-def test_a_table_says_how_many_rows_it_leaves_out():
+def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
+    for name, answer in answers.items():
+        if name in ("strata", "since"):  # this round has neither strata nor a round before
+            assert answer is None
+            continue
+        assert answer is not None, name
+        assert all(figure.says and figure.title for figure in answer.figures), name
+        assert not answer.figures or answer.tables, name
+
+
+def test_what_to_talk_about_names_the_lowest_category_rater_pair_and_item(judged, answers):
+    (found,) = answers["where-to-look"].tables
+    named = {row[0].text: row[1].text for row in found.rows}
+    assert named["category"] == min(judged.categories, key=lambda each: each.value).scope.name
+    lowest = min(judged.with_others.values(), key=lambda each: each.value)
+    assert named["rater"] == lowest.scope.name
+    assert named["item"] == judged.by_item[0][int(np.argmax(judged.disagreement))]
+
+
+def test_the_confusions_are_those_of_all_pairs_of_labels(judged, answers):
+    """Krippendorff's coincidences, counted pair by pair."""
+    first = judged.ratings.current
+    people = first[~first["rater"].isin(["model"])]
+    seen = {}
+    for _, labels in people.groupby("item", observed=True)["label"]:
+        said = list(labels)
+        for i, one in enumerate(said):
+            for other in said[:i] + said[i + 1 :]:
+                seen[one, other] = seen.get((one, other), 0.0) + 1 / (len(said) - 1)
+    apart = sum(n for (one, other), n in seen.items() if one != other)
+    rows = answers["confusion"].tables[0].rows
+    for one, other, share in rows:
+        expected = (
+            seen.get((one.text, other.text), 0) + seen.get((other.text, one.text), 0)
+        ) / apart
+        assert share.by == pytest.approx(expected)
+
+
+def test_the_items_of_a_pair_are_those_on_which_they_differ(judged, answers):
+    detail = answers["pairs"].details[0]
+    one, other = detail.title.split(" and ")
+    first = judged.ratings.current.set_index(["item", "rater"])["label"].astype(str)
+    differ = {item for item in judged.by_item[0] if first[item, one] != first[item, other]}
+    assert detail.answer.sentences == (f"They differ on {len(differ)} items.",)
+    assert {row[0].text for row in detail.answer.tables[1].rows} <= differ
+
+
+def test_replicates_say_when_they_came_back(answers):
+    shares = {row[0].text: row[1].by for row in answers["replicates"].tables[0].rows}
+    assert shares["in less than a week"] == 1.0
+
+
+def test_the_rest_of_a_long_table_is_summed_up():
     found = grid("Items", ["item"], [[f"i{place}"] for place in range(45)], "items")
     assert (len(found.rows), found.left_out) == (40, "5 more items are not shown.")
     with pytest.raises(ValueError, match="at most 40 whole rows"):
-        type(found)("Items", ("item",), ((Cell("i"),),) * 41)
+        Grid("Items", ("item",), ((Cell("i"),),) * 41)
+
+
+def test_raters_are_numbered_unless_their_names_are_asked_for():
+    ratings = a_round()
+    assert sorted(numbered(ratings).values()) == [f"rater-{n}" for n in range(1, 5)]
+    assert set(numbered(ratings)) == set(RATERS)
+    hidden = report_page(ratings, POLICY)
+    assert not re.findall(r"\b(?:ana|cyd|dan)\b", hidden)
 
 
 @pytest.mark.parametrize("kind", ["intervals", "course", "matrix", "plane", "bars", "lines"])
 def test_every_kind_of_figure_is_drawn_with_its_name_and_without_markup(kind):
-    from xml.etree import ElementTree
-
-    from agreement_pipeline.report.drawing import svg
-
     marks = (
         Mark("<b>one</b>", 0.5, 0.25, None, across=1.0, across_low=0.5),
         Mark("two", None),
@@ -97,3 +156,52 @@ def test_every_kind_of_figure_is_drawn_with_its_name_and_without_markup(kind):
     ]
     assert root.get("aria-labelledby") == "f-title f-desc"
     assert "<b>" not in ElementTree.tostring(root, encoding="unicode")
+
+
+SMALL = {
+    "one item, one category": ([("i", "a", "x"), ("i", "b", "x")], ("x", "y"), "nominal"),
+    "one rating": ([("i", "a", "x")], ("x", "y"), "nominal"),
+    "ordered": ([("i", "a", 1), ("i", "b", 2), ("j", "a", 3)], (1, 2, 3), "ordinal"),
+    "numbers": ([(f"i{n}", r, n + (r == "a")) for n in range(5) for r in "ab"], None, "interval"),
+    "vectors": (
+        [(f"i{n}", r, (n, n + (r == "a"))) for n in range(4) for r in "ab"],
+        None,
+        "multivariate interval",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SMALL.values(), ids=SMALL)
+def test_a_page_is_made_of_every_kind_of_round(case):
+    said, categories, level = case
+    frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    scale = Scale(categories, level) if categories else Scale.from_labels(frame["label"], level)
+    assert "<h1>ratings</h1>" in report_page(Ratings.from_frame(frame, scale), POLICY)
+
+
+def row_of(name, decision, release, measure, verdict, *numbers):
+    limits = dict(zip(("value", "low", "high"), numbers or [float("nan")] * 3, strict=True))
+    said = {"round": name, "decision": decision, "release": release, "measure": measure}
+    said |= {"scope": "round", "confidence_level": 0.95}
+    return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
+
+
+def test_a_project_says_which_rounds_were_held_and_why():
+    alpha, numbers = "krippendorff_alpha", (0.9, 0.85, 0.95)
+    found = pd.DataFrame(
+        [
+            row_of("w1", "admitted", "released", alpha, "reliable", *numbers),
+            row_of("w2", "held", "withdrawn", alpha, "reliable", *numbers),
+            row_of("w2", "held", "withdrawn", "self_agreement", "not_evaluated"),
+        ]
+    )
+    judged = JudgedProject("p", "about", POLICY, found, {}, {"w2": "w2.html"})
+    page = page_of_project(judged)
+    assert "1 of 2 rounds may be trained on." in page
+    assert "The release was withdrawn of w2." in page
+    assert 'href="w2.html"' in page
+    overview, over_time = [each.answer(judged) for each in sections_of("project")][:2]
+    held = overview.tables[0].rows[0]
+    assert [cell.text for cell in held][:2] == ["w2", "held"]
+    assert held[-1].text == "not_evaluated"
+    assert [mark.crossed for mark in over_time.figures[0].marks] == [False, True]

@@ -115,4 +115,4 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
 def test_the_measure_is_defined_on_the_scale(scale, name):
     assert compared_by(scale) == name
     assert MEASURES[name].defined_on(scale)
-    assert compared_by(Scale(None, "interval")) is None
+    assert compared_by(Scale(None, "interval")) == "advantage_probability"

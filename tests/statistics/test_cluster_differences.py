@@ -23,14 +23,17 @@ def panel_of(ratings):
     return Memory().labels(ratings, ("r3",)).against("r3")
 
 
-def test_a_test_of_items_one_by_one_is_not_made_on_clusters():
+def test_a_test_of_items_in_clusters_is_made_on_their_means():
     frame = documents(8)
-    assert alternative_annotator_test(panel_of(ratings(without_clusters(frame)))).undefined is None
+    one_by_one = alternative_annotator_test(panel_of(ratings(without_clusters(frame))))
     found = alternative_annotator_test(panel_of(ratings(frame)))
-    assert (found.winning_rate, found.comparisons) == (None, ())
-    assert (
-        found.undefined
-        == "items come in clusters, but the test assumes that each is drawn independently"
+    assert {each.n_clusters for each in found.comparisons} == {30}
+    assert [each.n_items for each in found.comparisons] == [
+        each.n_items for each in one_by_one.comparisons
+    ]
+    assert all(
+        here.p_value > there.p_value
+        for here, there in zip(found.comparisons, one_by_one.comparisons, strict=True)
     )
 
 

@@ -34,7 +34,7 @@ POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 DEFAULT = Contract.default().to_mapping()
 CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 SALT = b"a salt for tests"
-PRIMITIVES = [(local, name) for name in ("put", "link", "rename", "remove")]
+PRIMITIVES = [(local, name) for name in ("put", "copy", "link", "rename", "remove")]
 
 
 @cache

@@ -136,10 +136,12 @@ OTHER_KINDS = {
         *("x", 5, None, [], {}),
         *({"policy": "p"}, {"policy": 1, "version": 1}, {"policy": "p", "version": "1"}),
     ],
+    "a whole number from 1": [0, -1, True, 1.0, "1", None],
     "texts by name": ["x", 5, None, {}, ["r"], {"r": 1}, {"r": ["a"]}, {"\ud800": "a"}],
 }
 KINDS = {
     ("decided", "tentative"): "true or false",
+    ("decided", "version"): "a whole number from 1",
     ("decided", "verdicts"): "a list of verdicts",
     ("decided", "findings"): "a list of findings",
     ("decided", "policy"): "a policy with its name and version",

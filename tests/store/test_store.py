@@ -11,7 +11,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.ratings import parquet_bytes
-from agreement_pipeline.store import Store, files
+from agreement_pipeline.store import Store, files, local
 from agreement_pipeline.store.local import LocalStorage
 
 PATHS = [
@@ -345,3 +345,17 @@ def test_classifiers_keep_their_names(tmp_path):
     rows = pd.DataFrame({"item": ["i", "i"], "rater": ["ana", "model"], "label": ["no", "no"]})
     ratings = Ratings.from_frame(rows, Scale(("no", "yes")), classifiers=["model"])
     assert set(Store(tmp_path).pseudonyms(ratings)) == {"ana"}
+
+
+def test_an_original_that_changes_while_it_is_kept_is_refused(store, original, monkeypatch):
+    real = local.copy
+
+    def later(source, path):
+        source.write_bytes(b"written on")
+        real(source, path)
+
+    monkeypatch.setattr(local, "copy", later)
+    with pytest.raises(StoreError, match=r"export 1\.csv: found other bytes than when its ratings"):
+        store.ingest("r", make_ratings(), original)
+    assert store.rounds() == ()
+    assert store.storage.names("originals") == ()

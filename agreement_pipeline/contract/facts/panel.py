@@ -70,7 +70,9 @@ class Panel:
     @cached_property
     def rated(self) -> Codes:
         """The codes of the items that the panel rated in this round."""
-        return np.flatnonzero(np.bincount(self.item[self.first], minlength=len(self.items)))
+        held = np.zeros(len(self.items), dtype=bool)
+        held[self.item[self.first]] = True
+        return np.flatnonzero(held)
 
     @cached_property
     def gold(self) -> Codes:

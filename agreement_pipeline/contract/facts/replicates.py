@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract.facts._times import is_clock, seconds
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.ratings import is_clock, seconds
 
 MINUTE = 60
 READ = 200_000

@@ -45,6 +45,17 @@ class Axis:
         last = math.floor(self.high / step + 1e-9)
         return [round(place * step, 10) for place in range(first, last + 1)]
 
+    @property
+    def round_powers(self) -> list[int]:
+        """Round numbers whose decimal logarithms are on the axis.
+
+        >>> Axis(0.5, 2.0, 0.0, 100.0).round_powers
+        [5, 10, 20, 50, 100]
+        """
+        tens = range(math.floor(self.low), math.ceil(self.high) + 1)
+        found = [step * 10**power for power in tens if power >= 0 for step in (1, 2, 5)]
+        return [n for n in found if self.low <= math.log10(n) <= self.high]
+
 
 def bounds_of(figure: Figure) -> tuple[float, float]:
     """The ends of a figure's axis: of its numbers, its limits and its cut-offs."""

@@ -6,7 +6,7 @@ from agreement_pipeline.report.drawing.intervals import shortened
 from agreement_pipeline.report.figure import Figure, Mark
 from agreement_pipeline.text import SENTENCE, interval, number
 
-LEFT, RIGHT, TOP, TALL, FOOT = 34.0, 8.0, 16.0, 190.0, 66.0
+LEFT, RIGHT, TOP, TALL, FOOT = 34.0, 8.0, 26.0, 190.0, 66.0
 MOST_NAMED = 14
 LETTERS = 12
 
@@ -24,7 +24,9 @@ def course(figure: Figure) -> Canvas:
         x = across.at(place)
         if place % step == 0:
             canvas.upright((x + 4, TOP + TALL + 12), shortened(mark.label, LETTERS))
-        if mark.value is not None:
+        if mark.value is None:
+            canvas.text((x, TOP + TALL - 5), "none", "tick", "middle")
+        else:
             _mark(canvas, axis, mark, x)
     return canvas
 

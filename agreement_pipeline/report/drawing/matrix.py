@@ -1,4 +1,4 @@
-"""A row for each series and a cell for each mark: the higher the number, the fuller the cell."""
+"""A row for each series and a cell for each mark: the legend says what its shade means."""
 
 from agreement_pipeline.report.drawing.axis import Axis, bounds_of
 from agreement_pipeline.report.drawing.canvas import WIDTH, Canvas, Place
@@ -6,8 +6,8 @@ from agreement_pipeline.report.drawing.intervals import shortened
 from agreement_pipeline.report.figure import Figure, Mark
 from agreement_pipeline.text import SENTENCE, number
 
-LEFT, TOP = 92.0, 64.0
-LETTERS, MOST_WITH_NUMBERS = 14, 8
+LETTERS, MOST_WITH_NUMBERS = 15, 8
+LETTER = 6.6
 TALLEST = 34.0
 SHADES = 6
 
@@ -15,28 +15,30 @@ SHADES = 6
 def matrix(figure: Figure) -> Canvas:
     """Draw the cells, with their numbers if there is room."""
     columns = len(figure.series[0].marks)
-    wide = (WIDTH - LEFT - 6) / columns
+    names = [series.name for series in figure.series]
+    left, top = _room(names), 14 + 0.87 * _room([mark.label for mark in figure.series[0].marks])
+    wide = (WIDTH - left - 24) / columns
     tall = min(wide, TALLEST)
-    canvas = Canvas(TOP + tall * len(figure.series) + 20)
+    canvas = Canvas(top + tall * len(figure.series) + 20)
     low, high = bounds_of(figure)
     shade = Axis(low, high, 0, SHADES - 1)
     for place, mark in enumerate(figure.series[0].marks):
         canvas.upright(
-            (LEFT + (place + 0.6) * wide, TOP - 6), shortened(mark.label, LETTERS), "start"
+            (left + (place + 0.6) * wide, top - 6), shortened(mark.label, LETTERS), "start"
         )
     for row, series in enumerate(figure.series):
-        y = TOP + row * tall
+        y = top + row * tall
         canvas.text(
-            (LEFT - 5, y + tall / 2 + 4), shortened(series.name, LETTERS), "label", anchor="end"
+            (left - 5, y + tall / 2 + 4), shortened(series.name, LETTERS), "label", anchor="end"
         )
         for place, mark in enumerate(series.marks):
             tip = f"{series.name}, {mark.label}"
-            _cell(canvas, shade, mark, tip, (LEFT + place * wide, y), (wide, tall))
+            _cell(canvas, shade, mark, tip, (left + place * wide, y), (wide, tall))
             if mark.value is not None and columns <= MOST_WITH_NUMBERS:
                 kind = _ink(shade, mark.value)
-                at = (LEFT + (place + 0.5) * wide, y + tall / 2 + 4)
+                at = (left + (place + 0.5) * wide, y + tall / 2 + 4)
                 canvas.text(at, number(mark.value, figure.form), kind, "middle")
-    canvas.text((WIDTH - 6, TOP + tall * len(figure.series) + 14), figure.axis, "tick", "end")
+    canvas.text((WIDTH - 24, top + tall * len(figure.series) + 14), figure.axis, "tick", "end")
     return canvas
 
 
@@ -49,3 +51,8 @@ def _cell(canvas: Canvas, shade: Axis, mark: Mark, tip: str, at: Place, size: Pl
 
 def _ink(shade: Axis, value: float) -> str:
     return "on-dark" if round(shade.at(value)) >= SHADES // 2 else "on-light"
+
+
+def _room(names: list[str]) -> float:
+    """The length of the longest name on the sheet."""
+    return 10 + LETTER * min(LETTERS, max(map(len, names)))

@@ -41,8 +41,10 @@ def _mark(canvas: Canvas, axis: Axis, across: Axis, mark: Mark) -> None:
     low, high = axis.span(mark)
     canvas.line((x, low), (x, high), f"span thin {mark.tone}")
     sideways = Mark(mark.label, other, mark.across_low, mark.across_high)
-    left, right = across.span(sideways)
-    canvas.line((left, y), (right, y), f"span thin {mark.tone}")
+    start, end = across.span(sideways)
+    canvas.line((start, y), (end, y), f"span thin {mark.tone}")
     tip = f"{mark.label}: {number(value, SENTENCE)}, {number(other, SENTENCE)}"
     canvas.mark((x, y), mark.tone, tip)
-    canvas.text((x + 7, y - 6), shortened(mark.label, LETTERS), "label")
+    right = x < WIDTH * 0.7
+    at = (x + 7 if right else x - 7, y - 6)
+    canvas.text(at, shortened(mark.label, LETTERS), "label", "start" if right else "end")

@@ -3,9 +3,15 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from agreement_pipeline.report.sections.record import SECTIONS, PageSection, section, sections_of
+from agreement_pipeline.report.sections.record import (
+    SECTIONS,
+    Of,
+    PageSection,
+    section,
+    sections_of,
+)
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["SECTIONS", "PageSection", "section", "sections_of"]
+__all__ = ["SECTIONS", "Of", "PageSection", "section", "sections_of"]

@@ -20,7 +20,7 @@ LEGEND: tuple[tuple[Tone, str], ...] = (
 )
 
 
-@section("Change over time", "Does a round differ from those before?", place=30, of="project")
+@section("Change over time", "Does a round differ from those before?", place=25, of="project")
 def control(judged: JudgedProject) -> Answer | None:
     """The control chart of the headline measure. None if no rule reads whole rounds."""
     measure, chart = headline(judged.policy), charted(judged.rounds, judged.policy)

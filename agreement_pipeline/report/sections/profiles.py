@@ -13,7 +13,7 @@ FAIR = (
 )
 
 
-@section("Raters", "Does a rater differ from the others?", place=55)
+@section("Profiles of raters", "Does a rater differ from the others?", place=42)
 def rater_profiles(judged: JudgedRound) -> Answer | None:
     """Each rater beside the others and beside gold. None if raters cannot be compared."""
     found = profiles(judged.ratings, judged.policy, judged.shown)

@@ -13,7 +13,7 @@ SAME_ITEMS = (
 )
 
 
-@section("Since the round before", "Is this round worse than the last, and who changed?", place=45)
+@section("Since the round before", "Is this round worse than the last, and who changed?", place=20)
 def since(judged: JudgedRound) -> Answer | None:
     """The difference from the round before, and the drift. None if there is no round before."""
     if judged.before is None:

@@ -1,0 +1,82 @@
+"""The pages of a project: one for each round, and one for all rounds."""
+
+from collections.abc import Mapping
+from datetime import date
+from types import MappingProxyType
+
+from agreement_pipeline.policy import for_round
+from agreement_pipeline.projects.earlier_rounds import round_before
+from agreement_pipeline.projects.project import Project
+from agreement_pipeline.report import (
+    Before,
+    JudgedProject,
+    page_of_project,
+    report_page,
+    round_table,
+    shares_of,
+    shortened,
+)
+
+MOST_READ = 40
+"""The shares of categories are read of so many rounds, the last ones."""
+
+
+def round_page(project: Project, round_name: str, *, on: date, names: bool = False) -> str:
+    """The page of a round of the store as HTML, judged by the present policy.
+
+    Parameters
+    ----------
+    project, round_name
+        The round.
+    on
+        The day on which a waiver must hold.
+    names
+        True shows the raters' names. Else they have the pseudonyms of releases, cut short.
+
+    Raises
+    ------
+    StoreError
+        The store has no such round.
+    """
+    ratings = project.store.ratings(round_name)
+    last = round_before(round_name, project.store)
+    known = {} if names else project.store.pseudonyms(ratings)
+    return report_page(
+        ratings,
+        project.policy,
+        name=round_name,
+        project=project.name,
+        contract=project.contract,
+        waivers=for_round(project.waivers, round_name, on),
+        names=shortened(known, ratings.classifiers),
+        before=None if last is None else Before(*last),
+    )
+
+
+def project_page(project: Project, pages: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The page of all rounds of a project as HTML, from the decisions in its store.
+
+    Parameters
+    ----------
+    project
+        The project.
+    pages
+        The address of each round's page, if the page shall link to it.
+    """
+    return page_of_project(
+        JudgedProject(
+            project.name,
+            project.settings.description,
+            project.policy,
+            round_table(project.store),
+            _shares(project),
+            pages,
+        )
+    )
+
+
+def _shares(project: Project) -> dict[str, Mapping[str, float]]:
+    if project.scale.continuous:
+        return {}
+    rounds = sorted(project.store.rounds())[-MOST_READ:]
+    return {name: shares_of(project.store.ratings(name)) for name in rounds}

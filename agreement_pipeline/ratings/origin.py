@@ -1,0 +1,102 @@
+"""Where ratings came from: what their export can show, and what of it are no ratings."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from agreement_pipeline.errors import RatingsError
+
+CAPABILITIES = {
+    "raters": "who answered",
+    "times": "when",
+    "skips": "which items a rater skipped",
+    "drafts": "which answers are drafts",
+    "gold": "which answers are known to be right, and were given by no rater",
+    "reviews": "the answer before a reviewer changed it",
+    "assisted": "which answers began as a suggestion",
+    "predictions": "what models answered",
+    "confidence": "how sure a rater or a model was",
+    "none": "that a rater ticked nothing, apart from no answer",
+    "rejected": "which work was rejected",
+}
+"""What an export can show. A project or a policy may require some of it."""
+
+Nothing: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The export that ratings came from.
+
+    Attributes
+    ----------
+    reader
+        The name of the reader that read it.
+    shows
+        What it can show, of `CAPABILITIES`.
+    left_out
+        How many of its rows are no ratings, by reason.
+
+    Examples
+    --------
+    >>> Origin("doccano", ("raters",)).lacks(["raters", "gold"])
+    ('gold',)
+    """
+
+    reader: str
+    shows: tuple[str, ...]
+    left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
+
+    @classmethod
+    def of(cls, reader: str, shows: Iterable[str], left_out: Mapping[str, int]) -> "Origin":
+        """The origin with what it shows, and what was left out, in one order."""
+        there = frozenset(shows)
+        return cls(
+            reader,
+            tuple(name for name in CAPABILITIES if name in there),
+            dict(sorted(left_out.items())),
+        )
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any]) -> "Origin":
+        """The origin that `to_mapping` wrote.
+
+        Raises
+        ------
+        RatingsError
+            It is none.
+        """
+        try:
+            found = cls.of(str(data["reader"]), data["shows"], data["left_out"])
+            counts = [type(count) is int and count > 0 for count in found.left_out.values()]
+            same = found.to_mapping() == dict(data)
+        except (AttributeError, KeyError, TypeError) as cause:
+            raise _no_origin(data) from cause
+        if not (same and all(counts)):
+            raise _no_origin(data)
+        return found
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The origin as plain data."""
+        return {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
+
+    def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
+        """What of the required it cannot show."""
+        return tuple(name for name in required if name not in self.shows)
+
+    @property
+    def words(self) -> str:
+        """How many rows are no ratings, in words. Empty if all are.
+
+        >>> Origin("argilla", (), {"draft": 2, "skipped": 1}).words
+        'draft 2, skipped 1'
+        """
+        return ", ".join(f"{reason} {count}" for reason, count in self.left_out.items())
+
+
+def _no_origin(data: object) -> RatingsError:
+    return RatingsError(
+        f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was left out. "
+        "Ingest the round again."
+    )

@@ -1,0 +1,98 @@
+"""ZIP files and compressed files, unpacked for as long as they are read."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.files import WAIT
+from agreement_pipeline.readers.limits import LIMITS, Limits
+
+WORKBOOK = "[Content_Types].xml"
+COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
+"""How a compressed file begins: the name of its form, and how its name ends."""
+AT_ONCE = 1 << 20
+
+
+@contextmanager
+def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
+    """What a ZIP file or a compressed file holds, for as long as it is read.
+
+    Anything else as it is.
+
+    Raises
+    ------
+    RatingsError
+        The file is damaged, or too large once it is unpacked.
+    """
+    if not is_packed(path):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / without_ending(path.name)
+        if _form(path) is None:
+            _extract(path, place, limits)
+        else:
+            _expand(path, place, limits)
+        yield place
+
+
+def is_packed(path: Path) -> bool:
+    """True for a ZIP file that is no workbook, and for a compressed file."""
+    if not path.is_file():
+        return False
+    if not is_zipfile(path):
+        return _form(path) is not None
+    with ZipFile(path) as packed:
+        return WORKBOOK not in packed.namelist()
+
+
+def without_ending(name: str) -> str:
+    """The name of a file without the ending of a compressed one.
+
+    >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
+    ('2026-09.csv', '2026-09.csv')
+    """
+    endings = [ending for _, ending in COMPRESSED.values()]
+    found = next((ending for ending in endings if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(found)]
+
+
+def _form(path: Path) -> str | None:
+    """What a file is compressed with, by its first bytes."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
+
+
+def _extract(path: Path, place: Path, limits: Limits) -> None:
+    with ZipFile(path) as packed:
+        expanded = sum(each.file_size for each in packed.infolist())
+        limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
+        try:
+            packed.extractall(place)
+        except (BadZipFile, NotImplementedError, OSError) as error:
+            raise RatingsError(
+                f"{path.name}: found a damaged ZIP file ({error}); expected a whole one. "
+                "Pack the folder again."
+            ) from None
+
+
+def _expand(path: Path, place: Path, limits: Limits) -> None:
+    """Write the content of a compressed file. No more is written than the limit allows."""
+    import pyarrow as pa
+
+    expanded = 0
+    try:
+        with pa.input_stream(str(path), compression=_form(path)) as packed, place.open("wb") as out:
+            while part := packed.read(AT_ONCE):
+                expanded += len(part)
+                limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
+                out.write(part)
+    except OSError as error:
+        raise RatingsError(
+            f"{path.name}: found a damaged or unfinished {_form(path)} file ({error}); "
+            f"expected a whole one. {WAIT}"
+        ) from None

@@ -1,0 +1,33 @@
+"""The names that raters have on a page."""
+
+from collections.abc import Iterable, Mapping
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.ratings import Ratings
+
+BEFORE, FEWEST = "rater-", 4
+
+
+def numbered(ratings: Ratings) -> Mapping[str, str]:
+    """A number for each rater of a table, in an order that does not depend on the names."""
+    order = engine_for(ratings).panel(ratings)
+    others = [name for name in ratings.raters if name not in order]
+    digits = len(str(len(ratings.raters)))
+    taken = {*ratings.classifiers}
+    names = (f"{BEFORE}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(taken) + 1))
+    free = (name for name in names if name not in taken)
+    return dict(zip((*order, *others), free, strict=False))
+
+
+def shortened(pseudonyms: Mapping[str, str], taken: Iterable[str] = ()) -> Mapping[str, str]:
+    """The beginnings of pseudonyms, as long as they must be to differ.
+
+    >>> shortened({"ana": "rater-0f6aeaf3", "ben": "rater-0f6a1111"})
+    {'ana': 'rater-0f6ae', 'ben': 'rater-0f6a1'}
+    """
+    others = {*taken}
+    for length in range(len(BEFORE) + FEWEST, max(map(len, pseudonyms.values()), default=0)):
+        short = {name: found[:length] for name, found in pseudonyms.items()}
+        if len(others.union(short.values())) == len(others) + len(short):
+            return short
+    return pseudonyms

@@ -1,0 +1,85 @@
+from shutil import copy
+
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.release import judge_round
+from agreement_pipeline.report.sections import power
+from tests.cli.rounds import ROOT, SEROLOGY, WIDE, policy
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_simulations():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(power, "N_ROUNDS", 5)
+        yield
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """The project of the serology, with its round in the store."""
+    root = tmp_path_factory.mktemp("root")
+    for folder in ("projects", "policies", "rounds/serology"):
+        (root / "configs" / folder).mkdir(parents=True)
+    copied = (
+        "projects/serology.yaml",
+        "policies/serology.yaml",
+        f"rounds/serology/{SEROLOGY.name}",
+    )
+    for path in copied:
+        copy(ROOT / "configs" / path, root / "configs" / path)
+    file = root / "configs/projects/serology.yaml"
+    made = Project(load_project(file))
+    made.keep(*made.delivered(SEROLOGY.stem))
+    judge_round(made.store, SEROLOGY.stem, made.policy, made.contract)
+    return file
+
+
+def test_a_table_gets_a_page_with_numbered_raters_or_with_their_names(tmp_path, capsys):
+    page = tmp_path / "pages" / "serology.html"
+    asked = ["report", str(SEROLOGY), *WIDE, "--policy", str(policy(tmp_path))]
+    assert main([*asked, "--output", str(page)]) == 0
+    assert capsys.readouterr().out == f"wrote {page}\n"
+    hidden = page.read_text(encoding="utf-8")
+    assert f"<h1>{SEROLOGY.name}</h1>" in hidden
+    assert "rater-1" in hidden
+    assert "Ref-1" not in hidden
+    assert main([*asked, "--names", "--output", str(page)]) == 0
+    assert "Ref-1" in page.read_text(encoding="utf-8")
+
+
+def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_path, capsys):
+    assert main(["report", str(project), "--output", str(tmp_path / "pages")]) == 0
+    index = (tmp_path / "pages/index.html").read_text(encoding="utf-8")
+    of_round = (tmp_path / f"pages/{SEROLOGY.stem}.html").read_text(encoding="utf-8")
+    assert f'href="{SEROLOGY.stem}.html"' in index
+    assert "0 of 1 round may be trained on." in index
+    assert "Held: 1 of 1 rule that can hold a release is not met." in of_round
+    assert "Round of project serology" in of_round
+    assert "Ref-1" not in index + of_round
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ([], "found a table without a policy"),
+        (["w1", "--policy", "p.yaml"], "found a table with round 'w1'"),
+    ],
+)
+def test_what_a_table_cannot_have_is_refused(tmp_path, capsys, more, why):
+    page = tmp_path / "page.html"
+    assert main(["report", str(SEROLOGY), *more, "--output", str(page)]) == 2
+    assert why in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_what_a_project_names_itself_is_refused(project, tmp_path, capsys):
+    page = str(tmp_path / "page.html")
+    assert main(["report", str(project), "--level", "ordinal", "--output", page]) == 2
+    assert "found a project with ['--level']" in capsys.readouterr().err
+
+
+def test_a_round_that_is_not_there_is_refused(project, tmp_path, capsys):
+    assert main(["report", str(project), "w9", "--output", str(tmp_path / "page.html")]) == 2
+    assert "w9" in capsys.readouterr().err

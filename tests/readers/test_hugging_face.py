@@ -1,0 +1,74 @@
+"""Data sets that Hugging Face's library saved on disk."""
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.engines import read as open_ratings
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import Columns, Rules, read, read_rounds, rows_of
+
+ROWS = [
+    (f"i{n}", rater, (n + (rater == "ben")) % 3, "ab"[n % 2])
+    for n in range(4)
+    for rater in ("ana", "ben")
+]
+NAMES = ["no", "yes", "maybe"]
+FRAME = pd.DataFrame(ROWS, columns=["item", "rater", "label", "week"])
+NAMED = FRAME.assign(label=FRAME["label"].map(dict(enumerate(NAMES))))
+
+
+@pytest.fixture(scope="module")
+def library():
+    import datasets
+
+    return datasets
+
+
+@pytest.fixture
+def saved(library, tmp_path):
+    kinds = {"item": library.Value("string"), "rater": library.Value("string")}
+    features = {**kinds, "label": library.ClassLabel(names=NAMES), "week": library.Value("string")}
+
+    def made(frame):
+        return library.Dataset.from_pandas(frame, library.Features(features), preserve_index=False)
+
+    made(FRAME).save_to_disk(tmp_path / "whole", num_shards=2)
+    parts = {"train": made(FRAME[:4]), "test": made(FRAME[4:].reset_index(drop=True))}
+    library.DatasetDict(parts).save_to_disk(tmp_path / "split")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["whole", "split"])
+def test_a_data_set_is_the_table_with_the_names_of_its_labels(saved, name):
+    rules = Rules(all_rounds=True)
+    found = read(saved / name, rules=rules)
+    assert found.digest == read(NAMED).digest
+    assert found.origin.reader == "hugging_face"
+    assert open_ratings(saved / name, rules=rules).engine == "memory"
+    assert open_ratings(saved / name).engine == "memory"
+
+
+def test_a_split_may_be_chosen(saved):
+    rows = rows_of(saved / "split", rules=Rules(where={"split": ("train",)}))
+    assert rows.frame["label"].tolist() == NAMED["label"][:4].tolist()
+    assert rows.origin.left_out == {"where split": 4}
+
+
+def test_its_rounds_are_named_by_a_column(saved):
+    assert read_rounds(saved / "whole", Columns(round="week")) == ("a", "b")
+
+
+def test_a_label_of_minus_one_is_none(library, tmp_path):
+    features = library.Features(
+        {"item": library.Value("string"), "rater": library.Value("string")}
+        | {"label": library.ClassLabel(names=NAMES)}
+    )
+    columns = {"item": ["i", "i", "j"], "rater": ["ana", "ben", "ana"], "label": [0, 1, -1]}
+    library.Dataset.from_dict(columns, features).save_to_disk(tmp_path / "d")
+    assert rows_of(tmp_path / "d").frame["label"].isna().tolist() == [False, False, True]
+
+
+def test_an_arrow_file_that_is_gone_is_missed(saved):
+    next((saved / "whole").glob("*.arrow")).unlink()
+    with pytest.raises(RatingsError, match="whole: found no whole data set"):
+        read(saved / "whole")

@@ -1,0 +1,127 @@
+"""The tables of judges' answers that evaluation tools write."""
+
+import json
+
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import READERS, Columns, Export, Rules, read, rows_of, unpacked
+from tests.readers import judges
+from tests.readers.judges import SAID
+
+CASES = {
+    "mlflow_traces": (judges.mlflow_traces, "correct", "mlflow_traces", {"m"}),
+    "mlflow_tables": (judges.mlflow_tables, "correct/v1", "mlflow_tables", set()),
+    "langfuse": (judges.langfuse, "correct", "langfuse", {"EVAL"}),
+    "langfuse_export": (judges.langfuse_export, "correct", "langfuse", {"EVAL"}),
+    "inspect_json": (judges.inspect_json, "score", "inspect_ai", set()),
+    "inspect_eval": (judges.inspect_eval, "score", "inspect_ai", set()),
+    "promptfoo": (judges.promptfoo, "pass", "promptfoo", set()),
+}
+YES = {"True", "true", "1", "C", "pass"}
+each_case = pytest.mark.parametrize("case", CASES)
+
+
+@pytest.fixture
+def export(tmp_path):
+    def made(case):
+        write, question, reader, models = CASES[case]
+        return write(tmp_path), question, reader, models
+
+    return made
+
+
+@each_case
+def test_the_format_is_found_by_its_content(export, case):
+    path, _, reader, _ = export(case)
+    with unpacked(path) as place:
+        found = [name for name, each in READERS.items() if each.recognises(Export(place))]
+    assert [name for name in found if name != "table"] == [reader]
+
+
+@each_case
+def test_every_judge_said_what_the_tool_wrote(export, case):
+    path, question, _, models = export(case)
+    rows = rows_of(path, Columns(label=question))
+    said = {}
+    for row in rows.frame.itertuples():
+        said.setdefault(row.rater, {})[row.item] = row.label in YES
+    in_order = {
+        rater: tuple(answers[item] for item in sorted(answers)) for rater, answers in said.items()
+    }
+    expected = {
+        next(iter(models), "m") if name == "m" else name: answers for name, answers in SAID.items()
+    }
+    assert in_order == expected
+    assert set(rows.classifiers) == models
+
+
+@each_case
+def test_it_shows_what_its_reader_says_and_no_more(export, case):
+    path, question, reader, _ = export(case)
+    origin = rows_of(path, Columns(label=question)).origin
+    assert origin.reader == reader
+    assert {*origin.shows} == READERS[reader].shows
+    assert "drafts" in origin.lacks()
+    with pytest.raises(RatingsError, match=r"cannot show \['drafts'\]"):
+        rows_of(path, Columns(label=question), rules=Rules(requires=("drafts",)))
+
+
+def test_what_mlflow_expects_is_a_known_answer_and_no_rating(export):
+    path, *_ = export("mlflow_traces")
+    rows = rows_of(path)
+    assert "lead" not in set(rows.frame["rater"])
+    assert rows.origin.left_out == {"gold": 3}
+
+
+def test_a_judge_that_failed_gave_no_answer(tmp_path):
+    path = judges.mlflow_traces(tmp_path)
+    traces = json.loads(path.read_text())
+    failed = traces[0]["info"]["assessments"][2]
+    failed["feedback"] = {"error": {"error_code": "RATE_LIMIT_EXCEEDED"}}
+    path.write_text(json.dumps(traces))
+    assert rows_of(path).origin.left_out == {"gold": 3, "no answer": 1}
+
+
+def test_scorers_that_are_models_are_named_by_the_project(export):
+    path, *_ = export("inspect_json")
+    ratings = read(path, classifiers=["m"])
+    assert (ratings.raters, ratings.classifiers) == (("ana", "ben"), ("m",))
+
+
+def test_two_epochs_of_inspect_are_two_outputs(tmp_path):
+    path = judges.inspect_json(tmp_path)
+    log = json.loads(path.read_text())
+    log["samples"] += [{**each, "epoch": 2} for each in log["samples"]]
+    path.write_text(json.dumps(log))
+    assert rows_of(path).frame["item"].nunique() == 6
+
+
+def test_a_person_who_rated_in_promptfoo_is_a_rater(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    for each in said["results"]["results"]:
+        parts = each["gradingResult"]["componentResults"]
+        parts.append({"pass": True, "score": 1, "reason": "", "assertion": {"type": "human"}})
+        parts.append({"pass": False, "score": 0, "reason": "", "assertion": {"type": "equals"}})
+        parts.append({"pass": True, "score": 1, "reason": "", "assertion": {"type": "equals"}})
+    path.write_text(json.dumps(said))
+    found = set(rows_of(path, Columns(label="pass")).frame["rater"])
+    assert found == {*SAID, "human", "equals", "equals 2"}
+
+
+def test_a_broken_part_of_a_log_is_named(tmp_path):
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "header.json").write_text(json.dumps(judges.LOG))
+    (tmp_path / "samples" / "1_epoch_1.json").write_text('{"id": 1,')
+    with pytest.raises(RatingsError, match=r"samples/1_epoch_1\.json: found text"):
+        rows_of(tmp_path)
+
+
+def test_a_score_that_lacks_a_field_is_refused_with_its_place(tmp_path):
+    path = judges.langfuse(tmp_path)
+    page = json.loads(path.read_text())
+    del page["data"][4]["source"]
+    path.write_text(json.dumps(page))
+    with pytest.raises(RatingsError, match=r"scores\.json: record 1: found no 'source'"):
+        rows_of(path)

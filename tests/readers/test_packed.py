@@ -1,0 +1,115 @@
+"""Compressed files, and a folder of files that are one table."""
+
+import gzip
+import lzma
+from itertools import product
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import Columns, Limits, read, read_rounds, rows_of
+from tests.readers.exports_of_tools import CASES
+
+ROWS = list(product(["i1", "i2", "i3", "i4"], ["ana", "ben"], ["no"]))
+FRAME = pd.DataFrame(ROWS, columns=["item", "rater", "label"])
+FRAME.loc[0, "label"] = "yes"
+CSV = FRAME.to_csv(index=False).encode()
+WAYS = {
+    "gz": gzip.compress,
+    "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+}
+each_way = pytest.mark.parametrize("way", WAYS)
+
+
+@each_way
+def test_a_compressed_table_is_read_as_the_table(tmp_path, way):
+    path = tmp_path / f"round.csv.{way}"
+    path.write_bytes(WAYS[way](CSV))
+    assert read(path).digest == read(FRAME).digest
+
+
+@each_way
+def test_the_content_says_that_a_file_is_compressed(tmp_path, way):
+    path = tmp_path / "round"
+    path.write_bytes(WAYS[way](CSV))
+    assert read(path).digest == read(FRAME).digest
+
+
+@each_way
+def test_a_compressed_export_of_a_tool_is_read_as_the_export(tmp_path, way):
+    case = CASES["label_studio"]
+    path = tmp_path / f"export.json.{way}"
+    path.write_bytes(WAYS[way](case.file.read_bytes()))
+    found, expected = (rows_of(each, case.columns, rules=case.rules) for each in (path, case.file))
+    pd.testing.assert_frame_equal(found.frame, expected.frame)
+
+
+@each_way
+def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path, way):
+    path = tmp_path / f"round.csv.{way}"
+    path.write_bytes(WAYS[way](CSV * 1000)[:-20])
+    with pytest.raises(RatingsError, match=rf"round\.csv\.{way}: found a damaged or unfinished"):
+        read(path)
+
+
+@each_way
+def test_no_more_is_expanded_than_the_limit_allows(tmp_path, way):
+    path = tmp_path / f"round.csv.{way}"
+    path.write_bytes(WAYS[way](b"0" * 50_000_000))
+    with pytest.raises(RatingsError, match=r"bytes or more, expanded; expected at most 1000000\."):
+        read(path, limits=Limits(file_bytes=1_000_000))
+
+
+def test_another_compression_is_no_table(tmp_path):
+    path = tmp_path / "round.csv.xz"
+    path.write_bytes(lzma.compress(CSV))
+    with pytest.raises(RatingsError, match=r"round\.csv\.xz: "):
+        read(path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "2026-09"
+    made.mkdir()
+    FRAME[:3].to_csv(made / "a.csv", index=False)
+    FRAME[3:].to_csv(made / "b.tsv", index=False, sep="\t")
+    (made / ".hidden").write_text("no table")
+    return made
+
+
+def test_a_folder_of_tables_is_one_table(folder):
+    assert read(folder).digest == read(FRAME).digest
+
+
+def test_a_folder_of_wide_tables_is_one_table(tmp_path):
+    wide = FRAME.pivot(index="item", columns="rater", values="label").reset_index()
+    wide[:1].to_csv(tmp_path / "a.csv", index=False)
+    wide[1:].to_csv(tmp_path / "b.csv", index=False)
+    columns = Columns(raters=("ana", "ben"))
+    assert read(tmp_path, columns, layout="wide").digest == read(FRAME).digest
+
+
+def test_an_error_names_the_file_in_the_folder(folder):
+    (folder / "b.tsv").write_text("item\trater\tlabel\ni9\t\tno\n")
+    with pytest.raises(RatingsError, match=r"2026-09: row '?2 of b\.tsv"):
+        read(folder)
+
+
+def test_files_with_other_columns_are_refused(folder):
+    (folder / "b.tsv").write_text("item\trater\tlabel\tcluster\ni9\tana\tno\tc\n")
+    with pytest.raises(RatingsError, match=r"2026-09: found columns .* in b\.tsv, and"):
+        read(folder)
+
+
+def test_the_rounds_of_a_folder_are_those_of_its_files(folder):
+    FRAME[:3].assign(week="w2").to_csv(folder / "a.csv", index=False)
+    FRAME[3:].assign(week="w1").to_csv(folder / "b.tsv", index=False, sep="\t")
+    assert read_rounds(folder, Columns(round="week")) == ("w1", "w2")
+
+
+def test_a_folder_with_a_file_that_is_no_table_is_refused(folder):
+    (folder / "notes.txt").write_text("call Ben")
+    with pytest.raises(RatingsError, match="2026-09: found no format that is known"):
+        read(folder)

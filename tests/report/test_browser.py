@@ -1,0 +1,102 @@
+"""The page in a real browser, without a network."""
+
+import shutil
+
+import pytest
+
+from agreement_pipeline.report import report_page
+from agreement_pipeline.report.sections import power
+from tests.report.pages import HOSTILE, POLICY, a_round
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+LEVEL_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to show a page in")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(power, "N_ROUNDS", 5)
+        page = report_page(a_round(), POLICY, name="week 1", names={})
+    path = tmp_path_factory.mktemp("pages") / "page.html"
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def shown(file):
+    """The page in a browser whose network is cut off, and what it asked for and complained of."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = browser.new_context(viewport={"width": 400, "height": 800}, offline=True)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.asked, page.complaints = [], []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
+        page.goto(file.as_uri())
+        yield page
+        browser.close()
+
+
+def column(shown, section, place):
+    cells = shown.locator(f"#{section} > .wide table tbody tr > :nth-child({place})")
+    return cells.all_inner_texts()
+
+
+def test_a_click_on_a_head_sorts_by_number_and_a_second_click_turns_it_round(shown):
+    head = shown.locator("#pairs > .wide thead th:nth-child(2)")
+    head.locator("button").press("Enter")
+    upwards = [float(value) for value in column(shown, "pairs", 2)]
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert upwards == sorted(upwards)
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert [float(value) for value in column(shown, "pairs", 2)] == upwards[::-1]
+
+
+def test_a_reader_gets_from_the_round_to_category_to_pair_to_items(shown):
+    shown.locator("#where-to-look tbody tr", has_text="category").locator("a").click()
+    category = shown.locator("#categories details[open]")
+    assert category.locator("summary").evaluate("found => found === document.activeElement")
+    category.locator("a").first.click()
+    pair = shown.locator("#pairs details[open]")
+    assert pair.locator("summary").is_visible()
+    assert HOSTILE in pair.locator("table").last.inner_text()
+
+
+def test_it_fits_a_phone(shown):
+    assert shown.evaluate("document.documentElement.scrollWidth") == 400
+
+
+def test_it_prints_with_everything_open(shown, tmp_path):
+    shown.emulate_media(media="print")
+    shown.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    printed = shown.pdf(path=tmp_path / "page.pdf", format="A4")
+    shown.emulate_media(media="screen")
+    assert printed.startswith(b"%PDF")
+    assert shown.locator("details:not([open])").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "rules"),
+    [("light", LEVEL_AA), ("dark", ["color-contrast"])],
+    ids=["everything in light", "contrast in dark"],
+)
+def test_axe_finds_no_violation_of_level_aa(shown, scheme, rules):
+    from axe_playwright_python.sync_playwright import Axe
+
+    shown.emulate_media(color_scheme=scheme)
+    shown.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true })")
+    found = Axe().run(shown, options={"runOnly": rules})
+    assert not found.response["violations"], found.generate_report()
+
+
+def test_it_asked_for_nothing_and_complained_of_nothing(shown, file):
+    assert {url.partition("#")[0] for url in shown.asked} == {file.as_uri()}
+    assert shown.complaints == []
