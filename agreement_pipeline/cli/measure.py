@@ -34,7 +34,7 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.ratings import Rated
 from agreement_pipeline.report import estimate_rows
 
-HEADLINES = ("round", "classifier")
+HEADLINES = ("round", "classifier", "stratum")
 EXAMPLES = (
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
     "agreement-pipeline measure counts.csv --layout counts --measure fleiss_kappa",
@@ -52,7 +52,7 @@ EXAMPLES = (
     type=OneOf(SCOPE_KINDS),
     multiple=True,
     metavar="KIND",
-    show_default="round, classifier",
+    show_default="round, classifier, stratum",
     help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more.",
 )
 @option(
@@ -87,6 +87,10 @@ def measure(
     """Print the agreement in a table, with intervals: a line a measure, or more with --all."""
     if scope and everything:
         raise click.UsageError(f"found --all with --scope {scope[0]}; expected one of them.")
+    if "stratum" in scope and not reading["stratum"]:
+        raise click.UsageError(
+            "found --scope stratum without --stratum; expected the column that tells strata apart."
+        )
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()

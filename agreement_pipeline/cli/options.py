@@ -159,6 +159,20 @@ TABLE = (
         help="Column of the document, conversation, patient or batch of an item. "
         "Intervals then resample whole clusters.",
     ),
+    option("--gold", group=COLUMNS, metavar="NAME", help="Column that marks gold items."),
+    option(
+        "--gold-label",
+        group=COLUMNS,
+        metavar="NAME",
+        help="Column with the right label of gold items.",
+    ),
+    option(
+        "--stratum",
+        group=COLUMNS,
+        metavar="NAME",
+        multiple=True,
+        help="Column that tells strata of items apart, such as the language. Repeat for more.",
+    ),
     option(
         "--level",
         group=SCALE,
@@ -287,7 +301,8 @@ def _settings(reading: Mapping[str, Any]) -> dict[str, Any]:
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
-    names = ("item", "rater", "label", "occurrence", "confidence", "cluster", "raters")
+    long = ("item", "rater", "label", "occurrence", "confidence", "cluster")
+    names = (*long, "gold", "gold_label", "raters")
     categories, level = reading["categories"], reading["level"]
     return {
         "columns": Columns(**{name: reading[name] for name in names}),
@@ -313,6 +328,7 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
         requires=reading["requires"],
         all_rounds=reading["all_rounds"],
         units=reading["units"],
+        strata=reading["stratum"],
     )
 
 

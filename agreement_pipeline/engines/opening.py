@@ -26,6 +26,8 @@ from agreement_pipeline.text import listed
 
 EngineName = Literal["auto", "memory", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
+COUNTED_HERE = ("right labels of gold items", "strata")
+"""What only the memory's engine counts."""
 LARGE = 30_000_000
 """Bytes from which a file is queried where it lies, and not read into memory."""
 
@@ -78,6 +80,12 @@ def read(
             f"{source}: found {only} for the engine {engine}; expected a plain table, since only "
             "its ratings are counted where they lie. Leave the engine out, or say memory."
         )
+    if only in COUNTED_HERE and chosen != "memory" and not _is_small(source, limits):
+        raise RatingsError(
+            f"{source}: found {only} for a source that is counted where it lies; expected one file "
+            f"within the limits, since {only} are counted in memory. "
+            "Give one file, or raise the limit file_bytes."
+        )
     if only or chosen == "memory":
         return _in_memory(source, asked, rules)
     session: Session = spark_session(source) if chosen == "spark" else duckdb_session(memory_limit)
@@ -116,12 +124,16 @@ def _known(engine: str) -> str:
 
 
 def _is_small(source: Any, limits: Limits) -> bool:
+    if not isinstance(source, str | Path):
+        return False
     path = Path(source)
     return path.is_file() and path.stat().st_size <= limits.file_bytes
 
 
 def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
     """What of a source no engine but the memory's can read; None if there is nothing."""
+    if rules.strata or columns.gold_label:
+        return COUNTED_HERE[bool(rules.strata)]
     if not rules.plain or columns.models:
         return "rules or models"
     named = isinstance(source, str | Path) and "://" not in str(source)

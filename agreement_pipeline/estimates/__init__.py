@@ -7,7 +7,10 @@ from agreement_pipeline.estimates.comparison import (
     between_raters,
     between_rounds,
 )
+from agreement_pipeline.estimates.control import FEWEST as FEWEST_BEFORE
+from agreement_pipeline.estimates.control import Charted, Reading, control_chart
 from agreement_pipeline.estimates.differences import Difference
+from agreement_pipeline.estimates.drift import Drift, drift
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind, quoted
@@ -17,22 +20,30 @@ from agreement_pipeline.estimates.scopes import (
     basis_of,
     measure,
     measure_ratings,
+    measure_strata,
     require_defined,
     survey,
     values_of,
 )
 from agreement_pipeline.estimates.shown import MOST_SHOWN, Shown
 from agreement_pipeline.estimates.shrinkage import shrunken_self_agreement
+from agreement_pipeline.estimates.spread import FEWEST_TO_TELL, Drawn, drawn_together
 
 __all__ = [
     "DETAIL_RESAMPLES",
+    "FEWEST_BEFORE",
+    "FEWEST_TO_TELL",
     "MOST_SHOWN",
     "OF_NAMES",
     "OF_ROUNDS",
     "ROUND",
     "SCOPE_KINDS",
+    "Charted",
     "Difference",
+    "Drawn",
+    "Drift",
     "Estimate",
+    "Reading",
     "Scope",
     "ScopeKind",
     "Shown",
@@ -43,10 +54,14 @@ __all__ = [
     "between_raters",
     "between_rounds",
     "compare",
+    "control_chart",
+    "drawn_together",
+    "drift",
     "estimate",
     "estimate_each",
     "measure",
     "measure_ratings",
+    "measure_strata",
     "quoted",
     "registered",
     "require_defined",

@@ -8,8 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates.gold import against_gold
 from agreement_pipeline.estimates.scope import ROUND, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown, pairs_of
+from agreement_pipeline.estimates.strata import Stratum, strata_of
 from agreement_pipeline.measures import Needs
 from agreement_pipeline.ratings import Rated
 from agreement_pipeline.statistics import (
@@ -52,6 +54,10 @@ class Asked(NamedTuple):
         among = None if self.shown is None else self.shown.raters
         return self._some(kind, raters, among) if len(raters) > 2 else []
 
+    def alone(self, raters: Iterable[str]) -> list[str]:
+        """The raters who are asked for beside nobody, however few there are."""
+        return self._some("rater", raters, None if self.shown is None else self.shown.raters)
+
     def again(self, raters: Iterable[str]) -> list[str]:
         """The raters who are asked for beside themselves."""
         return self._some("rater", raters, None if self.shown is None else self.shown.again)
@@ -72,7 +78,20 @@ class Asked(NamedTuple):
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
     """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
-    return parts(ratings, asked) if any(kind in asked.kinds for kind in kinds) else iter(())
+    if any(kind in asked.kinds for kind in kinds):
+        yield from parts(ratings, asked)
+    if "stratum" in asked.kinds:
+        for stratum in strata_of(ratings):
+            yield from parts_of_stratum(stratum, needs, asked.named)
+
+
+def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
+    """The stratum, if measures that need this statistic have a value for a whole round."""
+    if needs == "strata":
+        yield stratum.scope, stratum.counts
+    elif "round" in _PARTS[needs][0]:
+        for _, made in parts_of(stratum.ratings, needs, Asked(("round",), named=named)):
+            yield stratum.scope, made
 
 
 def _of_counts(ratings: Rated, asked: Asked) -> Parts:
@@ -174,6 +193,21 @@ def _counts_of(labels: LabelsByRater, pair: tuple[str, str]) -> Statistic:
     return labels.only(pair).counts().merged()
 
 
+def _of_gold(ratings: Rated, asked: Asked) -> Parts:
+    """All raters, each rater and each classifier beside the right labels of gold items."""
+    if "round" in asked.kinds:
+        yield ROUND, partial(against_gold, ratings, ratings.raters)
+    for rater in asked.alone(ratings.raters):
+        yield Scope("rater", rater), partial(against_gold, ratings, (rater,))
+    for classifier in ratings.classifiers if "classifier" in asked.kinds else ():
+        yield Scope("classifier", classifier), partial(against_gold, ratings, (classifier,))
+
+
+def _nothing(ratings: Rated, asked: Asked) -> Parts:
+    """No part but the strata, which are found for all measures alike."""
+    yield from ()
+
+
 def _itself(statistic: Statistic) -> Statistic:
     return statistic
 
@@ -186,5 +220,10 @@ _PARTS: dict[Needs, tuple[frozenset[str], Callable[[Rated, Asked], Parts]]] = {
     "replicates": (frozenset({"round", "category", "rater", "classifier"}), _of_replicates),
     "values": (frozenset({"round", "category", "without"}), _of_values),
     "confidence": (frozenset({"round", "category", "pair"}), _of_confidence),
+    "strata": (frozenset(), _nothing),
+    "gold": (frozenset({"round", "rater", "classifier"}), _of_gold),
 }
-"""Which kinds of scope measures of each statistic have, and the function that finds them."""
+"""Which kinds of scope measures of each statistic have, and the function that finds them.
+
+What has a value for the round has one for each stratum too.
+"""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
-ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier"]
+ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier", "stratum"]
 SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTALL)
 
@@ -18,6 +18,7 @@ class Scope(NamedTuple):
     - one rater, or a pair of raters
     - the round without one rater
     - one classifier
+    - one stratum of the items, such as a language
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')
@@ -42,6 +43,20 @@ class Scope(NamedTuple):
         """
         kind, _, name = text.partition(" ")
         return cls(kind, name if kind == "pair" else _unquoted(name))
+
+    @classmethod
+    def of_stratum(cls, column: str, name: str) -> "Scope":
+        """One stratum of a column.
+
+        >>> str(Scope.of_stratum("language", "de"))
+        'stratum language=de'
+        """
+        return cls("stratum", f"{column}={name}")
+
+    @classmethod
+    def of_small_strata(cls, column: str, n: int) -> "Scope":
+        """Some strata of a column that are too small to be judged one by one."""
+        return cls("stratum", f"{column}, {n} small ones as one")
 
     def renamed(self, names: Mapping[str, str]) -> "Scope":
         """The scope under other rater names. Raters without a new name keep their old one."""

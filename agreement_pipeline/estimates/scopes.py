@@ -10,11 +10,13 @@ from agreement_pipeline.engines import engine_for
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import DEFAULT, estimate_each, registered
-from agreement_pipeline.estimates.parts import Asked, parts_of
+from agreement_pipeline.estimates.gold import has_right_labels
+from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind
 from agreement_pipeline.estimates.shown import Shown
+from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
-from agreement_pipeline.measures import MEASURES, Measure
+from agreement_pipeline.measures import MEASURES, Measure, Needs
 from agreement_pipeline.ratings import Rated, Scale
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
@@ -25,11 +27,17 @@ NAMED = ("rater", "pair")
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures that are defined on the ratings' scale, for one question or all."""
+    """The registered measures that are defined on the ratings' scale, for one question or all.
+
+    Measures of gold items are left out where no right label is known.
+    """
+    right = has_right_labels(ratings)
     return tuple(
         name
         for name, record in MEASURES.items()
-        if record.defined_on(ratings.scale) and question in (None, record.question)
+        if record.defined_on(ratings.scale)
+        and question in (None, record.question)
+        and (right or record.needs != "gold")
     )
 
 
@@ -134,18 +142,14 @@ def measure_ratings(
         for record in map(registered, dict.fromkeys(measures))
         if record.defined_on(ratings.scale)
     ]
-    at_large = inference.interval_method.population == "raters at large"
     inference = _at_look(inference, ratings)
+    asked = Asked(scopes, shown, named=_at_large(inference))
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
-        for scope, made in parts_of(ratings, needs, Asked(scopes, shown, named=at_large)):
-            named = at_large and scope.kind in NAMED
-            of_scope = replace(inference, method=DEFAULT_METHOD) if named else inference
+        for scope, made in parts_of(ratings, needs, asked):
             group = [each.name for each in of_needs if _has(each, scope)]
             if group:
-                statistic = made()
-                seeded = replace(of_scope, seed=seed_of(statistic))
-                found = estimate_each(group, statistic, seeded, scope=scope)
+                found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
                     _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
                 )
@@ -156,6 +160,49 @@ def _has(record: Measure, scope: Scope) -> bool:
     if record.classifiers_only and scope.kind == "rater":
         return False
     return scope == ROUND or not record.expensive
+
+
+def measure_strata(
+    ratings: Rated, measures: Iterable[str], inference: Inference, fewest: int
+) -> Iterator[Estimate]:
+    """Estimates of the measures on every stratum, with the small strata of a column as one.
+
+    A stratum is small if a measure reads agreement on fewer than `fewest` of its items.
+    """
+    strata = {each.scope: each for each in strata_of(ratings)}
+    small = dict[tuple[str, str], list[Stratum]]()
+    for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
+        if found.n_used < fewest:
+            stratum = strata[found.scope]
+            small.setdefault((found.measure, stratum.column), []).append(stratum)
+        else:
+            yield found
+    for (name, _), each in small.items():
+        needs = registered(name).needs
+        for scope, made in parts_of_stratum(together(each), needs, _at_large(inference)):
+            pooled = _estimated([name], scope, made(), _about(inference, scope, needs))
+            yield from (_naming_gold(found, ratings) for found in pooled)
+
+
+def _estimated(
+    names: list[str], scope: Scope, statistic: Statistic, inference: Inference
+) -> list[Estimate]:
+    seeded = replace(inference, seed=seed_of(statistic))
+    return estimate_each(names, statistic, seeded, scope=scope)
+
+
+def _at_large(inference: Inference) -> bool:
+    return inference.interval_method.population == "raters at large"
+
+
+def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
+    """The inference, for these raters where the estimate can be about no others."""
+    of_these = scope.kind in NAMED or needs in ("strata", "gold")
+    return (
+        replace(inference, method=DEFAULT_METHOD)
+        if _at_large(inference) and of_these
+        else inference
+    )
 
 
 def _at_look(inference: Inference, ratings: Rated) -> Inference:
@@ -169,7 +216,8 @@ def _at_look(inference: Inference, ratings: Rated) -> Inference:
 
 def _naming_gold(found: Estimate, ratings: Rated) -> Estimate:
     """The estimate. If it has no value, its reason also says that gold items were not read."""
-    if found.undefined is None or not ratings.gold:
+    reads_gold = registered(found.measure).needs == "gold"
+    if found.undefined is None or not ratings.gold or reads_gold:
         return found
     return replace(found, undefined=f"{found.undefined}, gold items apart")
 

@@ -41,6 +41,7 @@ from agreement_pipeline.intervals.methods import (
     interval_method,
 )
 from agreement_pipeline.intervals.percentiles import ExpandedPercentiles, Percentiles, expanded
+from agreement_pipeline.intervals.proportions import mean_interval, share_interval
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -69,11 +70,13 @@ __all__ = [
     "gathered",
     "in_blocks",
     "interval_method",
+    "mean_interval",
     "mixture",
     "points_of",
     "resampled",
     "row_weights",
     "second_look",
+    "share_interval",
     "split_for",
     "what_is_known",
     "why_without",

@@ -305,7 +305,16 @@ def _unlike(
 
     def unlike(tail: float) -> Array:
         with one_core_products():
-            return _value(record, split, _with_unlike(statistic, 1 - tail ** (1 / max(n, 1))))
+            return _value(
+                record, split, _with_unlike(statistic, share(1 - tail ** (1 / max(n, 1))))
+            )
+
+    def share(unlike: float) -> float:
+        """The share of all items that is this share of the items that are spoken of."""
+        if record.needs != "strata":
+            return unlike
+        part = record.rests_on.items(statistic) / float(statistic.weights.sum())
+        return unlike * part / (1 - unlike + unlike * part)
 
     return unlike
 

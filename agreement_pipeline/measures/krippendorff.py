@@ -185,6 +185,16 @@ def _within_values(values: NumbersByRater) -> tuple[Array, float]:
     return within, 1.0 if values.scale.level == "ratio" else unit**2
 
 
+def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficient:
+    """Alpha of some rows (P,), with the expected disagreement of all rows."""
+    paired = np.where(counts.pairable, counts.weights, 0.0)
+    n_c, here = paired @ counts.counts, np.where(rows, paired, 0.0)
+    within, between, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
+    n = n_c.sum(-1)
+    d_o, d_e = ratio((here * within).sum(-1), here @ counts.sizes), ratio(between, n * (n - 1))
+    return Coefficient(1 - ratio(d_o, d_e), observed=unit * d_o, expected=unit * d_e)
+
+
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
     """Alpha for any distances between the categories; shape (K, K)."""
     return _of_counts(counts, lambda counts, n_c: _by_distance(counts, n_c, distances))

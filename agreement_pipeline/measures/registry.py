@@ -14,7 +14,9 @@ from agreement_pipeline.measures._weights import IDENTITY, Weighting
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 
-Needs = Literal["counts", "patterns", "panel", "groups", "replicates", "values", "confidence"]
+Needs = Literal[
+    "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata", "gold"
+]
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])

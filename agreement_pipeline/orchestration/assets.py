@@ -11,7 +11,7 @@ from functools import partial
 
 import dagster as dg
 
-from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.host import Host
@@ -26,20 +26,25 @@ from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.projects import Project, overdue, project_page
+from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
+    Before,
+    Section,
+    charted,
     delivery,
     details,
     disputed,
     history,
     patterns,
     round_table,
+    since,
 )
 
 FIRST = {"dagster/priority": "1"}
 """What leads to a decision comes before what is only shown."""
+NOTHING: Section = {}
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
@@ -113,7 +118,10 @@ def rating_patterns(project: Project, round_name: str) -> Result:
 
 def inter_rater_agreement(project: Project, round_name: str) -> Result:
     """Do the raters agree with each other?"""
-    return _agreement(project, round_name, "inter-rater")
+    store, last = project.store, round_before(round_name, project.store)
+    before = None if last is None else Before(*last)
+    changed = since(store.ratings(round_name), round_name, before, project.policy)
+    return _agreement(project, round_name, "inter-rater", changed)
 
 
 def intra_rater_agreement(project: Project, round_name: str) -> Result:
@@ -177,7 +185,10 @@ def agreement_history(project: Project) -> Result:
         pages = {name: page_of(name) for name in project.store.rounds()}
         keep_page(project, INDEX, project_page(project, pages))
     return dg.MaterializeResult(
-        check_results=list(checks.history_results(rounds, unused, why)),
+        check_results=[
+            *checks.history_results(rounds, unused, why),
+            checks.like_before(charted(rounds, project.policy)),
+        ],
         metadata={
             **rendered(history(rounds, project.policy, why)),
             **link(project, INDEX),
@@ -192,16 +203,21 @@ def release(project: Project) -> Result:
     return _released(released_dataset(project))
 
 
-def _agreement(project: Project, round_name: str, question: Question) -> Result:
+def _agreement(
+    project: Project, round_name: str, question: Question, more: Section = NOTHING
+) -> Result:
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures = applicable(ratings, question)
     judged = {rule.scope for rule in policy.rules}
+    scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
-    found = list(survey(ratings, measures, policy.inference, judged=judged, shown=shown))
+    found = list(
+        survey(ratings, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
-        metadata=rendered(details(question, ratings, policy, found, shown)),
+        metadata=rendered({**details(question, ratings, policy, found, shown), **more}),
     )
 
 

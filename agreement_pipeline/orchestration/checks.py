@@ -10,6 +10,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.contract import Finding
+from agreement_pipeline.estimates import Charted
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
@@ -19,10 +20,10 @@ from agreement_pipeline.orchestration.metadata import (
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import health, not_admitted, printable, verdict_rows
+from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
-IN_TIME = "in_time"
+IN_TIME, LIKE_BEFORE = "in_time", "like_before"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -95,8 +96,12 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         metadata=table("verdicts", verdict_rows(decision.verdicts)),
     )
     for rule in _with_check(policy):
-        verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
-        met = all(verdict.kind in policy.admit or decision.waives(verdict) for verdict in verdicts)
+        verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
+        met = all(
+            verdict.kind in policy.admit or decision.waives(verdict)
+            for verdict in verdicts
+            if verdict.rule == rule
+        )
         yield dg.AssetCheckResult(
             check_name=rule.name,
             passed=met,
@@ -114,12 +119,24 @@ def released_result() -> dg.AssetCheckResult:
 
 
 def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
-    """Checks over all rounds: is every round admitted, and did the last one come in time?"""
-    asks = f"Did a round come in the last {days} days?"
-    return [
-        dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?"),
-        dg.AssetCheckSpec(IN_TIME, asset=asset, description=asks),
-    ]
+    """Checks over all rounds: are they admitted, in time, and is the latest like those before?"""
+    asks = {
+        NO_ROUND_HELD: "Is every round admitted?",
+        IN_TIME: f"Did a round come in the last {days} days?",
+        LIKE_BEFORE: "Is the latest like before?",
+    }
+    return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
+
+
+def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
+    """A warning if the latest round falls out of the control chart. It never holds a round."""
+    found = fallen_out(chart[-1:])
+    return dg.AssetCheckResult(
+        check_name=LIKE_BEFORE,
+        passed=not found,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(found) or "the latest round is like those before, or there are few",
+    )
 
 
 def history_results(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings
+from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
 from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.how_often import (
     OF_THE_GATE,
@@ -263,5 +263,9 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:
-    asked = [measure for rule in policy.rules if rule.scope == kind for measure in rule.asks]
-    return measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
+    rules = [rule for rule in policy.rules if rule.scope == kind]
+    asked = [measure for rule in rules if rule.pools_under is None for measure in rule.asks]
+    yield from measure_ratings(ratings, asked, policy.inference, scopes=(kind,))
+    for rule in rules:
+        if rule.pools_under is not None:
+            yield from measure_strata(ratings, rule.asks, policy.inference, rule.pools_under)

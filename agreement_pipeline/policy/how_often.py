@@ -26,7 +26,9 @@ def manner(policy: Policy, version: int | None) -> str:
     few = policy.n_resamples < USUAL_RESAMPLES and policy.interval_method == DEFAULT_METHOD
     chance = f" {policy.n_resamples:,} resamples leave close cases to chance." if few else ""
     if policy.familywise == "none":
-        return f"{judged} Each verdict has its own {level}.{chance}"
+        by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
+        strata = " Those on the strata of one rule have it together." if by_stratum else ""
+        return f"{judged} Each verdict has its own {level}.{strata}{chance}"
     return f"{judged} All verdicts together have {level} (Holm).{chance}"
 
 

@@ -41,6 +41,7 @@ LATER: dict[str, Any] = {
     "waiver_days": WAIVER_DAYS,
     "most_versions": None,
     "requires": [],
+    "if_too_few": "hold",
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
 
@@ -63,6 +64,8 @@ RESAMPLES = Value(
     whole(FEWEST_RESAMPLES, MOST_RESAMPLES),
     "10000 is usual.",
 )
+ABOUT_THESE = ("strata", "gold")
+"""What measures need whose estimates are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
@@ -192,6 +195,13 @@ class Policy:
 
     def _needs_of_looks(self) -> Iterator[Need]:
         at_large = METHODS[self.interval_method].population == "raters at large"
+        names = sorted({name for name in self.measures if registered(name).needs in ABOUT_THESE})
+        yield Need(
+            ("interval_method",),
+            not (at_large and names),
+            f"a method about these raters for {listed(names)}, which is about no others",
+            "Choose another method, or another measure.",
+        )
         for key in ("always_valid_at", "looks"):
             yield Need(
                 (key,),
@@ -224,11 +234,11 @@ class Policy:
         """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
-            "rules": [asdict(rule) for rule in self.rules],
+            "rules": [_without_later(asdict(rule)) for rule in self.rules],
             "admit": list(self.admit),
             "requires": list(self.requires),
         }
-        return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
+        return _without_later(said)
 
     @property
     def digest(self) -> str:
@@ -254,8 +264,18 @@ class Policy:
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
         """The verdicts of all rules, corrected together if the policy asks for that."""
-        verdicts = tuple(verdict for rule in self.rules for verdict in rule.judge(estimates))
-        return together(verdicts, self.inference.tail) if self.familywise == "holm" else verdicts
+        of_rules = [rule.judge(estimates) for rule in self.rules]
+        tail, holm = self.inference.tail, self.familywise == "holm"
+        verdicts = tuple(
+            each
+            for rule, found in zip(self.rules, of_rules, strict=True)
+            for each in (together(found, tail) if rule.scope == "stratum" and not holm else found)
+        )
+        return together(verdicts, tail) if holm else verdicts
+
+
+def _without_later(said: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
 
 
 def load_policy(path: Path | str) -> Policy:

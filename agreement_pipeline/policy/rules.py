@@ -5,7 +5,7 @@ lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 from agreement_pipeline.errors import PolicyError
@@ -27,6 +27,7 @@ from agreement_pipeline.tables import Tabular
 RELIABLE, TENTATIVE = 0.800, 0.667
 
 Effect = Literal["hold", "warn"]
+IfTooFew = Literal["hold", "tell", "pool"]
 MEASURE = Value("a registered measure", lambda name: bool(registered(name)))
 CUTOFF = Value("a number", is_number)
 COUNT = Value("a whole number from 1", whole(1))
@@ -64,6 +65,10 @@ class Demand(Protocol):
         """hold: the round is held if the rule is not met. warn: the verdict is only shown."""
 
     @property
+    def pools_under(self) -> int | None:
+        """Strata with fewer items are judged as one; None if each is judged by itself."""
+
+    @property
     def name(self) -> str:
         """Letters, digits and underscores that no other rule of a policy has."""
 
@@ -84,14 +89,18 @@ class Rule:
     measure
         A registered measure.
     scope
-        round, category, rater, without (a rater left out), pair or classifier. Each estimate of
-        this scope is judged on its own.
+        round, category, rater, without (a rater left out), pair, classifier or stratum. Each
+        estimate of this scope is judged on its own. The verdicts on strata hold together by Holm's
+        procedure, whatever the policy says of other verdicts.
     reliable, tentative
         The cut-offs for the lower limit. A rule that can hold a release may not set either under
         0.667.
     min_items, min_raters
         The fewest items with a value, and the fewest raters who rated one of them. An estimate with
         fewer is not evaluated.
+    if_too_few
+        What happens to a stratum of fewer items than `min_items`. hold: it holds the release. tell:
+        its verdict is only shown. pool: all such strata of a column are judged as one.
     every_rater
         True if every rater of the round must count in the estimate, or it is not evaluated. A rater
         does not count if their replicates, or their confidence, are missing or show nothing.
@@ -103,7 +112,8 @@ class Rule:
     ------
     PolicyError
         The measure is not registered or may not hold a release, or a cut-off is outside its bounds.
-        Or `every_rater` is set for a measure or a scope that never leaves a rater out.
+        Or `every_rater` is set for a measure or a scope that never leaves a rater out. Or
+        `if_too_few` is set for another scope than the stratum.
     """
 
     __pydantic_config__ = CLOSED
@@ -114,6 +124,7 @@ class Rule:
     tentative: Annotated[float, CUTOFF] = TENTATIVE
     min_items: Annotated[int, COUNT] = 2
     min_raters: Annotated[int, COUNT] = 1
+    if_too_few: Annotated[IfTooFew, one_of(get_args(IfTooFew))] = "hold"
     every_rater: Annotated[bool, FLAG] = False
     effect: Annotated[Effect, one_of(get_args(Effect))] = "hold"
 
@@ -143,11 +154,18 @@ class Rule:
             "confidence, of the round or category, can leave out a rater"
         )
         yield Need(("every_rater",), not self.every_rater or can_leave_out, left_out)
+        few = f"hold for the scope {self.scope}, since only strata may be told of or pooled"
+        yield Need(("if_too_few",), self.if_too_few == "hold" or self.scope == "stratum", few)
 
     @property
     def asks(self) -> tuple[str, ...]:
         """The measures that the rule needs, on its scope."""
         return (self.measure,)
+
+    @property
+    def pools_under(self) -> int | None:
+        """Strata with fewer items are judged as one; None if each is judged by itself."""
+        return self.min_items if self.if_too_few == "pool" else None
 
     @property
     def name(self) -> str:
@@ -175,7 +193,13 @@ class Rule:
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
         return tuple(self._verdict(e) for e in mine)
 
+    def _told(self, estimate: Estimate) -> bool:
+        """True if the estimate is of a stratum whose verdict is only shown."""
+        return self.if_too_few == "tell" and estimate.n_used < self.min_items
+
     def _verdict(self, estimate: Estimate) -> "Verdict":
+        if self.effect == "hold" and self._told(estimate):
+            return replace(self, effect="warn")._verdict(estimate)
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
         if estimate.undefined is not None or interval is None or value is None:
             reason = reasons.undefined(estimate)

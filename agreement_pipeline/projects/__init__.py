@@ -1,6 +1,7 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
 from agreement_pipeline.projects.deliveries import Delivery
+from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.files import load_project, load_projects
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.pages import project_page, round_page
@@ -22,6 +23,7 @@ __all__ = [
     "overdue",
     "plain_name",
     "project_page",
+    "round_before",
     "round_page",
     "to_date",
 ]

@@ -18,3 +18,17 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
     if not names:
         return ratings
     return ratings.after(earlier)
+
+
+def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
+    """The round of the store whose name comes last before `round_name`, with its ratings.
+
+    None if it is the first.
+    """
+    here = natural(round_name)
+    with store.reading():
+        earlier = [name for name in store.rounds() if natural(name) < here]
+        if not earlier:
+            return None
+        last = max(earlier, key=natural)
+        return last, store.ratings(last)

@@ -6,8 +6,10 @@ from functools import partial
 from types import MappingProxyType
 
 from agreement_pipeline.policy import for_round
+from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.report import (
+    Before,
     JudgedProject,
     in_text,
     page_of_project,
@@ -39,6 +41,7 @@ def round_page(project: Project, round_name: str, *, on: date, names: bool = Fal
         The store has no such round.
     """
     ratings = project.store.ratings(round_name)
+    last = round_before(round_name, project.store)
     known = {} if names else project.store.pseudonyms(ratings)
     return report_page(
         ratings,
@@ -48,6 +51,7 @@ def round_page(project: Project, round_name: str, *, on: date, names: bool = Fal
         contract=project.contract,
         waivers=for_round(project.waivers, round_name, on),
         names=shortened(known, ratings.classifiers),
+        before=None if last is None else Before(*last),
     )
 
 

@@ -99,6 +99,8 @@ class ProjectSettings(BaseModel):
     units
         The kind of the label objects, and the rule that makes units of them. The scale is then
         that of the units. Labels are categories if omitted.
+    strata
+        Fields of items that tell strata apart, such as the language.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -153,6 +155,7 @@ class ProjectSettings(BaseModel):
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     units: UnitSettings | None = None
+    strata: tuple[str, ...] = ()
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None

@@ -1,7 +1,7 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
-from agreement_pipeline.ratings.checks import CONTENT, KEY
+from agreement_pipeline.ratings.checks import KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
     PanelLabels,
@@ -9,6 +9,7 @@ from agreement_pipeline.ratings.consensus import (
     resolved,
     unresolved,
 )
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
@@ -42,10 +43,10 @@ from agreement_pipeline.ratings.spelling import (
 )
 from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
+from agreement_pipeline.ratings.where import STRATUM
 
 __all__ = [
     "CAPABILITIES",
-    "CONTENT",
     "EXTRAS",
     "KEY",
     "LARGEST",
@@ -53,6 +54,7 @@ __all__ = [
     "MISSING",
     "NOT_ADJUDICATED",
     "RESOLUTIONS",
+    "STRATUM",
     "UNIVARIATE",
     "Adjudicated",
     "Answers",
@@ -76,6 +78,7 @@ __all__ = [
     "coded",
     "coded_frame",
     "consensus",
+    "content_columns",
     "described",
     "expanded_bytes",
     "is_clock",

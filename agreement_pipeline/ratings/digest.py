@@ -11,6 +11,9 @@ An item is its place among the sorted names, and a category its place on the sca
 texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
 which columns there are, so no two tables are the same bytes.
 
+The names of the columns of strata enter, and the stratum of each item. What has no strata has the
+digest that it had before there were any.
+
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
 can stream them, and the memory that is needed does not grow with the ratings.
@@ -28,7 +31,9 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.ratings.coding import coded
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.where import STRATUM
 
 VERSION = 2
 BATCH = 1_000_000
@@ -194,16 +199,23 @@ def _as_texts(values: pd.Series) -> pd.Series:
 
 def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) -> bytes:
     whole = hashlib.sha256()
-    for name in [each for each in ("text", "gold", "weight") if each in contents]:
+    for name in [each for each in content_columns(contents) if each != "cluster"]:
         texts = _Texts()
         texts.feed(pd.Series(contents.index))
         texts.feed(_as_texts(contents[name]))
-        whole.update(name.encode() + texts.digest())
+        whole.update(_name(name) + texts.digest())
     if cluster_of is not None:
         texts = _Texts()
         texts.feed(pd.Series(cluster_of.index))
         whole.update(b"clusters" + texts.digest() + cluster_of.to_numpy(dtype="<i8").tobytes())
     return whole.digest()
+
+
+def _name(column: str) -> bytes:
+    """The name of a column. A team's own name has a fixed width, so that no two are the same."""
+    if not column.startswith(STRATUM):
+        return column.encode()
+    return STRATUM.encode() + hashlib.sha256(column.encode()).digest()
 
 
 def _packed(texts: pd.Series | pd.Index) -> tuple[bytes, bytes]:

@@ -1,6 +1,6 @@
 """The checked long table: one row a rating."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,9 +10,11 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.checks import checked
 from agreement_pipeline.ratings.coding import in_order, preceded, recoded, used
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.scale import MISSING, Scale
+from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import listed
 
 
@@ -39,9 +41,11 @@ class Ratings:
         The raters that are models, not people. They are compared with the panel and are never
         part of it.
     contents
-        What is known of the items: index `item`, and the columns `text`, `gold`, `cluster` and
-        `weight` if given. A cluster is the document, conversation, patient or batch of an item.
-        A weight is how many equal items the item stands for, as a run of equal positions does.
+        What is known of the items: index `item`, and the columns `text`, `gold`, `gold_label`,
+        `weight` and `cluster` if given. `gold_label` is the right label of a gold item. A cluster
+        is the document, conversation, patient or batch of an item. A weight is how many equal items
+        the item stands for, as a run of equal positions does. A column `stratum:NAME` says which
+        stratum of NAME an item is in, such as its language.
     also_gold
         Items that are gold in another round which these ratings are released with. They are gold
         here too. The digest does not say so.
@@ -77,10 +81,10 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `timestamp`, `text`, `gold`, `cluster`, `weight`. Rows without a label are
-            missing ratings and are left out. A vector of numbers is a tuple, a list or an array, or
-            text with `|` between the numbers. A set of labels is a set or a frozenset, or its
-            members with `|` between them.
+            `confidence`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`, `weight`,
+            `stratum:NAME`. Rows without a label are missing ratings and are left out. A vector of
+            numbers is a tuple, a list or an array, or text with `|` between the numbers. A set of
+            labels is a set or a frozenset, or its members with `|` between them.
         scale
             What the labels may be.
         classifiers
@@ -100,7 +104,7 @@ class Ratings:
             - a name is empty, or a label is not on the scale;
             - a flag is neither yes nor no, or a confidence is no number from 0 to 1;
             - one (item, rater, occurrence) has two labels;
-            - an item stands in two clusters, or only some items stand in one.
+            - an item stands in two clusters or strata, or only some items stand in one.
 
         Examples
         --------
@@ -156,17 +160,36 @@ class Ratings:
 
         Agreement and training labels rest on these.
         """
-        if not self.gold:
-            return self
-        gold = self.table["item"].cat.categories.isin(self.gold)
-        table = self.table[~gold[self.table["item"].cat.codes]].reset_index(drop=True)
+        return replace(self._without_items(self.gold), also_gold=frozenset()) if self.gold else self
+
+    def _without_items(self, left_out: frozenset[str]) -> "Ratings":
+        """The ratings of other items than these."""
+        gone = self.table["item"].cat.categories.isin(left_out)
+        table = self.table[~gone[self.table["item"].cat.codes]].reset_index(drop=True)
         names = {name: table[name].cat.remove_unused_categories() for name in ("item", "rater")}
-        return replace(
-            self,
-            table=table.assign(**names),
-            contents=self.contents[~self.contents.index.isin(self.gold)],
-            also_gold=frozenset(),
-        )
+        contents = self.contents[~self.contents.index.isin(left_out)]
+        return replace(self, table=table.assign(**names), contents=contents)
+
+    @cached_property
+    def strata(self) -> dict[str, tuple[str, ...]]:
+        """The strata of the rated items that are not gold, sorted, by the name of their column."""
+        known = self.without_gold
+        rated = known.contents.reindex(used(known.current["item"]))
+        return {
+            name.removeprefix(STRATUM): tuple(sorted(rated[name].unique()))
+            for name in content_columns(rated)
+            if name.startswith(STRATUM)
+        }
+
+    def within(self, column: str, strata: Collection[str]) -> "Ratings":
+        """The ratings of the items in some strata of a column.
+
+        Classifiers that rated none of them are left out.
+        """
+        stratum = self.contents[STRATUM + column]
+        part = self._without_items(frozenset(stratum.index[~stratum.isin(strata)]))
+        rated = used(part.table["rater"])
+        return replace(part, classifiers=tuple(n for n in self.classifiers if n in rated))
 
     @property
     def cluster_names(self) -> frozenset[str]:

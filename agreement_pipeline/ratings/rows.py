@@ -10,21 +10,16 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.checks import CONTENT
 from agreement_pipeline.ratings.coding import Coded, coded
+from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "timestamp")
-CODED = ("round", "item", "rater", "kind", "label", "text", "cluster")
-KINDS = {
-    "text": pa.large_string(),
-    "gold": pa.bool_(),
-    "cluster": pa.large_string(),
-    "weight": pa.int64(),
-}
+CODED = ("round", "item", "rater", "kind", "label")
+KINDS = {"gold": pa.bool_(), "weight": pa.int64()}
 
 
 class _Column(NamedTuple):
@@ -73,8 +68,10 @@ class RatingsRows:
     `timestamp`    as given                if the ratings have it
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it
+    `gold_label`   text                    if the items have it
     `cluster`      text                    if the items have it
     `weight`       whole number from 1     if the items have it
+    `stratum:NAME` text                    for each column of strata
     ============== ======================= =================================
     """
 
@@ -167,7 +164,7 @@ def coded_frame(rows: ParquetRows) -> pd.DataFrame:
         The file cannot be read.
     """
     columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
-    for part in rows.parts(CODED):
+    for part in rows.parts((*CODED, *content_columns(rows.schema.names))):
         for name, column in zip(part.column_names, part.columns, strict=True):
             columns.setdefault(name, []).append(_compact(column))
     return pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
@@ -214,10 +211,11 @@ def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, pa.Array]:
     known = contents.reindex(items)
     return {
         name: pa.array(
-            _texts(known[name]) if name == "text" else known[name], KINDS[name], from_pandas=True
+            _texts(known[name]) if name == "text" else known[name],
+            KINDS.get(name, pa.large_string()),
+            from_pandas=True,
         )
-        for name in CONTENT
-        if name in known
+        for name in content_columns(known)
     }
 
 

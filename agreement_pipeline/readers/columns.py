@@ -74,6 +74,8 @@ class Columns:
         None: the column of that very name, if there is one.
     gold
         The column that says yes if an item's label is known already. None: no column says so.
+    gold_label
+        The column with the right label of gold items. None: their right labels are not known.
     raters
         The columns of a wide table that are raters. They must be named, since other columns can
         hold dates or settled labels.
@@ -95,6 +97,7 @@ class Columns:
     timestamp: str | None = None
     text: str | None = None
     gold: str | None = None
+    gold_label: str | None = None
     cluster: str | None = None
     raters: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)

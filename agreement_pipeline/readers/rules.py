@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, category_text, coded
+from agreement_pipeline.ratings import CAPABILITIES, STRATUM, category_text, coded
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings
 
@@ -45,6 +45,8 @@ class Rules:
     units
         What the label objects of an export are, and how they become units. None: its labels are
         categories.
+    strata
+        The fields that tell strata of items apart, for example the language.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Rules:
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     units: UnitSettings | None = None
+    strata: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]
@@ -68,6 +71,12 @@ class Rules:
             raise ProjectError(
                 f"requires: found {listed(unknown)}; expected some of "
                 f"{listed(CAPABILITIES, 20)}. Correct the names."
+            )
+        twice = sorted({name for name in self.strata if self.strata.count(name) > 1})
+        if twice or "" in self.strata:
+            raise ProjectError(
+                f"strata: found {listed(twice or [''])} {'twice' if twice else 'as a name'}; "
+                "expected names of fields, each once. Correct the names."
             )
         if self.replicate_of and self.replicates_share:
             raise ProjectError(
@@ -78,7 +87,7 @@ class Rules:
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that the rules read."""
-        named = (*self.where, self.replicate_of, self.replicates_share)
+        named = (*self.where, self.replicate_of, self.replicates_share, *self.strata)
         return tuple(dict.fromkeys(name for name in named if name))
 
     @property
@@ -147,6 +156,11 @@ def linked(frame: pd.DataFrame, rules: Rules, source: str) -> pd.DataFrame:
     again = (first != items).to_numpy()
     keys = ["item", "rater", *(["round"] if "round" in frame and not rules.all_rounds else [])]
     return frame.assign(item=first, occurrence=_meetings(frame.assign(item=first), again, keys))
+
+
+def stratified(frame: pd.DataFrame, rules: Rules) -> pd.DataFrame:
+    """The rows with the stratum of each item under a name of its own."""
+    return frame.assign(**{STRATUM + name: frame[FIELD + name] for name in rules.strata})
 
 
 def with_models(frame: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:

@@ -25,7 +25,15 @@ from agreement_pipeline.readers.joined import joined
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import TABLE as NAME
 from agreement_pipeline.readers.registry import Reader, Rows, Source, register
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, with_models
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    RULES,
+    Rules,
+    kept,
+    linked,
+    stratified,
+    with_models,
+)
 from agreement_pipeline.text import listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
@@ -170,7 +178,7 @@ def _ruled(rows: Rows, columns: Columns, rules: Rules) -> Rows:
     models = {name: FIELD + column for name, column in columns.models.items()}
     return replace(
         rows,
-        frame=with_models(linked(frame, rules, rows.source), models),
+        frame=stratified(with_models(linked(frame, rules, rows.source), models), rules),
         classifiers=tuple(sorted(models)),
         left_out=left_out,
     )

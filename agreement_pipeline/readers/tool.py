@@ -19,7 +19,16 @@ from agreement_pipeline.readers.registry import (
     reader_of,
     register,
 )
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, tally, with_models
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    RULES,
+    Rules,
+    kept,
+    linked,
+    stratified,
+    tally,
+    with_models,
+)
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
@@ -186,7 +195,8 @@ def _rated(
     gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
 ) -> Rows:
     frame = _canonical(gathered, named, rules)
-    gold = frame["item"][frame["kind"] == "gold"].unique()
+    answers_of_gold = frame[frame["kind"] == "gold"]
+    gold = answers_of_gold["item"].unique()
     frame, by_rule = kept(frame, rules, source)
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
@@ -196,7 +206,10 @@ def _rated(
     last = frame if is_last.all() else frame[is_last]
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
+    if columns.gold_label == GOLD and GOLD not in gathered.fields:
+        last = last.assign(gold_label=last["item"].map(_right_labels(answers_of_gold)))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
+    rated = stratified(rated, rules)
     if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}
@@ -222,6 +235,12 @@ def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd
             frame[FIELD + name] = frame["item" if name == "item" else name]
     frame.index = pd.Index(frame["record"], name="row")
     return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
+
+
+def _right_labels(gold: pd.DataFrame) -> "pd.Series[str]":
+    """The right label of each gold item. None of an item with several: one cannot be told."""
+    known = gold[["item", "label"]].dropna().drop_duplicates()
+    return known[~known["item"].duplicated(keep=False)].set_index("item")["label"]
 
 
 def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:

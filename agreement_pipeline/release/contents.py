@@ -12,11 +12,11 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
-    CONTENT,
     EXTRAS,
     PanelLabels,
     Ratings,
     Scale,
+    content_columns,
     parquet_bytes,
 )
 from agreement_pipeline.release.card import card
@@ -158,9 +158,8 @@ def identity(
                 "original_digest": member.original_digest,
                 "version": member.version,
                 "columns": [
-                    name
-                    for name in (*EXTRAS, *CONTENT)
-                    if name in member.ratings.table or name in member.ratings.contents
+                    *(name for name in EXTRAS if name in member.ratings.table),
+                    *content_columns(member.ratings.contents),
                 ],
                 **_adjudicated(member),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),

@@ -18,7 +18,6 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
-    CONTENT,
     EXTRAS,
     Adjudicated,
     Origin,
@@ -26,6 +25,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     Rows,
     Scale,
+    content_columns,
     ratings_of,
 )
 from agreement_pipeline.release.contents import (
@@ -206,9 +206,8 @@ def _derived(
 
 def _ratings(annotations: pd.DataFrame, entry: Mapping[str, Any], by: _JudgedBy) -> Ratings:
     here = annotations["round"] == check_round_name(entry["round"])
-    absent = [
-        name for name in (*EXTRAS, *CONTENT) if name in annotations and name not in entry["columns"]
-    ]
+    known = [name for name in (*EXTRAS, *content_columns(annotations)) if name in annotations]
+    absent = [name for name in known if name not in entry["columns"]]
     rows = annotations.drop(columns=["round", *absent])
     ratings = ratings_of(rows if here.all() else rows[here], by.scale, source=ANNOTATIONS)
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None

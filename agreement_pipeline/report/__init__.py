@@ -1,5 +1,6 @@
 """What people look at: tables and plots, as plain data."""
 
+from agreement_pipeline.report.control import charted, fallen_out
 from agreement_pipeline.report.decisions import health
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
@@ -22,6 +23,7 @@ from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.shares import shares_of
+from agreement_pipeline.report.since import Before, since
 from agreement_pipeline.report.tables import (
     difference_rows,
     estimate_rows,
@@ -36,6 +38,7 @@ from agreement_pipeline.report.tasks import FORMS, ORDERS, Order, tasks, written
 __all__ = [
     "FORMS",
     "ORDERS",
+    "Before",
     "Content",
     "JudgedProject",
     "JudgedRound",
@@ -43,6 +46,7 @@ __all__ = [
     "Plot",
     "Section",
     "admitted_rounds",
+    "charted",
     "decision_word",
     "delivery",
     "details",
@@ -50,6 +54,7 @@ __all__ = [
     "disputed",
     "estimate_rows",
     "event_table",
+    "fallen_out",
     "headlines",
     "health",
     "history",
@@ -68,6 +73,7 @@ __all__ = [
     "rule_rows",
     "shares_of",
     "shortened",
+    "since",
     "tasks",
     "text_table",
     "verdict_rows",

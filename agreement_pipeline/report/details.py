@@ -12,15 +12,17 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.figures import interval_figure
 from agreement_pipeline.report.headlines import headline_numbers
 from agreement_pipeline.report.pool import towards_the_pool
+from agreement_pipeline.report.profiles import profiles
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.report.standing_in import standing_in
+from agreement_pipeline.report.strata import strata
 from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.themselves_and_others import themselves_and_others
 
 Detail = Callable[[Ratings, Policy, Shown | None], pd.DataFrame | None]
 
 DETAILS: Mapping[Question, Mapping[str, Detail]] = {
-    "inter-rater": {},
+    "inter-rater": {"strata": strata, "rater_profiles": profiles},
     "intra-rater": {
         "themselves_and_others": themselves_and_others,
         "self_agreement_towards_the_pool": towards_the_pool,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.report.cells import without_numbers
+from agreement_pipeline.report.control import charted, control_rows
 from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.glance import glance
@@ -24,9 +25,11 @@ COLUMNS = (
     "version",
     "release",
     "measure",
+    "scope",
     "value",
     "low",
     "high",
+    "confidence_level",
     "verdict",
     "reason",
     "broken",
@@ -66,7 +69,7 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     ]
     rows.sort(key=lambda row: str(row["round"]))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(("value", "low", "high"), float))
+    return table.astype(dict.fromkeys(("value", "low", "high", "confidence_level"), float))
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -113,6 +116,7 @@ def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
         **round_counts(rounds),
         "larger_plot": partial(history_figure, rounds, first),
         "rules": rules_of(rounds),
+        "control_chart": control_rows(charted(rounds, policy)),
     }
 
 
@@ -217,7 +221,8 @@ def _rows(
 
 
 def _undecided(round_name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
-    nothing = {"measure": "", "value": None, "low": None, "high": None, "verdict": ""}
+    numbers = dict.fromkeys(("value", "low", "high", "confidence_level"))
+    nothing = {"measure": "", "scope": "", **numbers, "verdict": ""}
     return {
         "round": round_name,
         "decision": decision,
@@ -233,9 +238,11 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
     return {
         "round": decision["round"],
         "measure": verdict["measure"],
+        "scope": verdict["scope"],
         "value": verdict["value"],
         "low": verdict["low"],
         "high": verdict["high"],
+        "confidence_level": decision["policy"]["confidence_level"],
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],

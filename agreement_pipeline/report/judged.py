@@ -15,6 +15,7 @@ from agreement_pipeline.policy import Assessment, Decision, Policy
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.report.item_labels import ItemLabels, quoted
 from agreement_pipeline.report.measured import measured
+from agreement_pipeline.report.since import Before
 from agreement_pipeline.report.themselves_and_others import comparisons
 from agreement_pipeline.statistics import Apart, CategoryCounts, NumbersByRater, raters_apart
 
@@ -39,6 +40,8 @@ class JudgedRound:
         The policy that judged it.
     assessment
         The decision, and the estimates that it rests on.
+    before
+        The round before, if there is one.
     """
 
     project: str
@@ -46,6 +49,7 @@ class JudgedRound:
     ratings: Ratings
     policy: Policy
     assessment: Assessment
+    before: Before | None = None
 
     @property
     def decision(self) -> Decision:

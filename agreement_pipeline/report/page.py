@@ -19,6 +19,7 @@ from agreement_pipeline.report.history import decision_word, round_counts
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.sections import Of, PageSection, sections_of
+from agreement_pipeline.report.since import Before
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def report_page(
     contract: Contract | None = None,
     waivers: Waivers = NONE,
     names: Mapping[str, str] | None = None,
+    before: Before | None = None,
 ) -> str:
     """The page of a table of ratings as HTML: the decision, and what it rests on.
 
@@ -65,6 +67,8 @@ def report_page(
     names
         What the page calls each rater. None: raters are numbered. An empty mapping shows
         the names as they are.
+    before
+        The round before, with which this one is compared.
 
     Examples
     --------
@@ -79,7 +83,8 @@ def report_page(
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()
     found = assess(renamed, policy, terms, waivers.renamed(called))
-    return page_of_round(JudgedRound(project, name, renamed, policy, found))
+    earlier = before and before._replace(ratings=before.ratings.renamed(called))
+    return page_of_round(JudgedRound(project, name, renamed, policy, found, earlier))
 
 
 def page_of_round(judged: JudgedRound) -> str:

@@ -17,6 +17,7 @@ from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
 from agreement_pipeline.statistics.replicated_numbers import ReplicatedNumbers
+from agreement_pipeline.statistics.stratum import CountsOfStratum
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import Statistic, distinct_in, effective_raters
 
@@ -25,6 +26,7 @@ __all__ = [
     "Apart",
     "CategoryCounts",
     "Clusters",
+    "CountsOfStratum",
     "CountsWithoutEach",
     "LabelsByRater",
     "NumbersByRater",

@@ -101,7 +101,7 @@ DEFAULTS = {
     "--confidence-level": "0.95",
     "--n-resamples": "10000",
     "--interval-method": "smoothed_bayesian_bootstrap",
-    "--scope": "(round, classifier)",
+    "--scope": "(round, classifier, stratum)",
     "--category": "(the lowest)",
     "--format": "table",
     "--engine": "auto",

@@ -24,9 +24,12 @@ PEOPLE, MODELS = ("ana", "ben", "chi"), ("m1", "m2")
 
 
 def table(path, labels):
-    """40 items that three people label three times each and two models once, mostly alike."""
+    """40 items that three people label three times each and two models once, mostly alike.
+
+    Ten more are gold.
+    """
     rng = np.random.default_rng(3)
-    truth = rng.integers(len(labels), size=40)
+    truth = rng.integers(len(labels), size=50)
     rows = [
         (
             f"i{i:02}",
@@ -34,14 +37,16 @@ def table(path, labels):
             labels[(truth[i] + (rng.random() < 0.15)) % len(labels)],
             occurrence,
             round(float(rng.uniform(0.5, 1)), 2),
+            i % 2,
+            int(i >= 40),
+            labels[truth[i]],
         )
-        for i in range(40)
+        for i in range(50)
         for who in (*PEOPLE, *MODELS)
         for occurrence in ((1, 2, 3) if who in PEOPLE else (1,))
     ]
-    pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "sure"]).to_csv(
-        path, index=False
-    )
+    columns = ["item", "rater", "label", "occurrence", "sure", "half", "gold", "truth"]
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
     return path
 
 
@@ -74,8 +79,12 @@ def test_every_measure_has_a_value_from_the_command_line(tmp_path, capsys):
         named = (
             () if level == "multivariate interval" else ("--categories", ",".join(map(str, labels)))
         )
+        also = ("--stratum", "half", "--gold", "gold", "--gold-label", "truth")
+        items = also if level == "nominal" else ()
         models = [option for model in MODELS for option in ("--classifier", model)]
-        found |= measured(table(tmp_path / "table.csv", labels), level, capsys, *named, *models)
+        found |= measured(
+            table(tmp_path / "table.csv", labels), level, capsys, *named, *models, *items
+        )
     assert set(MEASURES) - found == set()
 
 

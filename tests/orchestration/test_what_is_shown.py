@@ -5,7 +5,9 @@ import time
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.metadata import IN_PLACE
 from agreement_pipeline.orchestration.pages import link
 from agreement_pipeline.orchestration.trainers import released_round
@@ -160,6 +162,15 @@ def test_the_history_shows_every_round_with_its_decision(line):
 
     assert not held.passed
     assert held.description == "held: w2"
+    assert check(result, "like_before").passed
+
+
+def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
+    usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(6)]
+    found = like_before(control_chart([*usual, Reading("w6", 0.55, 0.02)]))
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert found.description.startswith("round w6 is lower than before: 0.550")
+    assert like_before(control_chart(usual)).passed
 
 
 def history_of(line) -> tuple[dg.AssetCheckEvaluation, dict[str, dg.MetadataValue]]:

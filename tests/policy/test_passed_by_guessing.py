@@ -19,17 +19,22 @@ SENTENCE = "The labels only sort a queue that people read anyway."
 
 @cache
 def never_looked(level):
-    """Three raters and a model who say yes to 2 % of what they meet, whatever it is."""
+    """Three raters and a model who say yes to 2 % of what they meet, whatever it is.
+
+    Half of the items are gold, and in truth 2 % of them are yes too.
+    """
     random, scale = np.random.default_rng(3), Scale((0, 1), level)
     rows = [
         (f"i{i:03}", rater, int(random.random() < 0.02), occurrence, 0.97)
-        for i in range(400)
+        for i in range(800)
         for rater in ("a", "b", "c", "model")
         for occurrence in (1, 2)
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence", "confidence"])
     labels = frame["label"] if scale.numeric else frame["label"].astype(str)
-    return Ratings.from_frame(frame.assign(label=labels), scale, classifiers=("model",))
+    number = frame["item"].str[1:].astype(int)
+    known = {"gold": number >= 400, "gold_label": (number % 50 == 0).astype(int).astype(str)}
+    return Ratings.from_frame(frame.assign(label=labels, **known), scale, classifiers=("model",))
 
 
 def passes(name, level, scope):

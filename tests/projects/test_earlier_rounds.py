@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
+from agreement_pipeline.projects.earlier_rounds import round_before, with_earlier_rounds
 from agreement_pipeline.store import Store
 
 SCALE = Scale(("no", "yes"))
@@ -23,3 +23,6 @@ def test_p9_week_2_is_earlier_than_week_10(tmp_path, arrival):
         return int(with_earlier_rounds(ratings, name, store).table["earlier"].sum())
 
     assert (n_earlier("week-2"), n_earlier("week-10"), n_earlier("week-11")) == (0, 12, 24)
+    before = [round_before(name, store) for name in ("week-2", "week-10", "week-11")]
+    assert [each and each[0] for each in before] == [None, "week-2", "week-10"]
+    assert before[1][1].digest == ratings.digest

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
+    CountsOfStratum,
     LabelsByRater,
     NumbersByRater,
     ReplicatedLabels,
@@ -52,6 +53,8 @@ class Table:
     def statistic(self, record):
         if record.needs == "replicates":
             return self.replicates()
+        if record.needs == "gold":
+            return self.panel()
         if record.needs == "panel":
             return (
                 self.values().with_classifier(PLANE[self.labels[:, 0]], "model")
@@ -66,6 +69,7 @@ class Table:
             "patterns": self.patterns,
             "groups": self.groups,
             "confidence": self.confident,
+            "strata": self.stratum,
         }
         return makers[record.needs]()
 
@@ -73,6 +77,11 @@ class Table:
         return LabelsByRater(
             self.codes, self.weights, scale=self.scale, raters=raters_of(self.codes)
         )
+
+    def stratum(self):
+        """The items with two ratings, or four, are the stratum."""
+        counts = self.patterns().counts()
+        return CountsOfStratum(counts, counts.sizes % 2 == 0)
 
     def panel(self):
         return self.patterns().with_classifier(self.labels[:, 0], "model")

@@ -76,6 +76,9 @@ def test_the_decision_and_its_reasons_stand_first(judged, page):
 
 def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
     for name, answer in answers.items():
+        if name in ("strata", "since"):  # this round has neither strata nor a round before
+            assert answer is None
+            continue
         assert answer is not None, name
         assert all(figure.says and figure.title for figure in answer.figures), name
         assert not answer.figures or answer.tables, name
@@ -179,6 +182,7 @@ def test_a_page_is_made_of_every_kind_of_round(case):
 def row_of(name, decision, release, measure, verdict, *numbers):
     limits = dict(zip(("value", "low", "high"), numbers or [float("nan")] * 3, strict=True))
     said = {"round": name, "decision": decision, "release": release, "measure": measure}
+    said |= {"scope": "round", "confidence_level": 0.95}
     return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
 
 

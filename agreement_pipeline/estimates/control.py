@@ -1,0 +1,130 @@
+r"""A control chart of one measure over rounds of different sizes.
+
+It is a Shewhart chart of single values whose limits follow each round's own standard error. Each
+round is compared with the rounds before it:
+
+- Rounds differ by more than their standard errors tell, since items of each week are alike.
+  :math:`\tau^2` is the variance that is left (DerSimonian and Laird 1986). It is added to that of
+  each round, as Spiegelhalter (2005) recommends.
+- The centre is the mean of the earlier values, weighted by :math:`w = 1 / (se^2 + \tau^2)`. Large
+  rounds count more.
+- The limits are :math:`t \sqrt{se^2 + \tau^2 + 1 / \sum w}` around the centre, with the standard
+  error of the round itself. So a small round has wide limits.
+- t is the quantile of Student's distribution that leaves out as much as three standard errors of a
+  normal one: 0.135 % on each side. Of n earlier rounds it has n - 1 degrees of freedom.
+
+A round that falls out is no part of the rounds that later ones are compared with.
+
+References
+----------
+DerSimonian, R. & Laird, N. (1986). Controlled Clinical Trials 7(3), 177-188.
+https://doi.org/10.1016/0197-2456(86)90046-2
+Montgomery, D. C. (2020). Introduction to Statistical Quality Control (8th ed.), sections 6.4
+and 7.3.2. Wiley.
+Spiegelhalter, D. J. (2005). Handling over-dispersion of performance indicators. Quality and Safety
+in Health Care 14(5), 347-351. https://doi.org/10.1136/qshc.2005.013755
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.estimates.spread import spread_between
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.students_t import quantile
+
+FEWEST = 5
+"""A round is compared with so many earlier rounds or more."""
+TAIL = 0.00135
+"""What a normal distribution has beyond three standard errors on one side."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A measure of one round, with its standard error.
+
+    Raises
+    ------
+    AgreementError
+        The value is not finite, or the standard error is not over 0.
+    """
+
+    round: str
+    value: float
+    error: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and math.isfinite(self.error) and self.error > 0):
+            raise AgreementError(
+                f"round {self.round}: found value {self.value} with standard error {self.error}; "
+                "expected a finite value with a standard error over 0. Leave the round out."
+            )
+
+
+@dataclass(frozen=True)
+class Charted:
+    """A round on the chart.
+
+    Attributes
+    ----------
+    reading
+        The round.
+    centre, limits
+        What the earlier rounds let one expect; None if there are too few of them.
+    """
+
+    reading: Reading
+    centre: float | None = None
+    limits: Interval | None = None
+
+    @property
+    def out(self) -> bool:
+        """True if the round lies outside its limits."""
+        return self.limits is not None and not (
+            self.limits.low <= self.reading.value <= self.limits.high
+        )
+
+    @property
+    def lower(self) -> bool:
+        """True if the round lies under its limits."""
+        return self.out and self.centre is not None and self.reading.value < self.centre
+
+
+def control_chart(readings: Iterable[Reading]) -> tuple[Charted, ...]:
+    """Each round against the rounds before it, in the order given.
+
+    Examples
+    --------
+    >>> usual = [Reading(f"w{n}", 0.8 + 0.01 * (n % 2), 0.02) for n in range(6)]
+    >>> [each.out for each in control_chart([*usual, Reading("w6", 0.65, 0.02)])]
+    [False, False, False, False, False, False, True]
+    """
+    return tuple(_charted(readings))
+
+
+def _charted(readings: Iterable[Reading]) -> Iterator[Charted]:
+    before: list[Reading] = []
+    for reading in readings:
+        found = _against(before, reading)
+        if not found.out:
+            before.append(reading)
+        yield found
+
+
+def _against(before: Sequence[Reading], reading: Reading) -> Charted:
+    if len(before) < FEWEST:
+        return Charted(reading)
+    values = np.array([each.value for each in before])
+    variances = np.array([each.error for each in before]) ** 2
+    between = spread_between(values, variances)
+    weights = 1 / (variances + between)
+    centre = float(weights @ values / weights.sum())
+    t = -quantile(TAIL, len(before) - 1)
+    reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
+    return Charted(reading, centre, Interval(centre - reach, centre + reach))
+
+
+__all__ = ["FEWEST", "Charted", "Reading", "control_chart"]

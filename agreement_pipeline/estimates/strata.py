@@ -1,0 +1,68 @@
+"""The strata of a round: parts of its items, such as those of one language.
+
+Each stratum is a round of its own, with its own expected disagreement. That is the usual reading,
+for two reasons. Every measure has it. And it asks what a team asks: could these items alone be
+trained on? A stratum where nearly all labels are one category is then hard to pass, as such a round
+is. The measure `stratum_alpha` reads all strata by the expected disagreement of the whole round.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates.scope import Scope
+from agreement_pipeline.ratings import STRATUM, Rated, Ratings
+from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
+
+
+class Stratum(NamedTuple):
+    """A stratum of a round, or some small ones of a column together.
+
+    Attributes
+    ----------
+    scope
+        What estimates of it are about.
+    whole
+        The ratings of the round.
+    column, names
+        The column of strata, and the strata of it that are spoken of.
+    """
+
+    scope: Scope
+    whole: Ratings
+    column: str
+    names: tuple[str, ...]
+
+    @property
+    def ratings(self) -> Ratings:
+        """The ratings of its items alone."""
+        return self.whole.within(self.column, self.names)
+
+    def counts(self) -> CountsOfStratum:
+        """The counts of the round, and which rows are of the stratum."""
+        items, counts = engine_for(self.whole).by_item(self.whole)
+        if not isinstance(counts, CategoryCounts):
+            raise TypeError("numbers on a scale without categories")
+        stratum = self.whole.contents[STRATUM + self.column].loc[list(items)]
+        return CountsOfStratum(counts, np.asarray(stratum.isin(self.names))).merged()
+
+
+def strata_of(ratings: Rated) -> Iterator[Stratum]:
+    """The strata of a round, one by one. Only ratings in memory have any."""
+    if not isinstance(ratings, Ratings):
+        return
+    for column, names in ratings.strata.items():
+        for name in names:
+            yield Stratum(Scope.of_stratum(column, name), ratings, column, (name,))
+
+
+def together(strata: list[Stratum]) -> Stratum:
+    """Some strata of one column as one."""
+    first = strata[0]
+    if len(strata) == 1:
+        return first
+    names = tuple(name for each in strata for name in each.names)
+    scope = Scope.of_small_strata(first.column, len(names))
+    return first._replace(scope=scope, names=names)

@@ -1,0 +1,60 @@
+"""Intervals of a share, and of a mean over items or clusters of items."""
+
+import math
+
+import numpy as np
+
+from agreement_pipeline.intervals.draws import Interval
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.students_t import quantile
+
+HALVINGS = 60
+
+
+def share_interval(successes: int, n: int, level: float) -> Interval:
+    """Clopper and Pearson's (1934) interval of a share. It holds for every n of 1 or more.
+
+    https://doi.org/10.1093/biomet/26.4.404
+
+    >>> low, high = share_interval(10, 10, 0.95)
+    >>> round(low, 4), high
+    (0.6915, 1.0)
+    """
+    tail = (1 - level) / 2
+    low = 0.0 if successes == 0 else 1 - _reached(n - successes, n, tail)
+    high = 1.0 if successes == n else _reached(successes, n, tail)
+    return Interval(low, high)
+
+
+def _reached(successes: int, n: int, tail: float) -> float:
+    """The share at which so few successes of n have the probability `tail`."""
+    k = np.arange(1, successes + 1)
+    ways = np.append(0.0, np.cumsum(np.log((n - k + 1) / k)))
+    k = np.append(0, k)
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        probability = np.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share)).sum()
+        low, high = (share, high) if probability > tail else (low, share)
+    return (low + high) / 2
+
+
+def mean_interval(values: Array, clusters: Codes, level: float) -> Interval | None:
+    """Student's interval of a mean over items (n,), from the differences between their clusters.
+
+    None with fewer than two clusters. Items without clusters are each a cluster of their own.
+
+    >>> low, high = mean_interval(np.array([1.0, 3.0]), np.array([0, 1]), 0.5)
+    >>> round(low, 6), round(high, 6)
+    (1.0, 3.0)
+    """
+    n_clusters, mean = int(clusters.max(initial=-1)) + 1, float(values.mean())
+    if n_clusters < 2:
+        return None
+    beyond = np.bincount(clusters, values - mean, minlength=n_clusters)
+    error = math.sqrt(n_clusters / (n_clusters - 1) * float(beyond @ beyond)) / len(values)
+    reach = quantile((1 + level) / 2, n_clusters - 1) * error
+    return Interval(mean - reach, mean + reach)
+
+
+__all__ = ["mean_interval", "share_interval"]

@@ -1,0 +1,78 @@
+"""Accuracy on gold items, whose right label was known before.
+
+Agreement asks whether raters say the same. Accuracy asks whether they are right, as far as somebody
+knows. Gold items are put among the others, and nobody trains on them. All other measures leave them
+out.
+
+Accuracy is not corrected for chance. Where nearly all gold items have one label, a rater who never
+looks is nearly always right. So choose gold items of every category.
+"""
+
+import numpy as np
+
+from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.registry import Condition, RestsOn, register
+from agreement_pipeline.statistics import LabelsByRater
+
+
+def _met(gold: LabelsByRater) -> np.ndarray:
+    """True for gold items with a known label that somebody rated."""
+    return np.asarray(gold.labelled & (gold.weights > 0) & gold.rated.any(1))
+
+
+def _never_met(gold: LabelsByRater) -> bool:
+    return not _met(gold).any()
+
+
+@register(
+    "Accuracy on gold items",
+    question="classifier",
+    needs="gold",
+    bounds=(0.0, 1.0),
+    undefined=(Condition("nobody rated a gold item whose right label is known", _never_met),),
+    chance_corrected=False,
+    passed_by_guessing=True,
+    rests_on=RestsOn(_met, "no known label, or no rating"),
+    convention="every rating of a gold item counts once",
+    source=(
+        "Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008), Cheap and Fast - But is it Good?, "
+        "section 5, https://aclanthology.org/D08-1027"
+    ),
+)
+def gold_accuracy(ratings: LabelsByRater) -> Coefficient:
+    r"""The share of ratings of gold items that give the right label.
+
+    .. math:: A = \frac{\sum_u \sum_r [x_{ur} = g_u]}{\sum_u m_u}
+
+    :math:`x_{ur}` is the label of rater r for gold item u, :math:`g_u` is the right one, and
+    :math:`m_u` is the number of ratings of the item.
+
+    Parameters
+    ----------
+    ratings
+        codes of shape (P, R), the right labels set apart as labels of shape (P,), and weights of
+        shape (..., P).
+
+    Returns
+    -------
+    Coefficient
+        value of shape (...), from 0 to 1. Undefined when nobody rated a gold item whose right label
+        is known.
+
+    References
+    ----------
+    Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008). Cheap and Fast - But is it Good?
+    Evaluating non-expert annotations for natural language tasks. EMNLP 2008, 254-263.
+    https://aclanthology.org/D08-1027
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> said = LabelsByRater([[0, 0], [0, 1], [1, -1]], scale=Scale(("no", "yes")), raters="ab")
+    >>> float(gold_accuracy(said.with_classifier([0, 0, 1], "gold")).value)
+    0.8
+    """
+    counts = ratings.panel.counts().counts
+    used = np.where(ratings.labelled, ratings.weights, 0.0)
+    a = ratio(used @ (counts * ratings.label_indicators).sum(1), used @ counts.sum(1))
+    return Coefficient(a, observed=a)

@@ -1,0 +1,129 @@
+"""A profile of each rater: agreement with the others, accuracy on gold, categories and speed.
+
+Values are drawn towards the other raters, so that few labels say little.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.estimates import Drawn, Estimate, Shown, drawn_together
+from agreement_pipeline.intervals import mean_interval
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.measured import measured
+from agreement_pipeline.report.standing_in import compared_by
+from agreement_pipeline.text import SENTENCE, interval, number
+
+COLUMNS = (
+    "rater",
+    "ratings",
+    "with the others",
+    "interval",
+    "drawn to all",
+    "right on gold",
+    "interval on gold",
+    "reads",
+    "uses more",
+    "uses less",
+    "seconds",
+)
+GOLD = "gold_accuracy"
+MOST_SECONDS = 3_600
+"""A longer time between two ratings is a pause."""
+
+
+def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> pd.DataFrame | None:
+    """A row for each rater. None if the scale lists no categories, or for a single rater."""
+    measure = compared_by(ratings.scale)
+    if measure is None or ratings.scale.continuous or len(ratings.raters) < 2:
+        return None
+    found = list(measured(ratings, [measure, GOLD], policy, ("rater",), shown))
+    return profile_rows(ratings, found, policy.confidence_level)
+
+
+def profile_rows(ratings: Ratings, found: list[Estimate], level: float) -> pd.DataFrame:
+    """The profiles of the raters that the estimates are about."""
+    others = _by_rater(each for each in found if each.measure != GOLD)
+    right = _by_rater(each for each in found if each.measure == GOLD)
+    drawn = {each.estimate.scope.name: each for each in drawn_together(others.values())}
+    on_gold = {each.estimate.scope.name: each for each in drawn_together(right.values())}
+    uses, seconds = dict(_uses(ratings, level)), _seconds(ratings)
+    given = ratings.current["rater"].value_counts()
+    rows = [
+        (
+            name,
+            str(int(given.get(name, 0))),
+            *_value_and_interval(others.get(name)),
+            number(drawn[name].value, SENTENCE) if name in drawn else "",
+            *_value_and_interval(right.get(name)),
+            _reads(drawn.get(name), on_gold.get(name)),
+            *uses.get(name, ("", "")),
+            seconds.get(name, ""),
+        )
+        for name in sorted({*others, *right})
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _by_rater(found: Iterator[Estimate]) -> dict[str, Estimate]:
+    return {each.scope.name: each for each in found}
+
+
+def _value_and_interval(found: Estimate | None) -> tuple[str, str]:
+    if found is None or found.interval is None:
+        return "", ""
+    return number(found.value, SENTENCE), interval(found.low, found.high)
+
+
+def _reads(agreement: Drawn | None, gold: Drawn | None) -> str:
+    """Where a rater differs from the others, beyond doubt."""
+    said = ((agreement, "agrees"), (gold, "right on gold"))
+    known = [(each.reads, what) for each, what in said if each is not None]
+    differs = [f"{what}: {reads}" for reads, what in known if reads in ("lower", "higher")]
+    if differs:
+        return "; ".join(differs)
+    few = any(reads == "too few to tell" for reads, _ in known) or not known
+    return "too few to tell" if few else "like the others"
+
+
+def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Of each rater, the categories that they use more and less than the others on the same items.
+
+    A category is named if its interval leaves out 0, with one level for all categories of a rater.
+    None is named where items come in clusters, since the interval takes each as drawn by itself.
+    """
+    names, labels = ratings.scale.names, engine_for(ratings).labels(ratings)
+    if labels.clusters is not None:
+        return
+    counts = labels.indicators.sum(1)
+    each_level = 1 - (1 - level) / len(names)
+    items = np.repeat(np.arange(len(labels.codes)), labels.weights.astype(int))
+    for place, rater in enumerate(labels.raters):
+        mine = labels.indicators[:, place]
+        rest = counts - mine
+        both = items[((mine.sum(1) > 0) & (rest.sum(1) > 0))[items]]
+        if len(both):
+            change = (mine[both] - rest[both] / rest[both].sum(1, keepdims=True)).T
+            found = [mean_interval(each, np.arange(len(both)), each_level) for each in change]
+            more = [n for n, limits in zip(names, found, strict=True) if limits and limits.low > 0]
+            less = [n for n, limits in zip(names, found, strict=True) if limits and limits.high < 0]
+            yield rater, (", ".join(more), ", ".join(less))
+
+
+def _seconds(ratings: Ratings) -> Mapping[str, str]:
+    """The median time between two ratings of a rater, without pauses.
+
+    Times are texts or dates. Empty where there are none.
+    """
+    table = ratings.current
+    if "timestamp" not in table or pd.api.types.is_numeric_dtype(table["timestamp"]):
+        return {}
+    times = pd.to_datetime(table["timestamp"], errors="coerce", utc=True, format="ISO8601")
+    ordered = pd.DataFrame({"rater": table["rater"].astype(str), "time": times}).dropna()
+    ordered = ordered.sort_values(["rater", "time"])
+    gaps = ordered.groupby("rater")["time"].diff().dt.total_seconds()
+    usual = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()
+    return {str(name): f"{value:.0f}" for name, value in usual.items()}

@@ -1,0 +1,30 @@
+"""A profile of each rater of a round."""
+
+from agreement_pipeline.report.answer import Answer, grid
+from agreement_pipeline.report.judged import JudgedRound
+from agreement_pipeline.report.profiles import COLUMNS, profiles
+from agreement_pipeline.report.sections.record import section
+
+FAIR = (
+    "Values are drawn towards all raters: the less is known of a rater, the more. "
+    "With fewer than 30 items nobody is said to differ.",
+    "A rater who differs is not wrong: they may see what others miss, or have harder items. "
+    "Look at the guideline and at the items first.",
+)
+
+
+@section("Profiles of raters", "Does a rater differ from the others?", place=42)
+def rater_profiles(judged: JudgedRound) -> Answer | None:
+    """Each rater beside the others and beside gold. None if raters cannot be compared."""
+    found = profiles(judged.ratings, judged.policy, judged.shown)
+    if found is None:
+        return None
+    rows = [list(row) for row in found.itertuples(index=False)]
+    differing = found["reads"].str.contains("lower|higher").sum()
+    said = (
+        f"{differing} of {len(rows)} raters differ from the others."
+        if differing
+        else ("No rater differs from the others as far as anybody can tell.")
+    )
+    table = grid("Each rater beside the others", COLUMNS, rows, "raters")
+    return Answer((said, *FAIR), tables=(table,))

@@ -1,0 +1,82 @@
+"""Profiles of raters: who differs beyond doubt, and who has too few labels to tell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import JudgedRound
+from agreement_pipeline.report.profiles import COLUMNS, profiles
+from agreement_pipeline.report.sections.profiles import rater_profiles
+
+POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
+SCALE = Scale(("a", "b"))
+
+
+def ratings_of():
+    """Five raters who mostly agree, one who says b too often, and one with ten random labels."""
+    random = np.random.default_rng(9)
+    rows = []
+    for item in range(160):
+        right = "ab"[item % 2]
+        for rater in ("r1", "r2", "r3", "r4", "r5"):
+            wrong = random.random() < 0.05
+            rows.append((item, rater, "ba"["ab".index(right)] if wrong else right, right))
+        rows.append((item, "biased", "b" if random.random() < 0.5 else right, right))
+        if item < 10:
+            rows.append((item, "new", random.choice(["a", "b"]), right))
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "gold_label"])
+    start, by_rater = pd.Timestamp("2026-01-01T10:00Z"), frame.groupby("rater").cumcount()
+    return Ratings.from_frame(
+        frame.assign(
+            gold=frame["item"] >= 120,
+            item=frame["item"].map("i{:03}".format),
+            timestamp=(start + pd.to_timedelta(by_rater * 7, unit="s")).astype(str),
+        ),
+        SCALE,
+    )
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return ratings_of()
+
+
+@pytest.fixture(scope="module")
+def shown(ratings):
+    return profiles(ratings, POLICY).set_index("rater")
+
+
+def test_a_rater_who_differs_is_named_and_ten_labels_say_nothing(shown):
+    assert shown["reads"]["biased"].startswith("agrees: lower")
+    assert shown["reads"]["new"] == "too few to tell"
+    assert set(shown["reads"][["r1", "r2", "r3", "r4", "r5"]]) <= {
+        "like the others",
+        "agrees: higher",
+    }
+
+
+def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
+    assert (shown["uses more"]["biased"], shown["uses less"]["biased"]) == ("b", "a")
+    assert (shown["uses more"]["new"], shown["uses less"]["new"]) == ("", "")
+    assert set(shown["seconds"]) == {"7"}
+    assert shown["right on gold"]["new"] == ""
+    gold = ratings.current[ratings.current["item"].isin(ratings.gold)]
+    mine = gold[gold["rater"] == "r1"]
+    right = ratings.contents["gold_label"].loc[mine["item"].astype(str)].to_numpy()
+    accuracy = (mine["label"].astype(str).to_numpy() == right).mean()
+    assert float(shown["right on gold"]["r1"]) == pytest.approx(accuracy, abs=5e-4)
+
+
+def test_the_page_says_how_many_differ_and_how_to_read_it(ratings):
+    found = rater_profiles(JudgedRound("p", "w1", ratings, POLICY, None))
+    assert found.sentences[0].endswith("of 7 raters differ from the others.")
+    assert found.tables[0].columns == COLUMNS
+
+
+def test_numbers_without_categories_have_no_profiles():
+    frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": [1.5, 2.0]})
+    bare = Ratings.from_frame(frame, Scale(None, "interval"))
+    assert profiles(bare, POLICY) is None
+    assert rater_profiles(JudgedRound("p", "w1", bare, POLICY, None)) is None

@@ -1,0 +1,68 @@
+"""What became of agreement since the round before, in tables and on a page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import Before, JudgedRound, since
+from agreement_pipeline.report.sections.since import since as section_since
+
+POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
+YES_NO = Scale(("0", "1"))
+
+
+def round_of(guessed, first=0, seed=1, scale=YES_NO):
+    random = np.random.default_rng(seed)
+    rows = [
+        (f"i{item:03}", rater, random.integers(2) if guess else item % 2)
+        for item in range(first, first + 60)
+        for guess in [random.random() < guessed]
+        for rater in ("ana", "ben", "cleo")
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    labels = frame["label"].astype(float if scale.continuous else str)
+    return Ratings.from_frame(frame.assign(label=labels), scale)
+
+
+GOOD = round_of(0.02)
+BEFORE = Before("w1", GOOD)
+
+
+@pytest.fixture(scope="module")
+def worse():
+    return round_of(0.6, seed=2)
+
+
+def test_the_difference_and_the_drift_stand_in_tables(worse):
+    found = since(worse, "w2", BEFORE, POLICY)
+    assert list(found) == ["since_last_round", "drift"]
+    assert list(found["since_last_round"]["shared items"]) == ["60"]
+    assert list(found["since_last_round"]["one"]) == ["krippendorff_alpha of w2"]
+    assert {"rater ana", "rater ben", "rater cleo", "category 0"} <= set(found["drift"]["of"])
+
+
+def test_a_round_that_is_worse_is_called_so(worse):
+    found = section_since(JudgedRound("p", "w2", worse, POLICY, None, BEFORE))
+    assert found.sentences[0].startswith("It is worse: agreement changed by -0.")
+    assert found.sentences[0].endswith("since w1. They share 60 items.")
+    same = section_since(JudgedRound("p", "w2", GOOD, POLICY, None, BEFORE))
+    assert same.sentences[0].startswith("It may be the same")
+
+
+def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):
+    found = since(round_of(0.1, first=100), "w2", BEFORE, POLICY)
+    assert list(found["since_last_round"]["shared items"]) == ["none"]
+    assert found["drift"].startswith("drift: found no item that both rounds share")
+
+
+def test_what_cannot_be_compared_is_said_in_words():
+    numbers = round_of(0.1, scale=Scale(None, "interval"))
+    found = since(numbers, "w2", Before("w1", numbers), POLICY)
+    assert "expected a measure of first labels on a list of categories" in found["since_last_round"]
+
+
+def test_the_first_round_has_nothing_before_it():
+    assert since(GOOD, "w1", None, POLICY) == {}
+    assert section_since(JudgedRound("p", "w1", GOOD, POLICY, None)) is None
