@@ -1,6 +1,7 @@
 """A folder of this machine: one writer at a time, never half a file, nothing written over."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -128,6 +129,18 @@ def test_a_secret_is_its_owners_alone(storage):
     assert stat.S_IMODE((storage.root / "secret").stat().st_mode) == 0o600
 
 
+def test_everybody_may_read_an_ordinary_file_and_its_owner_alone_may_write_it(storage):
+    before = os.umask(0)
+    try:
+        with storage.locked():
+            storage.keep("file", b"1")
+            storage.keep_folder("folder", {"file": b"1"})
+    finally:
+        os.umask(before)
+    for name in ("file", "folder/file"):
+        assert stat.S_IMODE((storage.root / name).stat().st_mode) == 0o644
+
+
 def test_a_file_that_came_between_is_not_written_over(storage, monkeypatch):
     real = local.put
 
@@ -230,3 +243,23 @@ def test_the_lock_dies_with_its_holder(tmp_path):
         waiting.join(30)
     assert not waiting.is_alive()
     assert len(store.history()) == 1
+
+
+def test_t10_a_lock_that_is_lost_makes_no_half_a_folder_visible(tmp_path, monkeypatch):
+    """Another writer took the new lock, and removed what seemed to be left over."""
+    storage, real = LocalStorage(tmp_path), local.put
+    put = []
+
+    def and_lose(path, data, mode):
+        real(path, data, mode)
+        put.append(path)
+        if len(put) == 2:
+            shutil.rmtree(tmp_path / ".partial")
+
+    monkeypatch.setattr(local, "put", and_lose)
+    files = {name: name.encode() for name in ("a", "b", "c", "manifest.json")}
+    with pytest.raises(StoreError, match=r"found only a part of the files .*\.lock"):
+        storage.keep_folder("releases/r/1", files)
+    assert not (tmp_path / "releases").exists()
+    monkeypatch.undo()
+    assert storage.keep_folder("releases/r/1", files)
