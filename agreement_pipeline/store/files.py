@@ -61,6 +61,13 @@ def _together(digests: Mapping[str, str]) -> str:
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
+def holds(folder: Path, contents: Mapping[str, bytes]) -> bool:
+    """True if a folder holds exactly these files. They are compared one at a time."""
+    return set(names_in(folder)) == set(contents) and all(
+        Path(folder, name).read_bytes() == data for name, data in contents.items()
+    )
+
+
 def _names(folder: Path | str, deeper: int, above: str = "") -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:

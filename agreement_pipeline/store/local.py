@@ -88,13 +88,11 @@ class LocalStorage:
                 rename(partial, path)
             finally:
                 remove(partial)
-        return set(self.names(name)) == set(contents) and all(
-            self.read(f"{name}/{inside}") == data for inside, data in contents.items()
-        )
+        return files.holds(path, contents)
 
     def _refuse_parts(self, partial: Path, contents: Mapping[str, bytes]) -> None:
         """Refuse a folder that another writer emptied. One can if the lock was removed."""
-        if files.contents_in(partial) != contents:
+        if not files.holds(partial, contents):
             raise StoreError(
                 f"{partial}: found only a part of the files that were written; expected all. "
                 f"Another writer removed the others, which {LOCK} prevents. Try it again, and "
