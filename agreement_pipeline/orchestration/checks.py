@@ -13,16 +13,16 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
-    decision_metadata,
     finding_rows,
     first_of,
     number,
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import not_admitted, printable, verdict_rows
+from agreement_pipeline.report import health, not_admitted, printable, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
+IN_TIME = "in_time"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -92,7 +92,7 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         passed=decision.admitted,
         severity=dg.AssetCheckSeverity.ERROR,
         description=_answer(decision.admitted, decision.reasons),
-        metadata=decision_metadata(decision),
+        metadata=table("verdicts", verdict_rows(decision.verdicts)),
     )
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule == rule]
@@ -113,19 +113,35 @@ def released_result() -> dg.AssetCheckResult:
     )
 
 
-def history_spec(asset: dg.AssetKey) -> dg.AssetCheckSpec:
-    """A check over all rounds: is every round admitted?"""
-    return dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?")
+def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
+    """Checks over all rounds: is every round admitted, and did the last one come in time?"""
+    asks = f"Did a round come in the last {days} days?"
+    return [
+        dg.AssetCheckSpec(NO_ROUND_HELD, asset=asset, description="Is every round admitted?"),
+        dg.AssetCheckSpec(IN_TIME, asset=asset, description=asks),
+    ]
 
 
-def history_result(rounds: pd.DataFrame, unused: Mapping[str, str]) -> dg.AssetCheckResult:
-    """A warning that names the rounds that are held or not judged, and the unused waivers."""
+def history_results(
+    rounds: pd.DataFrame, unused: Mapping[str, str], late: str
+) -> Iterator[dg.AssetCheckResult]:
+    """A warning that names the rounds that are not admitted, and one if the next is overdue.
+
+    The first names the unused waivers too.
+    """
     found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
-    return dg.AssetCheckResult(
+    yield dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
         description=printable("; ".join(found)) or "every round is admitted",
+        metadata={"health": health(rounds, late)},
+    )
+    yield dg.AssetCheckResult(
+        check_name=IN_TIME,
+        passed=not late,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=_answer(not late, [late] if late else []),
     )
 
 

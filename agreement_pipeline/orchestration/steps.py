@@ -18,6 +18,7 @@ from agreement_pipeline.orchestration.outcomes import (
     show_withdrawn,
     tag,
 )
+from agreement_pipeline.orchestration.progress import progress
 from agreement_pipeline.projects import Project
 
 StepOfRound = Callable[[Project, str], Result | Judged]
@@ -34,7 +35,9 @@ def of_each_round(
     """An asset with a partition for every round."""
 
     def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        found = or_fail(context, lambda: step(host.project, context.partition_key))
+        what = f"{step.__name__} of {context.partition_key}"
+        with progress(context.log.info, what):
+            found = or_fail(context, lambda: step(host.project, context.partition_key))
         if isinstance(found, Judged):
             yield from _judged(host, context, found._replace(result=fitting(found.result, checks)))
         else:
@@ -53,7 +56,8 @@ def of_all_rounds(
     """An asset over all rounds."""
 
     def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        return or_fail(context, lambda: step(host.project))
+        with progress(context.log.info, step.__name__):
+            return or_fail(context, lambda: step(host.project))
 
     return _asset(host, step, of_all, after, checks, **more)
 

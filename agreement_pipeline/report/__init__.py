@@ -1,5 +1,6 @@
 """What people look at: tables and plots, as plain data."""
 
+from agreement_pipeline.report.decisions import health
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
@@ -18,6 +19,7 @@ from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.names import shortened
 from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
+from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.shares import shares_of
 from agreement_pipeline.report.tables import (
@@ -29,11 +31,15 @@ from agreement_pipeline.report.tables import (
     text_table,
     verdict_rows,
 )
+from agreement_pipeline.report.tasks import FORMS, ORDERS, Order, tasks, written_tasks
 
 __all__ = [
+    "FORMS",
+    "ORDERS",
     "Content",
     "JudgedProject",
     "JudgedRound",
+    "Order",
     "Plot",
     "Section",
     "admitted_rounds",
@@ -45,6 +51,7 @@ __all__ = [
     "estimate_rows",
     "event_table",
     "headlines",
+    "health",
     "history",
     "not_admitted",
     "note",
@@ -57,8 +64,11 @@ __all__ = [
     "report_page",
     "round_table",
     "round_text",
+    "rule_rows",
     "shares_of",
     "shortened",
+    "tasks",
     "text_table",
     "verdict_rows",
+    "written_tasks",
 ]

@@ -47,5 +47,5 @@ def details(
         "intervals": partial(interval_figure, estimates, policy),
         **tables,
         "estimates": estimate_rows(estimates),
-        **headline_numbers(estimates),
+        **headline_numbers(estimates, policy.measures),
     }

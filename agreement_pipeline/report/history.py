@@ -9,7 +9,9 @@ import pandas as pd
 
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.report.cells import without_numbers
+from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.figures import history_figure
+from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
 
@@ -27,6 +29,7 @@ COLUMNS = (
     "high",
     "verdict",
     "reason",
+    "broken",
 )
 NOT_JUDGED = "not judged"
 
@@ -38,6 +41,7 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     many versions of the round came. A limit is missing if there is none.
 
     - A round is *pending* if what was ingested last was not decided.
+    - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
@@ -95,16 +99,20 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def history(rounds: pd.DataFrame, policy: Policy) -> Section:
-    """The counts of rounds, a plot, and all rows of `round_table`.
+def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
+    """The last rounds at a glance, the decision on each round and why, then all the rest.
 
-    The plot shows the measure of the policy's first rule that can hold a release.
+    The plots show the measure of the policy's first rule that can hold a release. `late` says why
+    the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
+        "picture": partial(glance, rounds, first),
+        "decisions": decisions(rounds),
+        "health": health(rounds, late),
         **round_counts(rounds),
-        "plot": partial(history_figure, rounds, first),
-        "history": round_text(rounds),
+        "larger_plot": partial(history_figure, rounds, first),
+        "rules": rules_of(rounds),
     }
 
 
@@ -113,7 +121,7 @@ def round_counts(rounds: pd.DataFrame) -> Section:
     return {
         "rounds": int(rounds["round"].nunique()),
         "held_rounds": len(_held(rounds)),
-        "rounds_not_judged": len(_not_judged(rounds)),
+        "not_judged": len(_not_judged(rounds)),
     }
 
 
@@ -217,6 +225,7 @@ def _undecided(round_name: str, decision: str, release: str, reason: str) -> dic
         "release": release,
         **nothing,
         "reason": reason,
+        "broken": "",
     }
 
 
@@ -230,17 +239,17 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
-        "reason": _reason(decision, verdict),
+        "reason": "; ".join([*_broken(decision), verdict["reason"]]),
+        "broken": "; ".join(_broken(decision)),
     }
 
 
-def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    broken = [
+def _broken(decision: Mapping[str, Any]) -> list[str]:
+    return [
         finding["description"]
         for finding in decision["findings"]
         if not finding["passed"] and finding["severity"] == "error"
     ]
-    return "; ".join([*broken, verdict["reason"]])
 
 
 def _release(entries: Sequence[Mapping[str, Any]], in_force: Mapping[str, str] | None) -> str:
