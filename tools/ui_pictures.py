@@ -14,18 +14,14 @@ from playwright.sync_api import Page, sync_playwright
 
 WIDTH, HEIGHT = 1440, 900
 CHROMIUM = "/usr/bin/chromium"
-LOADED_MS = 6_000
+LOADED_MS = 10_000
 MOST_BYTES = 200_000
 
 ASSET = "/assets/moderation"
 PAGES: Mapping[str, tuple[str, int]] = {
-    "ui-graph": ("/locations/agreement_pipeline/asset-groups/moderation", 0),
     "ui-history": (f"{ASSET}/agreement_history", 300),
     "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition=2026-W06", 0),
-    "ui-checks": (f"{ASSET}/acceptability?view=checks", 0),
     "ui-disputed": (f"{ASSET}/disputed_items?view=partitions&partition=2026-W03", 0),
-    "ui-partitions": (f"{ASSET}/training_data?view=partitions&partition=2026-W06", 0),
-    "ui-runs": ("/runs", 0),
 }
 """What each picture shows: an address, and how far down the page is moved."""
 

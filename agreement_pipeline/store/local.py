@@ -88,7 +88,9 @@ class LocalStorage:
                 rename(partial, path)
             finally:
                 remove(partial)
-        return self.contents(name) == contents
+        return set(self.names(name)) == set(contents) and all(
+            self.read(f"{name}/{inside}") == data for inside, data in contents.items()
+        )
 
     def _refuse_parts(self, partial: Path, contents: Mapping[str, bytes]) -> None:
         """Refuse a folder that another writer emptied. One can if the lock was removed."""

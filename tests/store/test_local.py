@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_a_folder_is_kept_once_and_whole(storage):
         assert not storage.keep_folder("folder", {"a/b": b"1"})
         assert not storage.keep_folder("folder", {"a/b": b"1", "last": b"3"})
     assert storage.contents("folder") == {"a/b": b"1", "last": b"2"}
+
+
+def test_a_kept_folder_is_compared_one_file_at_a_time(storage):
+    contents = {str(number): bytes([number]) * 2**22 for number in range(4)}
+    tracemalloc.start()
+    with storage.locked():
+        assert storage.keep_folder("release", contents)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2 * 2**22
 
 
 def test_what_is_not_there_has_no_bytes(storage):
