@@ -38,6 +38,7 @@ from agreement_pipeline.text import listed
 
 NAMED = ("item", "rater", "label", "round", "cluster")
 FRAME = "DataFrame"
+BINARY = (bytes, bytearray, memoryview)
 
 
 def table_rows(
@@ -263,7 +264,7 @@ def _lists_as_text(labels: pd.Series) -> pd.Series:
 
 
 def _list_as_text(label: "list[object] | np.ndarray") -> object:
-    members = list(label)
+    members = np.atleast_1d(label).tolist() if isinstance(label, np.ndarray) else list(label)
     if any(_no_single_value(each) or each is None for each in members):
         return members
     texts = list(map(category_text, members))
@@ -283,7 +284,7 @@ def _refuse_no_single_value(
             found = bad.iloc[0]
             lists = name in labels and isinstance(found, list)
             expected = "one label, a list of labels" if lists else "one value"
-            expected = "text" if isinstance(found, bytes) else expected
+            expected = "text" if isinstance(found, BINARY) else expected
             raise RatingsError(
                 f"{source}: row {bad.index[0]}, column {name!r}: found {found!r}; "
                 f"expected {expected}, or null. Correct the row."
@@ -291,7 +292,7 @@ def _refuse_no_single_value(
 
 
 def _no_single_value(value: object) -> bool:
-    return isinstance(value, (list, dict, np.ndarray, bytes)) or (
+    return isinstance(value, (list, dict, np.ndarray, *BINARY)) or (
         isinstance(value, float) and math.isnan(value)
     )
 

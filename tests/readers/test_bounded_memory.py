@@ -4,6 +4,7 @@ import io
 import json
 import resource
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -87,3 +88,16 @@ def test_i4_bytes_are_no_text(tmp_path, column):
     for source in (tmp_path / "r.parquet", binary):
         with pytest.raises(RatingsError, match=rf"column '{column}': found b'.*'; expected text"):
             read(source)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_i4_bytes_of_any_kind_in_a_frame_are_no_text(kind):
+    binary = RATED.assign(item=[kind(each.encode()) for each in RATED["item"]])
+    with pytest.raises(RatingsError, match=r"column 'item'"):
+        read(binary)
+
+
+def test_an_array_without_a_dimension_is_a_label_like_any_other():
+    frame = RATED.astype(object)
+    frame.at[0, "label"] = np.array("no")
+    assert read(frame).table["label"].tolist() == read(RATED).table["label"].tolist()
