@@ -98,7 +98,7 @@ def page_of_project(judged: JudgedProject) -> str:
 def _state(rounds: "pd.DataFrame") -> Cell:
     """How many rounds are held, and how many were not judged."""
     counts = round_counts(rounds)
-    said = (("held_rounds", "held"), ("rounds_not_judged", "not judged"))
+    said = (("held_rounds", "held"), ("not_judged", "not judged"))
     words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
     if not words:
         return Cell("every round is admitted", tone="good")
