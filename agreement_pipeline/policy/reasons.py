@@ -48,6 +48,11 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
+def chosen(estimate: Estimate) -> str:
+    """The words for ratings that depend on what other raters said."""
+    return estimate.misled or ""
+
+
 def judged(
     estimate: Estimate,
     value: float,
@@ -69,7 +74,7 @@ def judged(
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
-        "" if estimate.misled is None else f"; {estimate.misled}",
+        f"; {chosen(estimate)}" if estimate.misled else "",
     ]
     return "".join(parts)
 

@@ -195,7 +195,7 @@ class Rule:
         if estimate.n_raters < self.min_raters:
             return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:
-            return "ratings_chosen", estimate.misled
+            return "ratings_chosen", reasons.chosen(estimate)
         if self.every_rater and estimate.raters_left_out:
             return "raters_left_out", reasons.left_out(estimate)
         return None
