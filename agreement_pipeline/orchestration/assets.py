@@ -86,7 +86,7 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
 def annotations(project: Project, round_name: str) -> Result:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    findings = project.contract.check(ratings)
+    findings = (*project.contract.check(ratings), *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),

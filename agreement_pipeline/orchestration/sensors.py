@@ -120,9 +120,12 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         if _unsettled(delivery.path, settle_seconds, now):
+            what = "a file that is still being written"
+            if delivery.path.stat().st_mtime > now:
+                what = "a date in the future"
             unsettled.append(
-                f"{delivery.path.name}: found a file that is still being written; expected a file "
-                f"at rest for {settle_seconds:g} s. The next tick looks at it again."
+                f"{delivery.path.name}: found {what}; expected a file at rest for "
+                f"{settle_seconds:g} s. The next tick looks at it again."
             )
             continue
         try:

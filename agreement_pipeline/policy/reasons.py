@@ -7,7 +7,14 @@ from typing import Literal
 
 from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
-from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
+from agreement_pipeline.text import (
+    DIGITS,
+    PROBABILITY,
+    WHOLE_PERCENT,
+    in_words,
+    interval,
+    listed,
+)
 
 HALVINGS = 50
 EXACT_UNDER = 1_000
@@ -102,8 +109,18 @@ def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    lowest = f" (lowest: {quoted(estimate.lowest)})" if estimate.lowest else ""
-    return f"{estimate.measure}{of}{lowest}"
+    lowest = f"lowest: {quoted(estimate.lowest)}" if estimate.lowest else ""
+    said = ", ".join(each for each in (lowest, _kinds(estimate)) if each)
+    return f"{estimate.measure}{of}{f' ({said})' if said else ''}"
+
+
+def _kinds(estimate: Estimate) -> str:
+    """What the disagreement on a category is about, where raters may mark nothing."""
+    share = estimate.on_marking
+    if share is None:
+        return ""
+    marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
+    return f"{marking} of the disagreement on marking and {naming} on naming"
 
 
 def _for_looks(estimate: Estimate) -> str:

@@ -13,6 +13,7 @@ from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import READERS, Columns, Layout, Limits, Rejected, Rules
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -95,6 +96,9 @@ class ProjectSettings(BaseModel):
         What an export must show, or its round is held.
     all_rounds
         Read the rounds of a file as one.
+    units
+        The kind of the label objects, and the rule that makes units of them. The scale is then
+        that of the units. Labels are categories if omitted.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -148,6 +152,7 @@ class ProjectSettings(BaseModel):
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
+    units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None
@@ -177,6 +182,15 @@ class ProjectSettings(BaseModel):
     def _rules_agree(self) -> "ProjectSettings":
         """The rules are checked when the project is read."""
         _ = self.rules
+        return self
+
+    @model_validator(mode="after")
+    def _units_of_one_round(self) -> "ProjectSettings":
+        if self.units is not None and (self.columns.round or self.layout == "wide"):
+            raise ValueError(
+                "found units beside a column of rounds or a wide layout; expected an export with "
+                "one round a file. Leave columns.round and layout out."
+            )
         return self
 
     @field_validator("reader")

@@ -16,7 +16,8 @@ from agreement_pipeline.text import listed
 MOST_OCCURRENCES = 2**31 - 1
 KEY = ("item", "rater", "occurrence")
 REQUIRED = ("item", "rater", "label")
-CONTENT = ("text", "gold", "cluster")
+CONTENT = ("text", "gold", "cluster", "weight")
+MOST_WEIGHT = 2**53
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
@@ -210,15 +211,19 @@ def _vectors(labels: pd.Series, scale: Scale, where: _Where) -> pd.Series:
 def _occurrences(table: pd.DataFrame, where: _Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
-    numbers = pd.Series(numbers_in(table["occurrence"]), index=table.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers <= MOST_OCCURRENCES) & (numbers % 1 == 0))]
+    step = "Number a rater's meetings with an item 1, 2, …."
+    return _whole(table, "occurrence", MOST_OCCURRENCES, step, where).astype("int32")
+
+
+def _whole(table: pd.DataFrame, name: str, most: int, step: str, where: _Where) -> pd.Series:
+    numbers = pd.Series(numbers_in(table[name]), index=table.index)
+    bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
     if len(bad):
         raise RatingsError(
-            f"{where.at(bad, 'occurrence')}: found {listed(table['occurrence'][bad].tolist())}; "
-            f"expected a whole number from 1 to {MOST_OCCURRENCES}. "
-            "Number a rater's meetings with an item 1, 2, …."
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            f"expected a whole number from 1 to {most}. {step}"
         )
-    return numbers.astype("int32")
+    return numbers
 
 
 def _flags(table: pd.DataFrame, name: str, where: _Where) -> pd.Series:
@@ -285,6 +290,9 @@ def _contents(frame: pd.DataFrame, where: _Where) -> pd.DataFrame:
         said["gold"] = _flags(said, "gold", where)
     if "cluster" in names:
         said["cluster"] = _clusters(said, where)
+    if "weight" in names:
+        step = "Say how many equal items the item stands for, or leave the column out."
+        said["weight"] = _whole(said, "weight", MOST_WEIGHT, step, where).astype("int64")
     said = said.drop_duplicates()
     bad = said.index[said["item"].duplicated(keep=False)]
     if len(bad):

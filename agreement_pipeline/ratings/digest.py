@@ -7,8 +7,9 @@
     rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ) )
     record  = item, occurrence, earlier, label, confidence        one a rating, of a fixed width
 
-An item is its place among the sorted names, and a category its place on the scale. The header says
-what the scale is and which columns there are, so no two tables are the same bytes.
+An item is its place among the sorted names, and a category its place on the scale. The contents are
+texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
+which columns there are, so no two tables are the same bytes.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
@@ -193,7 +194,7 @@ def _as_texts(values: pd.Series) -> pd.Series:
 
 def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) -> bytes:
     whole = hashlib.sha256()
-    for name in [each for each in ("text", "gold") if each in contents]:
+    for name in [each for each in ("text", "gold", "weight") if each in contents]:
         texts = _Texts()
         texts.feed(pd.Series(contents.index))
         texts.feed(_as_texts(contents[name]))

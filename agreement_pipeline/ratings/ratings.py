@@ -39,8 +39,9 @@ class Ratings:
         The raters that are models, not people. They are compared with the panel and are never
         part of it.
     contents
-        What is known of the items: index `item`, and the columns `text`, `gold` and `cluster` if
-        given. A cluster is the document, conversation, patient or batch of an item.
+        What is known of the items: index `item`, and the columns `text`, `gold`, `cluster` and
+        `weight` if given. A cluster is the document, conversation, patient or batch of an item.
+        A weight is how many equal items the item stands for, as a run of equal positions does.
     also_gold
         Items that are gold in another round which these ratings are released with. They are gold
         here too. The digest does not say so.
@@ -76,10 +77,10 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `timestamp`, `text`, `gold`, `cluster`. Rows without a label are missing
-            ratings and are left out. A vector of numbers is a tuple, a list or an array, or text
-            with `|` between the numbers. A set of labels is a set or a frozenset, or its members
-            with `|` between them.
+            `confidence`, `timestamp`, `text`, `gold`, `cluster`, `weight`. Rows without a label are
+            missing ratings and are left out. A vector of numbers is a tuple, a list or an array, or
+            text with `|` between the numbers. A set of labels is a set or a frozenset, or its
+            members with `|` between them.
         scale
             What the labels may be.
         classifiers

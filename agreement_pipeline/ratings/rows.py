@@ -19,7 +19,12 @@ from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label", "text", "cluster")
-KINDS = {"text": pa.large_string(), "gold": pa.bool_(), "cluster": pa.large_string()}
+KINDS = {
+    "text": pa.large_string(),
+    "gold": pa.bool_(),
+    "cluster": pa.large_string(),
+    "weight": pa.int64(),
+}
 
 
 class _Column(NamedTuple):
@@ -69,6 +74,7 @@ class RatingsRows:
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it
     `cluster`      text                    if the items have it
+    `weight`       whole number from 1     if the items have it
     ============== ======================= =================================
     """
 

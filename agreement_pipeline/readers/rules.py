@@ -12,6 +12,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, category_text, coded
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
 ALIKE = 0.85
@@ -41,6 +42,9 @@ class Rules:
         What the export must show. None: what its reader needs.
     all_rounds
         Read several rounds as one.
+    units
+        What the label objects of an export are, and how they become units. None: its labels are
+        categories.
 
     Raises
     ------
@@ -56,6 +60,7 @@ class Rules:
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
+    units: UnitSettings | None = None
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]

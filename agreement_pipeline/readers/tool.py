@@ -1,16 +1,24 @@
 """A labelling tool's export as a reader: one function that finds the submissions is enough."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
+from agreement_pipeline.readers.registry import (
+    MarkedRows,
+    Reader,
+    Rows,
+    Source,
+    reader_of,
+    register,
+)
 from agreement_pipeline.readers.rules import FIELD, RULES, Rules, kept, linked, tally, with_models
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
@@ -42,6 +50,10 @@ class Tool:
         As in `Reader`.
     question
         The name of a question, from the name of its column.
+    draws
+        Finds the label objects of a kind. None if the format's objects are not read.
+    kinds
+        As in `Reader`.
     """
 
     name: str
@@ -52,6 +64,8 @@ class Tool:
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
     question: Callable[[str], str] = str
+    draws: Draws | None = None
+    kinds: tuple[str, ...] = ()
 
     def register(self) -> Reader:
         """The tool as a registered reader."""
@@ -66,6 +80,8 @@ class Tool:
                 self.shows,
                 self.needs,
                 self.omits_none,
+                self.marked,
+                self.kinds,
             )
         )
 
@@ -104,6 +120,18 @@ class Tool:
         asked = (*said, *rules.fields, *columns.models.values())
         refuse_unknown(asked, gathered, (*CANONICAL, GOLD), path.name)
         return _rated(gathered, named, columns, rules, path.name)
+
+    def marked(
+        self, path: Path, kind: str, columns: Columns, limits: Limits, rules: Rules
+    ) -> MarkedRows:
+        """The label objects of one question. All rules for submissions hold for them too."""
+        draws = draws_of(self.submissions, self.draws)
+        numbered = Numbered(draws, kind, columns.text or "text")
+        alike = replace(self, submissions=numbered, omits_none=False)
+        rows = alike.rows(path, columns, "long", limits, rules)
+        return MarkedRows(
+            rows, lambda some: numbered.marked(some.frame, some.classifiers, some.source)
+        )
 
     def rounds(
         self,

@@ -16,7 +16,7 @@ from agreement_pipeline.report.history import (
     round_text,
 )
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
-from agreement_pipeline.report.names import shortened
+from agreement_pipeline.report.names import in_text, shortened
 from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
 from agreement_pipeline.report.rules import rule_rows
@@ -53,6 +53,7 @@ __all__ = [
     "headlines",
     "health",
     "history",
+    "in_text",
     "not_admitted",
     "note",
     "page_of_project",

@@ -105,6 +105,7 @@ DEFAULTS = {
     "--category": "(the lowest)",
     "--format": "table",
     "--engine": "auto",
+    "--units": "(labels are categories)",
     "--memory-limit": "(80% of the memory)",
     "--root": ".",
     "--expected": "0.85",

@@ -66,6 +66,7 @@ def test_a_rule_describes_itself():
         "Does the lower limit of Krippendorff's α of the round reach 0.8 (tentative: 0.5)? "
         "The rule only warns."
     )
+    assert Rule("krippendorff_alpha").question.endswith(" The rule holds a release.")
 
 
 @pytest.mark.parametrize(
