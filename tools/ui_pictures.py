@@ -20,7 +20,7 @@ MOST_BYTES = 200_000
 ASSET = "/assets/moderation"
 PAGES: Mapping[str, tuple[str, int]] = {
     "ui-history": (f"{ASSET}/agreement_history", 300),
-    "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition=2026-W06", 0),
+    "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition=2026-W03", 0),
     "ui-disputed": (f"{ASSET}/disputed_items?view=partitions&partition=2026-W03", 0),
 }
 """What each picture shows: an address, and how far down the page is moved."""
