@@ -27,7 +27,7 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 definitions: $(VENV)/.installed
-	@mkdir -p $(DAGSTER_HOME) .agreement/inbox/moderation
+	@mkdir -p $(DAGSTER_HOME) $(addprefix .agreement/inbox/,moderation entities cells)
 	$(BIN)/dg check defs
 
 docs: $(VENV)/.installed

@@ -33,6 +33,31 @@ class AgreementError(Exception):
     mistakes: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
+PASSING = (OSError, MemoryError, RecursionError)
+"""What a machine raises where nothing is wrong with the program: another one may do better."""
+
+
+def of_machine(error: BaseException) -> str:
+    """What a disk, a network or the memory did not give, in a sentence.
+
+    >>> of_machine(MemoryError())
+    'found too little memory; expected enough. Give more memory, or read a smaller table.'
+    """
+    if isinstance(error, MemoryError):
+        return (
+            "found too little memory; expected enough. Give more memory, or read a smaller table."
+        )
+    if isinstance(error, RecursionError):
+        return (
+            "found data that are nested too deeply; expected a few levels. "
+            "Check that the file is the right one."
+        )
+    return (
+        f"found {error}; expected files that can be read and written. "
+        "Check the path, its permissions and the disk."
+    )
+
+
 class RatingsError(AgreementError, ValueError):
     """The ratings, or the file that holds them, are not valid."""
 

@@ -7,13 +7,14 @@ DIGITS = 9
 """Machines differ in the digits of a number after these decimals."""
 
 SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
+WHOLE_PERCENT = ".0%"
 """The forms of a number.
 
 - `SENTENCE`: in a reason, the history or the card of a release.
 - `TABLE`: in a table of estimates.
 - `PROBABILITY`: a probability or a rate.
 - `SIGNIFICANT`: a probability that can be very small.
-- `PERCENT`: a share.
+- `PERCENT` and `WHOLE_PERCENT`: a share.
 """
 
 NO_LIMIT = "no limit"

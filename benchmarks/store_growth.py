@@ -82,7 +82,7 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
 
 def _whole(place: str) -> None:
     def all_rounds() -> None:
-        history(round_table(Store(place, salt=SALT)))["plot"]()
+        history(round_table(Store(place, salt=SALT)), POLICY)["larger_plot"]()
 
     def again() -> None:
         judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)

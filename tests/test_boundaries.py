@@ -14,6 +14,7 @@ ORDER = (
     "errors faces students_t text version",
     "mistakes tables",
     "yaml_files ratings",
+    "units",
     "readers contract statistics store",
     "engines measures",
     "intervals",

@@ -31,9 +31,9 @@ def serology():
     )
 
 
-def test_three_policies_and_two_projects_are_bundled():
-    assert [path.stem for path in POLICIES] == ["moderation", "serology", "standard"]
-    assert [path.stem for path in PROJECTS] == ["moderation", "serology"]
+def test_four_policies_and_four_projects_are_bundled():
+    assert [path.stem for path in POLICIES] == ["moderation", "objects", "serology", "standard"]
+    assert [path.stem for path in PROJECTS] == ["cells", "entities", "moderation", "serology"]
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)

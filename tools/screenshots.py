@@ -2,7 +2,7 @@
 
     python -m tools.screenshots configs/projects/moderation.yaml 2026-W03 pictures/
 
-Chromium must be installed. The pictures of the docs are `overview.png` and `decision.png`.
+Chromium must be installed. The docs have `overview.png` and `category.png`.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Picture:
 
 
 PICTURES = (
-    Picture("overview", "project", "header", "#course .legend"),
+    Picture("overview", "project", "header", "#course figure .says", tallest=1600),
     Picture("decision", "round", "header", "#decision figure .says"),
     Picture("where-to-look", "round", "#where-to-look", "#where-to-look"),
     Picture("category", "round", "#categories", "#categories", opened="#category-2"),

@@ -12,7 +12,7 @@ from agreement_pipeline.cli.crash import crashed
 from agreement_pipeline.cli.grouped import longest_name
 from agreement_pipeline.cli.later import Later
 from agreement_pipeline.cli.output import say_aside
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import PASSING, AgreementError, of_machine
 from agreement_pipeline.version import __version__
 
 NAME = "agreement-pipeline"
@@ -31,6 +31,7 @@ PURPOSES = {
     "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
     "history": "Print the log of a store.",
+    "disputed": "Write the disputed items of a round as tasks for a labelling tool.",
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
 }
@@ -55,11 +56,8 @@ class Program(click.Group):
             return _refused(str(error))
         except SystemExit as error:
             return crashed(error)
-        except OSError as error:
-            return _refused(
-                f"found {error}; expected files that can be read and written. "
-                "Check the path, its permissions and the disk."
-            )
+        except PASSING as error:
+            return _refused(of_machine(error))
 
 
 @click.group(cls=Program, context_settings=SETTINGS, no_args_is_help=False, epilog=COMPLETION)

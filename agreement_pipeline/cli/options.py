@@ -20,6 +20,7 @@ from agreement_pipeline.cli.parameters import (
     REPETITIONS,
     REQUIRES,
     SHARE,
+    UNITS,
     WHERE,
     MeasureName,
     OneOf,
@@ -99,6 +100,14 @@ TABLE = (
         metavar="A,B,…",
         show_default="what the reader needs",
         help="What the export must show, or none.",
+    ),
+    option(
+        "--units",
+        group=INPUT,
+        type=UNITS,
+        metavar="KIND,KEY=VALUE,…",
+        show_default="labels are categories",
+        help="Label objects, such as spans or boxes,at_least=0.7. See docs/guide/units.md.",
     ),
     option(
         "--all-rounds",
@@ -319,6 +328,7 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
         requires=reading["requires"],
         all_rounds=reading["all_rounds"],
         strata=reading["stratum"],
+        units=reading["units"],
     )
 
 

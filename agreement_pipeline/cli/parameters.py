@@ -11,9 +11,12 @@ from click.shell_completion import CompletionItem
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.readers import Limits
+from agreement_pipeline.units import UnitSettings
 
 FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 SHORT = {"alpha": "krippendorff_alpha"}
+NUMBERS = {"at_least", "step"}
+"""The settings of units that are numbers."""
 LIMITED = tuple(each.name for each in fields(Limits))
 
 
@@ -166,6 +169,25 @@ def _requires(text: str) -> tuple[str, ...]:
     return () if text == "none" else tuple(text.split(","))
 
 
+def _units(text: str) -> UnitSettings:
+    """Units of objects: the kind, then settings.
+
+    >>> _units("boxes,at_least=0.7").at_least
+    0.7
+    """
+    kind, *pairs = _names(text)
+    said = dict(_where(pair) for pair in pairs)
+    settings: dict[str, Any] = {**said, **{name: _number(said[name]) for name in NUMBERS & {*said}}}
+    if "members" in said:
+        settings["members"] = tuple(said["members"].split("|"))
+    unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
+    if unknown or "kind" in settings:
+        raise ValueError(
+            f"found {', '.join(unknown) or 'kind'}; expected settings of units, as at_least=0.7."
+        )
+    return UnitSettings(kind, **settings)
+
+
 SHARE = ReadBy("share", _share)
 NAMES = ReadBy("names", _names)
 SHARES = ReadBy("shares", _shares)
@@ -180,3 +202,4 @@ FOLDER = ReadBy("folder", Path, "dir")
 PLACE = ReadBy("url", str, "dir")
 WHERE = ReadBy("field=value", _where)
 REQUIRES = ReadBy("a,b", _requires)
+UNITS = ReadBy("units", _units)

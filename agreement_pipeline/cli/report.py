@@ -119,10 +119,10 @@ def _of_project(file: Path, round_name: str | None, target: Path, names: bool) -
     if round_name:
         return [_write(target, round_page(project, round_name, on=today, names=names))]
     if target.suffix:
-        return [_write(target, project_page(project))]
+        return [_write(target, project_page(project, names=names))]
     rounds = _rounds(project)
     pages = {name: f"{name}.html" for name in rounds}
-    index = _write(target / INDEX, project_page(project, pages))
+    index = _write(target / INDEX, project_page(project, pages, names=names))
     of_rounds = [
         _write(target / pages[name], round_page(project, name, on=today, names=names))
         for name in rounds

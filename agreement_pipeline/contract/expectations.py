@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from agreement_pipeline.contract.endless import may_be_endless
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
@@ -165,6 +166,12 @@ class Expectation:
             not self.meta.redact or (self.type == REDACTING and _has_regex(self.kwargs)),
             f"{REDACTING} with a valid regex, since meta.redact is true",
         )
+        yield Need(
+            ("kwargs",),
+            not any(map(may_be_endless, _regexes(self.kwargs))),
+            "a regex without repeats inside of repeats, since such a search may never end",
+            "Write it with one repeat.",
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -211,6 +218,10 @@ def _has_regex(kwargs: Mapping[str, Any]) -> bool:
         return bool(re.compile(kwargs["regex"]))
     except (KeyError, TypeError, re.error):
         return False
+
+
+def _regexes(kwargs: Mapping[str, Any]) -> Iterator[str]:
+    return _texts([kwargs.get("regex"), kwargs.get("regex_list")])
 
 
 def _copy(kwargs: Mapping[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import dagster as dg
 
+from agreement_pipeline.demo.objects import WRITTEN
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, load_projects
@@ -19,13 +20,16 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 def run_demo(root: Path, width: int | None = None) -> str:
     """Run every project of the folder and return the result of every round as text.
 
-    The bundled moderation rounds are delivered twice. The last round is admitted at first, and its
+    The bundled rounds of spans and boxes are delivered once. The bundled moderation rounds are
+    delivered twice. The last round is admitted at first, and its
     second delivery is worse. A round is not run again on the same bytes.
     """
     projects = {
         settings.project: Project(settings)
         for settings in load_projects(root / "configs" / "projects")
     }
+    for name in WRITTEN.keys() & projects.keys():
+        WRITTEN[name](projects[name].inbox)
     with _instance(root) as instance:
         for deliver in _deliveries(projects):
             deliver()

@@ -20,6 +20,8 @@ from agreement_pipeline.errors import RatingsError
 
 ENGINE = "duckdb"
 BATCH = 100_000
+LINE, BUFFER = 20_000_000, 24_000_000
+"""The bytes of the longest line of text, and of the part of a file that is read at once."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -226,7 +228,7 @@ def _delimited(paths: list[str], separator: str, width: int) -> str:
     return (
         f"read_csv({_array(paths)}, auto_detect = false, header = true, delim = "
         f"{_quoted(separator)}, quote = '\"', escape = '\"', nullstr = '', strict_mode = true, "
-        f"max_line_size = 20000000, columns = {{{names}}})"
+        f"max_line_size = {LINE}, buffer_size = {BUFFER}, columns = {{{names}}})"
     )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.engines.joined import moved, one_clustered, side_by_side
 from agreement_pipeline.engines.protocol import ENGINES, Engine
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, used
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -17,6 +18,7 @@ from agreement_pipeline.statistics import (
     ReplicatedLabels,
     ReplicatedNumbers,
 )
+from agreement_pipeline.text import listed
 
 Names = tuple[str, ...]
 
@@ -60,7 +62,11 @@ class Memory(Engine[Ratings]):
         values = np.full((*first.shape, ratings.scale.dimensions), np.nan)
         values[first.item, first.rater] = first.numbers
         return NumbersByRater(
-            values, scale=ratings.scale, raters=first.raters, clusters=first.clusters
+            values,
+            first.weights,
+            scale=ratings.scale,
+            raters=first.raters,
+            clusters=first.clusters,
         ).in_order()
 
     def replicated_labels(self, ratings: Ratings, raters: Names | None = None) -> ReplicatedLabels:
@@ -96,7 +102,7 @@ class Memory(Engine[Ratings]):
             values,
             place,
             cells.rater,
-            np.ones(len(met)),
+            np.ones(len(met)) if every.weights is None else every.weights[met],
             scale=ratings.scale,
             raters=every.raters,
             round_raters=raters or self.panel(ratings),
@@ -122,7 +128,7 @@ class Memory(Engine[Ratings]):
         codes = np.hstack([_matrix(each) for each in both])
         clusters = _clusters_of_both(one, other, items)
         panels, scales = (both[0].raters, both[1].raters), (one.scale, other.scale)
-        return side_by_side(codes, np.ones(len(items)), clusters, scales, panels)
+        return side_by_side(codes, _weights_of_both(one, other, items), clusters, scales, panels)
 
     def said(self, ratings: Ratings) -> pd.DataFrame:
         """The panel's first labels as they were given by item and rater."""
@@ -164,6 +170,12 @@ class _Some:
     @property
     def clusters(self) -> Clusters | None:
         return _clusters(self.ratings, self.items)
+
+    @property
+    def weights(self) -> Array | None:
+        """How many equal items each item stands for; None if each stands for itself."""
+        known = self.ratings.contents
+        return known["weight"].loc[self.items].to_numpy(float) if "weight" in known else None
 
 
 class _Cells(NamedTuple):
@@ -231,7 +243,8 @@ def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
 def _labels(first: _Some) -> LabelsByRater:
     """First labels. Equal rows may be made one already."""
     base, n_raters = len(first.ratings.scale.names) + 1, len(first.raters)
-    if base**n_raters >= 2**62 or first.clusters is not None or not len(first.item):
+    apart = first.clusters is not None or first.weights is not None
+    if base**n_raters >= 2**62 or apart or not len(first.item):
         return _labels_of_items(first)
     digits = base ** np.arange(n_raters - 1, -1, -1, dtype=np.int64)
     begins = np.flatnonzero(np.append(True, first.item[1:] != first.item[:-1]))
@@ -244,7 +257,9 @@ def _labels(first: _Some) -> LabelsByRater:
 def _labels_of_items(first: _Some) -> LabelsByRater:
     """First labels, one row an item."""
     scale, raters, clusters = first.ratings.scale, first.raters, first.clusters
-    return LabelsByRater(_matrix(first), scale=scale, raters=raters, clusters=clusters)
+    return LabelsByRater(
+        _matrix(first), first.weights, scale=scale, raters=raters, clusters=clusters
+    )
 
 
 def _matrix(first: _Some) -> Codes:
@@ -264,6 +279,26 @@ def _rows(labels: LabelsByRater, rows: Codes) -> LabelsByRater:
         raters=labels.raters,
         clusters=clusters,
     )
+
+
+def _weights_of_both(one: Ratings, other: Ratings, items: pd.Index) -> Array:
+    """How many equal items each item of two rounds stands for.
+
+    Raises
+    ------
+    RatingsError
+        An item stands for another number in the other round.
+    """
+    said = [each.contents["weight"] for each in (one, other) if "weight" in each.contents]
+    if not said:
+        return np.ones(len(items))
+    known = pd.concat(said).groupby(level=0).agg(["first", "nunique"]).reindex(items, fill_value=1)
+    if (known["nunique"] > 1).any():
+        raise RatingsError(
+            f"weight: found {listed(known.index[known['nunique'] > 1])} with two weights in two "
+            "rounds; expected one of each item. Give each content its own item."
+        )
+    return np.asarray(known["first"], dtype=float)
 
 
 def _clusters_of_both(one: Ratings, other: Ratings, items: pd.Index) -> Clusters | None:

@@ -45,6 +45,9 @@ class Estimate(Tabular):
         The number of items on which agreement cannot be read, for each reason, such as one rating.
     lowest
         For a measure of every category, the category whose value is the round's value.
+    on_marking
+        Where one of the categories is *none*: of the disagreement on the lowest category, or on
+        that of the scope, the share in which the other rater said *none*. The rest is on naming.
     undefined
         Why there is no value; None if there is one.
     convention, categories
@@ -82,6 +85,7 @@ class Estimate(Tabular):
     observed: float | None = None
     expected: float | None = None
     lowest: str | None = None
+    on_marking: float | None = None
     undefined: str | None = None
     dropped: Mapping[str, int] = field(default_factory=dict, hash=False)
     convention: str = ""

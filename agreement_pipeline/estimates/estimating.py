@@ -23,6 +23,7 @@ from agreement_pipeline.measures import MEASURES, Coefficient, Measure
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import Clusters, Statistic, chosen_ratings
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import NONE
 
 DEFAULT = Inference()
 CHOSEN = 0.001
@@ -186,6 +187,7 @@ class _Maker:
             observed=_number(point.observed),
             expected=_number(point.expected),
             lowest=lowest,
+            on_marking=self._on_marking(lowest or scope.name) if self.record.per_category else None,
             undefined=undefined,
             dropped={rests_on.others: dropped} if dropped else {},
             convention=self.record.convention,
@@ -202,6 +204,20 @@ class _Maker:
             population=self.inference.interval_method.population,
             distribution=known,
         )
+
+    def _on_marking(self, category: str) -> float | None:
+        """The share of the disagreement on a category in which the other rater said *none*."""
+        names = self.statistic.scale.names
+        if NONE not in names or category not in names or self.statistic.holds != "labels":
+            return None
+        counts = self.statistic.unnamed()
+        c, nothing = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
+        others = np.maximum(counts.sizes - 1, 1)
+        on_marking = counts.weights @ (
+            c * (counts.sizes - c if category == NONE else nothing) / others
+        )
+        every = counts.weights @ (c * (counts.sizes - c) / others)
+        return float(on_marking / every) if every > 0 else None
 
     @property
     def _chosen(self) -> float | None:

@@ -24,6 +24,15 @@ from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
     alternative_annotator_test,
 )
 from agreement_pipeline.measures.krippendorff import disagreement_of_items  # noqa: E402 - see above
+from agreement_pipeline.measures.own_distance import (  # noqa: E402 - see above
+    alpha_with_distance,
+)
+from agreement_pipeline.measures.rankings import kendall_w, mean_tau  # noqa: E402 - see above
+from agreement_pipeline.measures.unitizing import (  # noqa: E402 - see above
+    UnitizingAlphas,
+    unitizing_alpha,
+    unitizing_alphas,
+)
 
 __all__ = [
     "MEASURES",
@@ -34,8 +43,14 @@ __all__ = [
     "Measure",
     "Needs",
     "Question",
+    "UnitizingAlphas",
+    "alpha_with_distance",
     "alternative_annotator_test",
     "disagreement_of_items",
+    "kendall_w",
+    "mean_tau",
     "ratio",
     "register",
+    "unitizing_alpha",
+    "unitizing_alphas",
 ]

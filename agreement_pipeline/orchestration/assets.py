@@ -4,8 +4,9 @@ Each asset takes the round from the store, which checks its bytes each time. A p
 ratings before does not make them again. No asset trusts the event log.
 """
 
+import time
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import dagster as dg
@@ -15,15 +16,18 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import (
+    column_schema,
     decision_metadata,
-    frame_table,
+    opened_table,
     refused_files,
     rendered,
 )
 from agreement_pipeline.orchestration.outcomes import Judged, Result
+from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
-from agreement_pipeline.projects import Project, round_before
+from agreement_pipeline.projects import Project, overdue, project_page, round_before
+from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Release, judge_round
 from agreement_pipeline.report import (
     Before,
@@ -75,16 +79,19 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
         overall(
             agreement_history,
             ["acceptability"],
-            checks.history_specs(host.key("agreement_history")),
+            checks.history_specs(
+                host.key("agreement_history"), host.project.settings.overdue_after_days
+            ),
         ),
         overall(release, ["training_data"]),
+        *([by_round(round_page, ["annotations"])] if host.project.settings.pages else []),
     ]
 
 
 def annotations(project: Project, round_name: str) -> Result:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    findings = project.contract.check(ratings)
+    findings = (*project.contract.check(ratings), *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
@@ -95,7 +102,8 @@ def annotations(project: Project, round_name: str) -> Result:
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
-            "preview": frame_table(ratings.table.head(20)),
+            **opened_table("first_rows", ratings.table.head(20)),
+            "dagster/column_schema": column_schema(ratings.table),
         },
     )
 
@@ -148,7 +156,10 @@ def acceptability(project: Project, round_name: str) -> Judged:
     result = dg.MaterializeResult[None](
         data_version=dg.DataVersion(decision.digest),
         check_results=list(checks.policy_results(policy, decision)),
-        metadata={**decision_metadata(decision), "release_withdrawn": withdrawn},
+        metadata={
+            **decision_metadata(decision, link(project, page_of(round_name))),
+            "release_withdrawn": withdrawn,
+        },
     )
     return Judged(result, decision.admitted, decision.reasons, withdrawn)
 
@@ -158,16 +169,29 @@ def training_data(project: Project, round_name: str) -> Result:
     return _released(released_round(project, round_name), [checks.released_result()])
 
 
+def round_page(project: Project, round_name: str) -> Result:
+    """The page of the round, for people without this UI. Its link opens it."""
+    today = datetime.now(UTC).date()
+    keep_page(project, page_of(round_name), page_of_one(project, round_name, on=today))
+    return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
+
+
 def agreement_history(project: Project) -> Result:
-    """All rounds, with measure, value, interval, verdict and decision. Open this page first."""
+    """Which rounds were refused, and why? Open this page first."""
     rounds, unused = round_table(project.store, project.unjudged()), project.unused_waivers()
+    late = overdue(project, time.time())
+    why = "; ".join(late.why) if late else ""
+    if project.settings.pages:
+        pages = {name: page_of(name) for name in project.store.rounds()}
+        keep_page(project, INDEX, project_page(project, pages))
     return dg.MaterializeResult(
         check_results=[
-            checks.history_result(rounds, unused),
+            *checks.history_results(rounds, unused, why),
             checks.like_before(charted(rounds, project.policy)),
         ],
         metadata={
-            **rendered(history(rounds, project.policy)),
+            **rendered(history(rounds, project.policy, why)),
+            **link(project, INDEX),
             **refused_files("files_refused", project.refused()),
             **refused_files("waivers_unused", unused),
         },
@@ -205,6 +229,7 @@ def _freshness(days: int) -> dg.FreshnessPolicy:
 
 def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
     rows = released.labels.resolved
+    first = released.labels.take(rows[:20]).frame()
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
@@ -213,6 +238,7 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
             "rounds": ", ".join(released.rounds),
             "dagster/row_count": len(rows),
             "tentative": released.tentative,
-            "rows": frame_table(released.labels.take(rows[:20]).frame()),
+            **opened_table("first_rows", first),
+            "dagster/column_schema": column_schema(first),
         },
     )

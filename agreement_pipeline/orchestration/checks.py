@@ -14,17 +14,16 @@ from agreement_pipeline.estimates import Charted
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration.compat import partitioned_check
 from agreement_pipeline.orchestration.metadata import (
-    decision_metadata,
     finding_rows,
     first_of,
     number,
     table,
 )
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
-from agreement_pipeline.report import fallen_out, not_admitted, printable, verdict_rows
+from agreement_pipeline.report import fallen_out, health, not_admitted, printable, verdict_rows
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
-LIKE_BEFORE = "like_before"
+IN_TIME, LIKE_BEFORE = "in_time", "like_before"
 KEPT, ADVICE = "contract_kept", "contract_advice"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
@@ -94,7 +93,7 @@ def policy_results(policy: Policy, decision: Decision) -> Iterator[dg.AssetCheck
         passed=decision.admitted,
         severity=dg.AssetCheckSeverity.ERROR,
         description=_answer(decision.admitted, decision.reasons),
-        metadata=decision_metadata(decision),
+        metadata=table("verdicts", verdict_rows(decision.verdicts)),
     )
     for rule in _with_check(policy):
         verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
@@ -119,9 +118,13 @@ def released_result() -> dg.AssetCheckResult:
     )
 
 
-def history_specs(asset: dg.AssetKey) -> list[dg.AssetCheckSpec]:
-    """The checks over all rounds: is every one admitted, and is the latest like those before?"""
-    asks = {NO_ROUND_HELD: "Is every round admitted?", LIKE_BEFORE: "Is the latest like before?"}
+def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
+    """Checks over all rounds: are all admitted, did the last come in time, is it like before?"""
+    asks = {
+        NO_ROUND_HELD: "Is every round admitted?",
+        IN_TIME: f"Did a round come in the last {days} days?",
+        LIKE_BEFORE: "Is the latest round like those before?",
+    }
     return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
 
 
@@ -136,14 +139,26 @@ def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     )
 
 
-def history_result(rounds: pd.DataFrame, unused: Mapping[str, str]) -> dg.AssetCheckResult:
-    """A warning that names the rounds that are held or not judged, and the unused waivers."""
+def history_results(
+    rounds: pd.DataFrame, unused: Mapping[str, str], late: str
+) -> Iterator[dg.AssetCheckResult]:
+    """A warning that names the rounds that are not admitted, and one if the next is overdue.
+
+    The first names the unused waivers too.
+    """
     found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
-    return dg.AssetCheckResult(
+    yield dg.AssetCheckResult(
         check_name=NO_ROUND_HELD,
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
         description=printable("; ".join(found)) or "every round is admitted",
+        metadata={"health": health(rounds, late)},
+    )
+    yield dg.AssetCheckResult(
+        check_name=IN_TIME,
+        passed=not late,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=_answer(not late, [late] if late else []),
     )
 
 

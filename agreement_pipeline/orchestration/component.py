@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import dagster as dg
 from pydantic import BaseModel
 
+from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.compat import TranslationFn, TranslationFnResolver
 from agreement_pipeline.orchestration.described import descriptions
@@ -89,6 +90,7 @@ def project_definitions(
         sensors=[
             build_round_sensor(project, jobs.rounds),
             build_history_sensor(project, jobs.history),
+            *build_alert_sensor(project),
         ],
         schedules=[build_schedule(hosted, jobs)],
     )

@@ -13,6 +13,32 @@ Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
 TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 """What a translation may change."""
 
+KINDS = {
+    "annotations": {"table"},
+    "rating_patterns": {"table"},
+    "inter_rater_agreement": {"numpy"},
+    "intra_rater_agreement": {"numpy"},
+    "classifier_agreement": {"numpy"},
+    "disputed_items": {"table"},
+    "acceptability": {"python"},
+    "training_data": {"parquet"},
+    "agreement_history": {"dashboard"},
+    "round_page": {"dashboard"},
+    "release": {"parquet"},
+}
+"""What stands in the corner of each asset."""
+
+SHOWS = {
+    "annotations": "ratings",
+    "rating_patterns": "ratings",
+    "acceptability": "decision",
+    "agreement_history": "decision",
+    "round_page": "decision",
+    "training_data": "training-data",
+    "release": "training-data",
+}
+"""What an asset shows, as a tag to filter by. All others show evidence."""
+
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
 
@@ -50,7 +76,8 @@ class Host:
             group_name=self.project.name,
             owners=list(self.project.settings.owners),
             code_version=__version__,
-            kinds={"python"},
+            kinds=KINDS[name],
+            tags={"agreement_pipeline/shows": SHOWS.get(name, "evidence")},
         )
         translated = self.translate(spec)
         changed = [each for each in FIXED if getattr(translated, each) != getattr(spec, each)]

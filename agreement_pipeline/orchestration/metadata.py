@@ -16,21 +16,36 @@ from agreement_pipeline.report import (
     Section,
     decision_word,
     printable,
+    rule_rows,
     verdict_rows,
 )
 from agreement_pipeline.text import unlinked
 
-MAX_ROWS = 100
+MAX_ROWS = 40
+"""The rows of a table, and the texts of a list, that are shown."""
+
+IN_PLACE = 999
+"""The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
+
+NARROW = 6
+"""A table of more columns would move the page's own text out of sight. It opens by a click."""
 
 
 def rendered(section: Section) -> dict[str, Any]:
     """A section as metadata. Names without content are left out."""
     shown: dict[str, Any] = {}
     for name, found in section.items():
-        shown |= (
-            table(name, found) if isinstance(found, pd.DataFrame) else {name: _content(name, found)}
-        )
-    return {name: content for name, content in shown.items() if content is not None}
+        shown |= _tabled(name, found) if isinstance(found, pd.DataFrame) else _single(name, found)
+    return shown
+
+
+def _tabled(name: str, found: pd.DataFrame) -> dict[str, Any]:
+    return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
+
+
+def _single(name: str, found: Content) -> dict[str, Any]:
+    content = _content(name, found)
+    return {} if content is None else {name: content}
 
 
 def _content(name: str, found: Content) -> Any:
@@ -61,22 +76,41 @@ def _plot(name: str, draw: Plot) -> Any:
     return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
 
 
-def decision_metadata(decision: Decision) -> dict[str, Any]:
-    """The decision with its reasons and verdicts, and the digests of its inputs."""
-    reasons = "\n".join(f"- {markdown_text(reason)}" for reason in first_of(decision.reasons))
+def decision_metadata(decision: Decision, link: Mapping[str, Any]) -> dict[str, Any]:
+    """The decision, why it was made, each rule with its interval, and then all the rest.
+
+    `link` leads to the page of the round, if it has one.
+    """
     waivers = printable("; ".join(map(str, decision.waived)))
     return {
         "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
-        "reason_codes": ", ".join(decision.codes),
-        "reasons": dg.MetadataValue.md(reasons),
-        **table("verdicts", verdict_rows(decision.verdicts)),
+        "why": dg.MetadataValue.md(_bullets(decision.reasons)),
+        **table("rules", rule_rows(decision)),
+        **link,
         **({"waivers": waivers} if waivers else {}),
+        "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
         "version": decision.version or 1,
-        "ratings_digest": decision.ratings_digest,
-        "policy_digest": decision.policy_digest[:12],
+        **opened_table("reasons_by_rule", verdict_rows(decision.verdicts)),
+        **opened_table("digests", _digests(decision)),
         "code_version": decision.code_version,
     }
+
+
+def _digests(decision: Decision) -> pd.DataFrame:
+    """The digests in full: a waiver names that of the ratings."""
+    named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
+    return pd.DataFrame({"of": list(named), "digest": list(named.values())})
+
+
+def _bullets(reasons: Sequence[str]) -> str:
+    """The reasons as a list that stands in place, and how many more there are."""
+    shown = [f"- {markdown_text(reason)}" for reason in reasons]
+    n = len(shown)
+    while n > 1 and len("\n".join(shown[:n])) > IN_PLACE - len("\n- and 0000000 more"):
+        n -= 1
+    more = [f"- and {len(shown) - n} more"] if n < len(shown) else []
+    return "\n".join([*shown[:n], *more])
 
 
 def finding_rows(findings: Iterable[Finding]) -> pd.DataFrame:
@@ -93,7 +127,7 @@ def finding_rows(findings: Iterable[Finding]) -> pd.DataFrame:
 
 
 def first_of(said: Sequence[str]) -> list[str]:
-    """The first hundred of several texts, and how many more there are."""
+    """The first of several texts, and how many more there are."""
     more = len(said) - MAX_ROWS
     return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
 
@@ -107,8 +141,30 @@ def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """A frame as a table that a click opens in a window of its own, with a row for each record."""
+    if frame.empty:
+        return {name: "nothing"}
+    shown = frame.head(MAX_ROWS)
+    cells = [list(map(str, frame.columns)), *shown.astype(str).values.tolist()]
+    head, *rows = ("| " + " | ".join(map(_cell, row)) + " |" for row in cells)
+    left_out = len(frame) - len(shown)
+    said = f"\n\nand {left_out} more rows" if left_out else ""
+    text = "\n".join([head, "|---" * len(frame.columns) + "|", *rows]) + said
+    return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
+
+
+def column_schema(frame: pd.DataFrame) -> dg.TableSchema:
+    """The columns of a frame with their types, as the UI shows them beside an asset."""
+    return dg.TableSchema([dg.TableColumn(str(name), str(frame[name].dtype)) for name in frame])
+
+
+def _cell(text: str) -> str:
+    return markdown_text(" ".join(text.split()))
+
+
 def frame_table(frame: pd.DataFrame) -> dg.TableMetadataValue:
-    """The first hundred rows of a frame as a table."""
+    """The first rows of a frame as a table."""
     return _table(
         {str(key): printable(str(value)) for key, value in row.items()}
         for row in frame.head(MAX_ROWS).to_dict("records")

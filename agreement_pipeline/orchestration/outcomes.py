@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ReleaseHeldError
+from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine
 from agreement_pipeline.report import printable
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
@@ -40,13 +40,20 @@ class Judged(NamedTuple):
 
 
 def or_fail(context: dg.AssetExecutionContext, step: Callable[[], T]) -> T:
-    """Run a step. An error of this package fails the asset with its reason, without retries."""
+    """Run a step. An error of this package fails the asset with its reason, without retries.
+
+    A full disk or a network that fails may pass, so such a step may be tried again.
+    """
     try:
         return step()
     except AgreementError as error:
         held = isinstance(error, ReleaseHeldError)
         tag(context, HELD if held else NOT_JUDGED, str(error))
         raise failure(str(error), error.code) from error
+    except PASSING as error:
+        said = of_machine(error)
+        tag(context, NOT_JUDGED, said)
+        raise dg.Failure(description=printable(said)) from error
 
 
 def failure(said: str, code: str) -> dg.Failure:

@@ -46,17 +46,18 @@ def build_jobs(host: Host) -> Jobs:
 
     Each job runs in one process. A round is small, so a process for each step would cost more.
     """
+    pages = ("round_page",) if host.project.settings.pages else ()
     return Jobs(
         _job(
             host,
             "round",
-            BY_ROUND,
+            (*BY_ROUND, *pages),
             "One round from its export to its training data, or to the reason why there is none.",
         ),
         _job(
             host,
             "again",
-            BY_ROUND[1:],
+            (*BY_ROUND[1:], *pages),
             "One round measured and judged again from the store, whatever became of its file.",
         ),
         _job(host, "history", ("agreement_history",), "The table of all rounds."),

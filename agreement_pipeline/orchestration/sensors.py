@@ -95,7 +95,7 @@ def _requests(
     return [
         dg.RunRequest(
             run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:"
-            f"{instance.get_runs_count(dg.RunsFilter(tags=_tags(each)))}",
+            f"{instance.get_runs_count(dg.RunsFilter(tags=tags_of(each)))}",
             partition_key=each.round,
             tags={ORIGINAL: each.digest[:12]},
         )
@@ -105,10 +105,13 @@ def _requests(
 
 def _is_running(instance: dg.DagsterInstance, delivery: Delivery) -> bool:
     """True if a run of the delivery waits or goes on."""
-    return bool(instance.get_runs_count(dg.RunsFilter(tags=_tags(delivery), statuses=IN_PROGRESS)))
+    return bool(
+        instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=IN_PROGRESS))
+    )
 
 
-def _tags(delivery: Delivery) -> dict[str, str]:
+def tags_of(delivery: Delivery) -> dict[str, str]:
+    """The tags of the runs of a delivery."""
     return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
 
 
@@ -117,9 +120,12 @@ def look(deliveries: Iterable[Delivery], *, settle_seconds: float, now: float) -
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         if _unsettled(delivery.path, settle_seconds, now):
+            what = "a file that is still being written"
+            if delivery.path.stat().st_mtime > now:
+                what = "a date in the future"
             unsettled.append(
-                f"{delivery.path.name}: found a file that is still being written; expected a file "
-                f"at rest for {settle_seconds:g} s. The next tick looks at it again."
+                f"{delivery.path.name}: found {what}; expected a file at rest for "
+                f"{settle_seconds:g} s. The next tick looks at it again."
             )
             continue
         try:

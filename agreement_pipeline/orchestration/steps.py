@@ -18,6 +18,7 @@ from agreement_pipeline.orchestration.outcomes import (
     show_withdrawn,
     tag,
 )
+from agreement_pipeline.orchestration.progress import progress
 from agreement_pipeline.projects import Project
 
 StepOfRound = Callable[[Project, str], Result | Judged]
@@ -34,9 +35,11 @@ def of_each_round(
     """An asset with a partition for every round."""
 
     def of_round(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        found = or_fail(context, lambda: step(host.project, context.partition_key))
+        what = f"{step.__name__} of {context.partition_key}"
+        with progress(context.log.info, what):
+            found = or_fail(context, lambda: step(host.project, context.partition_key))
         if isinstance(found, Judged):
-            yield from _judged(host, context, found)
+            yield from _judged(host, context, found._replace(result=fitting(found.result, checks)))
         else:
             yield found
 
@@ -53,9 +56,34 @@ def of_all_rounds(
     """An asset over all rounds."""
 
     def of_all(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        return or_fail(context, lambda: step(host.project))
+        with progress(context.log.info, step.__name__):
+            return or_fail(context, lambda: step(host.project))
 
     return _asset(host, step, of_all, after, checks, **more)
+
+
+def fitting(result: Result, checks: Sequence[dg.AssetCheckSpec]) -> Result:
+    """The result with an answer to each check that was loaded, and to no other.
+
+    The policy may have other rules than when the definitions were loaded. Its decision stands.
+    """
+    asked = {spec.name for spec in checks}
+    answered = [each for each in result.check_results if each.check_name in asked]
+    gone = sorted(asked - {each.check_name for each in answered})
+    unanswered = [
+        dg.AssetCheckResult(
+            check_name=name,
+            passed=False,
+            severity=dg.AssetCheckSeverity.WARN,
+            description="The policy has no such rule now. Reload the definitions.",
+        )
+        for name in gone
+    ]
+    return dg.MaterializeResult(
+        metadata=result.metadata,
+        check_results=[*answered, *unanswered],
+        data_version=result.data_version,
+    )
 
 
 def _judged(host: Host, context: dg.AssetExecutionContext, found: Judged) -> Iterator[Result]:

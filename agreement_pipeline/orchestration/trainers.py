@@ -61,6 +61,7 @@ def released_round(project: Project, round_name: str) -> Release:
         project=project.name,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
+        adjudicated=project.adjudicated,
     )
 
 
@@ -74,6 +75,7 @@ def released_dataset(project: Project) -> Release:
         project=project.name,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
+        adjudicated=project.adjudicated,
     )
 
 

@@ -1,11 +1,12 @@
 """The sensor that keeps the table of all rounds up to date."""
 
 import hashlib
+import time
 
 import dagster as dg
 
 from agreement_pipeline.orchestration.compat import AssetJob
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, overdue
 
 
 def build_history_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
@@ -20,7 +21,7 @@ def build_history_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition
         job=job,
         minimum_interval_seconds=30,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Writes the table of all rounds again when the store or the inbox changes.",
+        description="Writes the table of all rounds again when it changes, or a round is overdue.",
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         now = _state(project)
@@ -32,6 +33,7 @@ def build_history_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition
 
 
 def _state(project: Project) -> str:
-    """A digest of what the table shows: the log, and the deliveries that are not judged."""
+    """A digest of what the table shows: the log, what is not judged, and if a round is overdue."""
     due = [f"{each.round} {each.digest}" for each in project.due()]
-    return hashlib.sha256("\n".join([project.store.head, *due]).encode()).hexdigest()
+    late = "late" if overdue(project, time.time()) else ""
+    return hashlib.sha256("\n".join([project.store.head, *due, late]).encode()).hexdigest()

@@ -7,7 +7,14 @@ from typing import Literal
 
 from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
-from agreement_pipeline.text import DIGITS, PROBABILITY, in_words, interval, listed
+from agreement_pipeline.text import (
+    DIGITS,
+    PROBABILITY,
+    WHOLE_PERCENT,
+    in_words,
+    interval,
+    listed,
+)
 
 HALVINGS = 50
 EXACT_UNDER = 1_000
@@ -48,6 +55,11 @@ def left_out(estimate: Estimate) -> str:
     )
 
 
+def chosen(estimate: Estimate) -> str:
+    """The words for ratings that depend on what other raters said."""
+    return estimate.misled or ""
+
+
 def judged(
     estimate: Estimate,
     value: float,
@@ -69,7 +81,7 @@ def judged(
         "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
-        "" if estimate.misled is None else f"; {estimate.misled}",
+        f"; {chosen(estimate)}" if estimate.misled else "",
     ]
     return "".join(parts)
 
@@ -97,8 +109,18 @@ def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    lowest = f" (lowest: {quoted(estimate.lowest)})" if estimate.lowest else ""
-    return f"{estimate.measure}{of}{lowest}"
+    lowest = f"lowest: {quoted(estimate.lowest)}" if estimate.lowest else ""
+    said = ", ".join(each for each in (lowest, _kinds(estimate)) if each)
+    return f"{estimate.measure}{of}{f' ({said})' if said else ''}"
+
+
+def _kinds(estimate: Estimate) -> str:
+    """What the disagreement on a category is about, where raters may mark nothing."""
+    share = estimate.on_marking
+    if share is None:
+        return ""
+    marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
+    return f"{marking} of the disagreement on marking and {naming} on naming"
 
 
 def _for_looks(estimate: Estimate) -> str:

@@ -139,8 +139,10 @@ class Rule:
         in_bounds = f"{low:g} to {high:g} for {self.measure}"
         if holds:
             in_bounds += " in a rule that can hold a release"
-        yield Need(("reliable",), low <= self.reliable <= high, in_bounds)
-        yield Need(("tentative",), low <= self.tentative <= high, in_bounds)
+        for key in ("reliable", "tentative"):
+            cutoff = getattr(self, key)
+            met = low <= cutoff <= high
+            yield Need((key,), met, in_bounds, _percent_meant(cutoff, low, high))
         at_most = f"at most the reliable cut-off, {self.reliable!r}"
         yield Need(("tentative",), not self.tentative > self.reliable, at_most, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
@@ -217,7 +219,7 @@ class Rule:
         if estimate.n_raters < self.min_raters:
             return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:
-            return "ratings_chosen", estimate.misled
+            return "ratings_chosen", reasons.chosen(estimate)
         if self.every_rater and estimate.raters_left_out:
             return "raters_left_out", reasons.left_out(estimate)
         return None
@@ -229,6 +231,13 @@ class Rule:
         if low >= self.tentative:
             return "tentative"
         return "unreliable" if high < self.tentative else "inconclusive"
+
+
+def _percent_meant(cutoff: float, low: float, high: float) -> str:
+    """What to do about a cut-off out of bounds: it may be a percentage."""
+    meant = cutoff / 100
+    is_meant = cutoff > 1 and low <= meant <= high
+    return f"Did you mean {meant:g}?" if is_meant else "Correct the value."
 
 
 AnyRule = Rule

@@ -19,7 +19,9 @@ from agreement_pipeline.policy.rules import MEASURE, Verdict
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
-LEAST_SAID = 10
+LEAST_SAID, LEAST_DIFFERENT = 10, 5
+FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters that nobody sees."""
 SAID = Value("text", is_text, "Write what the waiver is for.")
 WHO = Value(
     "the visible name of a person",
@@ -28,7 +30,9 @@ WHO = Value(
 )
 WHY = Value(
     f"a reason with {LEAST_SAID} letters or more",
-    lambda why: isinstance(why, str) and _letters(why) >= LEAST_SAID,
+    lambda why: (
+        isinstance(why, str) and _letters(why) >= LEAST_SAID and len({*why}) >= LEAST_DIFFERENT
+    ),
     "Write why it does no harm.",
 )
 BYTES = Value(
@@ -197,8 +201,8 @@ def _of_nothing(waiver: Waiver, verdicts: Iterable[Verdict]) -> str | None:
 
 
 def _letters(text: str) -> int:
-    """How many letters and digits a text has."""
-    return sum(character.isalnum() for character in text)
+    """How many letters and digits of a text can be seen."""
+    return sum(character.isalnum() and character not in FILLERS for character in text)
 
 
 def _day(said: object) -> object:

@@ -3,6 +3,7 @@
 from agreement_pipeline.projects.deliveries import Delivery
 from agreement_pipeline.projects.earlier_rounds import round_before
 from agreement_pipeline.projects.files import load_project, load_projects
+from agreement_pipeline.projects.notices import Form, Notice, notices, overdue
 from agreement_pipeline.projects.pages import project_page, round_page
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings
@@ -11,11 +12,15 @@ from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
     "Delivery",
+    "Form",
+    "Notice",
     "Project",
     "ProjectSettings",
     "first_files",
     "load_project",
     "load_projects",
+    "notices",
+    "overdue",
     "plain_name",
     "project_page",
     "round_before",

@@ -8,8 +8,18 @@ from pathlib import Path
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Export, Reader, answers, probable_columns, reader_of
+from agreement_pipeline.readers import (
+    COLUMNS,
+    LIMITS,
+    Export,
+    Reader,
+    Rules,
+    answers,
+    probable_columns,
+    reader_of,
+)
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings, units_of
 
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
@@ -31,12 +41,15 @@ class Question:
         What level they probably have.
     sets
         True if a label is a set of labels.
+    units
+        The kind of its label objects, if the answers are objects.
     """
 
     name: str
     labels: tuple[str, ...]
     level: str
     sets: bool
+    units: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,10 +85,7 @@ def _of_tool(path: Path, reader: Reader) -> Seen:
         known.update(dict.fromkeys(each.fields))
     first = next(iter(names), None)
     if first is None:
-        raise RatingsError(
-            f"{path.name}: found no question with single answers; expected one. Spans and shapes "
-            "are not read: export a question with choices, a rating or a number."
-        )
+        return _of_objects(path, reader, known)
     table = answers(path, first, known)
     fields = [name for name in known if name in table and name not in ("item", "rater")]
     columns, unsure = _columns_of(table, fields)
@@ -86,9 +96,41 @@ def _of_tool(path: Path, reader: Reader) -> Seen:
         for found in [_question(name, answers(path, name))]
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
+    if not questions:
+        return _of_objects(path, reader, known)
     models = tuple(sorted(table["rater"][table["kind"] == "model"].unique()))
     replicates = _replicates(table, fields)
     return Seen(reader, questions, columns, replicates, models, unsure)
+
+
+def _of_objects(path: Path, reader: Reader, fields: Iterable[str]) -> Seen:
+    """An export in which all answers are label objects."""
+    questions = tuple(
+        Question(kind, labels, "nominal", False, kind)
+        for kind in reader.kinds
+        if (labels := _labels_of(path, reader, kind))
+    )
+    if not questions:
+        raise RatingsError(
+            f"{path.name}: found no question with answers that are read; expected choices, a "
+            "rating, a number, or objects that docs/guide/units.md lists. Export one of them."
+        )
+    table = answers(path, None, fields)
+    named = [name for name in fields if name in table and name not in ("item", "rater")]
+    columns, unsure = _columns_of(table, named)
+    columns.pop("round", None)
+    return Seen(reader, questions, columns, {}, (), unsure)
+
+
+def _labels_of(path: Path, reader: Reader, kind: str) -> tuple[str, ...]:
+    """The labels of the units of a kind. None if nothing of the kind was marked."""
+    if reader.marked is None:
+        return ()
+    rows, marked_in = reader.marked(path, kind, COLUMNS, LIMITS, Rules(requires=()))
+    marked = marked_in(rows)
+    if not any(each.objects for each in marked):
+        return ()
+    return units_of(marked, UnitSettings(kind)).scale.names
 
 
 def _of_table(path: Path, reader: Reader) -> Seen:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
+from functools import partial
 from types import MappingProxyType
 
 from agreement_pipeline.policy import for_round
@@ -10,6 +11,7 @@ from agreement_pipeline.projects.project import Project
 from agreement_pipeline.report import (
     Before,
     JudgedProject,
+    in_text,
     page_of_project,
     report_page,
     round_table,
@@ -18,7 +20,7 @@ from agreement_pipeline.report import (
 )
 
 MOST_READ = 40
-"""The shares of categories are read of so many rounds, the last ones."""
+"""So many rounds are read for the page of a project, the last ones."""
 
 
 def round_page(project: Project, round_name: str, *, on: date, names: bool = False) -> str:
@@ -53,7 +55,9 @@ def round_page(project: Project, round_name: str, *, on: date, names: bool = Fal
     )
 
 
-def project_page(project: Project, pages: Mapping[str, str] = MappingProxyType({})) -> str:
+def project_page(
+    project: Project, pages: Mapping[str, str] = MappingProxyType({}), *, names: bool = False
+) -> str:
     """The page of all rounds of a project as HTML, from the decisions in its store.
 
     Parameters
@@ -62,21 +66,20 @@ def project_page(project: Project, pages: Mapping[str, str] = MappingProxyType({
         The project.
     pages
         The address of each round's page, if the page shall link to it.
+    names
+        True shows the raters' names where a reason has some. Else they have pseudonyms.
     """
-    return page_of_project(
-        JudgedProject(
-            project.name,
-            project.settings.description,
-            project.policy,
-            round_table(project.store),
-            _shares(project),
-            pages,
-        )
+    rounds, shares = round_table(project.store), {}
+    for name in sorted(project.store.rounds())[-MOST_READ:]:
+        ratings = project.store.ratings(name)
+        if not ratings.scale.continuous:
+            shares[name] = shares_of(ratings)
+        if not names:
+            known = shortened(project.store.pseudonyms(ratings), ratings.classifiers)
+            of_round = rounds["round"] == name
+            renamed = rounds.loc[of_round, "reason"].map(partial(in_text, names=known))
+            rounds.loc[of_round, "reason"] = renamed
+    judged = JudgedProject(
+        project.name, project.settings.description, project.policy, rounds, shares, pages
     )
-
-
-def _shares(project: Project) -> dict[str, Mapping[str, float]]:
-    if project.scale.continuous:
-        return {}
-    rounds = sorted(project.store.rounds())[-MOST_READ:]
-    return {name: shares_of(project.store.ratings(name)) for name in rounds}
+    return page_of_project(judged)

@@ -6,9 +6,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
-from agreement_pipeline.policy import Policy, Waiver
+from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver
+from agreement_pipeline.projects.adjudicated import read_adjudicated
 from agreement_pipeline.projects.classifiers import classifiers_among
 from agreement_pipeline.projects.configs import (
     absent_configs,
@@ -25,8 +26,8 @@ from agreement_pipeline.projects.deliveries import (
 )
 from agreement_pipeline.projects.earlier_rounds import with_earlier_rounds
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.readers import read
+from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
+from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.store import RoundVersion, Store, check_round_name
 from agreement_pipeline.text import listed
 
@@ -86,6 +87,12 @@ class Project:
     def waivers(self) -> tuple[Waiver, ...]:
         """The waivers for its rounds, read again each time."""
         return waivers_of(self.settings, self.configs)
+
+    @property
+    def adjudicated(self) -> Mapping[str, Adjudicated]:
+        """The labels that adjudicators chose, by the round, read again each time."""
+        folder = self.settings.adjudicated
+        return {} if folder is None else read_adjudicated(self.root / folder)
 
     def unused_waivers(self) -> dict[str, str]:
         """Why waivers speak of nothing in the project, by the name of their file."""
@@ -168,6 +175,18 @@ class Project:
                 "expected a delivered round. Put its file into the inbox."
             )
         return delivery, self._read(delivery)
+
+    def left_out(self, delivery: Delivery) -> list[Finding]:
+        """Columns of a wide delivery that hold labels and are not read, as a warning."""
+        said = self.settings
+        if said.layout != "wide":
+            return []
+        found = labels_left_out(delivery.path, said.columns, said.scale, said.limits)
+        words = (
+            f"found columns {listed(found)}, which hold labels and are not read; "
+            "expected every rater's column among columns.raters. Name them, or leave them out."
+        )
+        return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         """Keep a delivered round in the store, unless its file has changed since it was found."""

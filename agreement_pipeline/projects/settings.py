@@ -13,6 +13,7 @@ from agreement_pipeline.projects.cron import is_cron_expression
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import READERS, Columns, Layout, Limits, Rejected, Rules
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -20,6 +21,8 @@ SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
 PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
 UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
+SERVED = re.compile(r"https?://[!-~]{1,2000}")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 TEAM = re.compile(r"team:.+", re.DOTALL)
 
 
@@ -32,6 +35,11 @@ NOT_OF_READING = {
     "store",
     "schedule",
     "overdue_after_days",
+    "adjudicated",
+    "pages",
+    "pages_url",
+    "alerts_url_from",
+    "alerts_form",
     "settle_seconds",
     "owners",
     "root",
@@ -90,6 +98,9 @@ class ProjectSettings(BaseModel):
         Read the rounds of a file as one.
     strata
         Fields of items that tell strata apart, such as the language.
+    units
+        The kind of the label objects, and the rule that makes units of them. The scale is then
+        that of the units. Labels are categories if omitted.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -102,6 +113,18 @@ class ProjectSettings(BaseModel):
         When everything is measured again, as a cron expression.
     overdue_after_days
         A round is overdue if none came for so many days.
+    adjudicated
+        A folder with the answers of adjudicators: a CSV file a round, with item, label and
+        ratings_digest.
+    pages
+        A folder. Each run writes the page of its round there, and index.html for all rounds.
+    pages_url
+        Where that folder is served. Assets then link to the pages.
+    alerts_url_from
+        The environment variable that holds the URL of a webhook. It gets a message when a round is
+        held or broken, or is overdue. No messages if omitted.
+    alerts_form
+        plain: the facts as JSON. slack: what an incoming webhook of Slack takes.
     settle_seconds
         A file is complete if it has not changed for so many seconds.
     owners
@@ -132,11 +155,17 @@ class ProjectSettings(BaseModel):
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
+    units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None
     schedule: str = "0 6 * * 1"
     overdue_after_days: int = 8
+    adjudicated: str | None = None
+    pages: str | None = None
+    pages_url: str | None = None
+    alerts_url_from: str | None = None
+    alerts_form: Literal["plain", "slack"] = "plain"
     settle_seconds: float = 2.0
     owners: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -156,6 +185,15 @@ class ProjectSettings(BaseModel):
     def _rules_agree(self) -> "ProjectSettings":
         """The rules are checked when the project is read."""
         _ = self.rules
+        return self
+
+    @model_validator(mode="after")
+    def _units_of_one_round(self) -> "ProjectSettings":
+        if self.units is not None and (self.columns.round or self.layout == "wide"):
+            raise ValueError(
+                "found units beside a column of rounds or a wide layout; expected an export with "
+                "one round a file. Leave columns.round and layout out."
+            )
         return self
 
     @field_validator("reader")
@@ -194,7 +232,7 @@ class ProjectSettings(BaseModel):
             )
         return value
 
-    @field_validator("inbox", "store", "root")
+    @field_validator("inbox", "store", "root", "adjudicated", "pages")
     @classmethod
     def _path_or_url(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):
@@ -216,6 +254,26 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 f"found {value!r}; expected a cron expression of five fields for a day that "
                 "exists, as 0 6 * * 1. Correct the schedule."
+            )
+        return value
+
+    @field_validator("pages_url")
+    @classmethod
+    def _served(cls, value: str | None) -> str | None:
+        if value is not None and not SERVED.fullmatch(value):
+            raise ValueError(
+                f"found {value[:50]!r}; expected a URL that begins with http:// or https://, "
+                "without spaces. Correct the URL."
+            )
+        return value
+
+    @field_validator("alerts_url_from")
+    @classmethod
+    def _name_of_variable(cls, value: str | None) -> str | None:
+        if value is not None and not VARIABLE.fullmatch(value):
+            raise ValueError(
+                "found something else than the name of an environment variable; expected letters, "
+                "digits and underscores, as REVIEWS_WEBHOOK. Put the URL into the variable."
             )
         return value
 

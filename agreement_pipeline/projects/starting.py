@@ -55,11 +55,17 @@ def _head(name: str, seen: Seen) -> Iterator[str]:
 
 
 def _body(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
-    columns = {**seen.columns, "label": question.name}
+    label = {} if question.units else {"label": question.name}
+    columns = {**seen.columns, **label}
     yield f"project: {name}"
     yield f"inbox: {json.dumps(inbox)}"
     yield f"reader: {seen.reader.name}  # {seen.reader.title}"
-    yield f"columns: {_flow(columns)}"
+    if columns:
+        yield f"columns: {_flow(columns)}"
+    if question.units:
+        yield f"units: {{kind: {question.units}}}  # docs/guide/units.md says what a unit is"
+    if question.units and "none" in seen.reader.lacks:
+        yield "requires: []  # every item of the file was opened by its rater: please check"
     yield "scale:"
     yield f"  level: {question.level}{_doubt(question)}"
     yield f"  categories: {json.dumps(_categories(question), ensure_ascii=False)}  # those seen"

@@ -1,9 +1,9 @@
 """The checked ratings, and what a label may be."""
 
+from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.checks import KEY
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
-    RESOLUTIONS,
     PanelLabels,
     consensus,
     resolved,
@@ -42,6 +42,7 @@ from agreement_pipeline.ratings.spelling import (
     refuse_all_tiny,
 )
 from agreement_pipeline.ratings.times import is_clock, seconds
+from agreement_pipeline.ratings.votes import RESOLUTIONS
 from agreement_pipeline.ratings.where import STRATUM
 
 __all__ = [
@@ -51,9 +52,11 @@ __all__ = [
     "LARGEST",
     "LEVELS",
     "MISSING",
+    "NOT_ADJUDICATED",
     "RESOLUTIONS",
     "STRATUM",
     "UNIVARIATE",
+    "Adjudicated",
     "Answers",
     "Array",
     "Batch",

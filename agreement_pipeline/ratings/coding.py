@@ -1,7 +1,7 @@
 """Columns as codes: whatever looks at a name or a label looks at each distinct one once."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ class Coded(NamedTuple):
 
     def categorical(self) -> pd.Categorical:
         """The column as a categorical. Its categories are the texts."""
-        return pd.Categorical.from_codes(self.codes, categories=self.texts, validate=False)
+        return pd.Categorical.from_codes(self.codes, dtype=_kind(self.texts), validate=False)
 
 
 def coded(values: pd.Series) -> Coded:
@@ -198,6 +198,16 @@ def _coded_ascending(column: Any) -> Coded:
     first = np.append(True, differs)[: len(column)]
     texts = column.filter(pa.array(first, pa.bool_())).cast(pa.large_string())
     return Coded(np.cumsum(first, dtype=np.int32) - 1, pd.Index(pd.array(texts, dtype="str")))
+
+
+def _kind(texts: pd.Index) -> pd.CategoricalDtype:
+    """The type of a column of codes of distinct texts.
+
+    To see that texts are distinct, pandas would make a Python object of each, and keep them.
+    """
+    kind: Any = pd.CategoricalDtype()
+    kind.__setstate__({"categories": texts, "ordered": False})
+    return cast(pd.CategoricalDtype, kind)
 
 
 def _through(codes: IntCodes, distinct: pd.Series) -> Coded:

@@ -8,14 +8,23 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.means import exact_sums
+from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
+from agreement_pipeline.ratings.votes import (
+    ADJUDICATED,
+    CONFLICT,
+    RESOLUTIONS,
+    TIE,
+    Rows,
+    entropy_of,
+    leaders_of,
+    means_of,
+    soft_of,
+    votes_of,
+)
 
-RESOLUTIONS = ("unanimous", "plurality", "mean", "tie", "single", "conflict")
 UNRESOLVED = ("tie", "single", "conflict")
-UNANIMOUS, PLURALITY, MEAN, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
-Rows = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +64,10 @@ class PanelLabels:
     resolution: Rows
 
     @classmethod
-    def of(cls, ratings: Ratings, round_name: str = "") -> "PanelLabels":
-        """The labels of the panel in a round.
+    def of(
+        cls, ratings: Ratings, round_name: str = "", adjudicated: Adjudicated = NOT_ADJUDICATED
+    ) -> "PanelLabels":
+        """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
 
         Raises
         ------
@@ -66,13 +77,16 @@ class PanelLabels:
         _refuse_vectors(ratings.scale, round_name)
         rated, item, items = _panel_ratings(ratings)
         n_raters = np.bincount(item, minlength=len(items))
-        votes = None if ratings.scale.continuous else _votes(rated, item, len(items))
+        votes = None if ratings.scale.continuous else votes_of(rated, item, len(items))
         label, resolution = (
-            _leaders(votes)
+            leaders_of(votes)
             if votes is not None and not ratings.scale.numeric
-            else _means(rated.numbers, n_raters)
+            else means_of(rated.numbers, n_raters)
         )
         known = ratings.contents
+        chosen, labels = adjudicated.on(items, ratings.scale)
+        label[chosen] = labels
+        resolution[chosen] = ADJUDICATED
         return cls(
             ratings.scale,
             (round_name,),
@@ -120,12 +134,12 @@ class PanelLabels:
     @property
     def soft_label(self) -> Array:
         """The share of the ratings in each category. Shape (N, K)."""
-        return _soft(self._counted())
+        return soft_of(self._counted())
 
     @property
     def entropy_bits(self) -> Array:
         """-Σ p log2 p of the soft label."""
-        return _entropy(self.soft_label)
+        return entropy_of(self.soft_label)
 
     def take(self, rows: Rows) -> "PanelLabels":
         """The labels of some items."""
@@ -174,7 +188,9 @@ class PanelLabels:
         return {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
 
 
-def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
+def consensus(
+    ratings: Ratings, round_name: str = "", adjudicated: Adjudicated = NOT_ADJUDICATED
+) -> pd.DataFrame:
     """The label of the panel for each item.
 
     The first rating of each rater counts. These do not count: ratings of earlier rounds,
@@ -187,6 +203,8 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
         The ratings of a round.
     round_name
         The value of the column `round`.
+    adjudicated
+        Labels that somebody chose after the raters had differed.
 
     Returns
     -------
@@ -210,6 +228,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
         *unanimous*  two or more, all equal                           yes
         *plurality*  one category leads                               yes
         *mean*       not all equal, on an interval or ratio scale     yes
+        adjudicated  any; the label is the adjudicator's              yes
         *tie*        several categories lead, and none is chosen      no
         *single*     only one                                         no
         *conflict*   only in several rounds: other labels in others   no
@@ -239,7 +258,7 @@ def consensus(ratings: Ratings, round_name: str = "") -> pd.DataFrame:
     >>> labels[["id", "label", "votes", "resolution"]].to_dict("records")[1]
     {'id': 'i2', 'label': None, 'votes': [1, 1], 'resolution': 'tie'}
     """
-    return PanelLabels.of(ratings, round_name).frame()
+    return PanelLabels.of(ratings, round_name, adjudicated).frame()
 
 
 def resolved(labels: pd.DataFrame) -> pd.DataFrame:
@@ -309,42 +328,3 @@ def _differ(labels: PanelLabels, item: Rows) -> Rows:
 
 def _or_none(texts: pd.Series) -> list[object]:
     return list(texts.astype(object).where(texts.notna(), None))
-
-
-def _votes(rated: Ratings, item: Rows, n_items: int) -> Rows:
-    """The number of ratings of each item in each category. Shape (N, K)."""
-    k = len(rated.scale.names)
-    cells = item.astype(np.int64) * k
-    cells += rated.codes
-    return np.bincount(cells, minlength=n_items * k).astype(np.int32).reshape(n_items, k)
-
-
-def _leaders(votes: Rows) -> tuple[Rows, Rows]:
-    """For each item: the first category with the most votes, and the resolution."""
-    most, total = votes.max(1), votes.sum(1)
-    leading = (votes == most[:, None]).sum(1)
-    resolution = np.select(
-        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
-    )
-    return votes.argmax(1).astype(np.int32), resolution.astype(np.int8)
-
-
-def _means(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
-    """For each item: the mean label and the resolution. The labels are in the order of items.
-
-    The mean is exact to the last digit in every order of the raters.
-    """
-    if not len(n_raters):
-        return np.empty(0), np.empty(0, dtype=np.int8)
-    starts = np.cumsum(n_raters) - n_raters
-    equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
-    resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
-    return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
-
-
-def _soft(votes: Rows) -> Array:
-    return np.asarray(votes / votes.sum(1, keepdims=True))
-
-
-def _entropy(soft: Array) -> Array:
-    return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.coding import by_distinct, coded
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM, Where
 from agreement_pipeline.text import listed
 
-CONTENT = ("text", "gold", "gold_label", "cluster")
+CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 MOST_STRATA = 200
+MOST_WEIGHT = 2**53
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
@@ -67,6 +68,9 @@ def _checked(said: pd.DataFrame, name: str, scale: Scale, where: Where) -> pd.Se
         return flags(said, name, where)
     if name == "gold_label":
         return _right(said[name], scale, where)
+    if name == "weight":
+        step = "Say how many equal items the item stands for, or leave the column out."
+        return whole_numbers(said, name, MOST_WEIGHT, step, where).astype("int64")
     if name == "cluster":
         return _clusters(said, where)
     return _strata(said, name, where) if name.startswith(STRATUM) else said[name]
@@ -190,4 +194,16 @@ def blank(texts: pd.Index) -> np.ndarray:
     return blank
 
 
-__all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags"]
+def whole_numbers(table: pd.DataFrame, name: str, most: int, step: str, where: Where) -> pd.Series:
+    """A column of whole numbers from 1."""
+    numbers = pd.Series(numbers_in(table[name]), index=table.index)
+    bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            f"expected a whole number from 1 to {most}. {step}"
+        )
+    return numbers
+
+
+__all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags", "whole_numbers"]

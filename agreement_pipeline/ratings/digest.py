@@ -7,8 +7,9 @@
     rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ) )
     record  = item, occurrence, earlier, label, confidence        one a rating, of a fixed width
 
-An item is its place among the sorted names, and a category its place on the scale. The header says
-what the scale is and which columns there are, so no two tables are the same bytes.
+An item is its place among the sorted names, and a category its place on the scale. The contents are
+texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
+which columns there are, so no two tables are the same bytes.
 
 The names of the columns of strata enter, and the stratum of each item. What has no strata has the
 digest that it had before there were any.

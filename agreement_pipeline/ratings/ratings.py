@@ -41,9 +41,10 @@ class Ratings:
         The raters that are models, not people. They are compared with the panel and are never
         part of it.
     contents
-        What is known of the items: index `item`, and the columns `text`, `gold`, `gold_label` and
-        `cluster` if given. `gold_label` is the right label of a gold item. A cluster is the
-        document, conversation, patient or batch of an item. A column `stratum:NAME` says which
+        What is known of the items: index `item`, and the columns `text`, `gold`, `gold_label`,
+        `cluster` and `weight` if given. `gold_label` is the right label of a gold item. A cluster
+        is the document, conversation, patient or batch of an item. A weight is how many equal items
+        the item stands for, as a run of equal positions does. A column `stratum:NAME` says which
         stratum of NAME an item is in, such as its language.
     also_gold
         Items that are gold in another round which these ratings are released with. They are gold
@@ -80,10 +81,10 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`, `stratum:NAME`. Rows
-            without a label are missing ratings and are left out. A vector of numbers is a tuple, a
-            list or an array, or text with `|` between the numbers. A set of labels is a set or a
-            frozenset, or its members with `|` between them.
+            `confidence`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`, `weight`,
+            `stratum:NAME`. Rows without a label are missing ratings and are left out. A vector of
+            numbers is a tuple, a list or an array, or text with `|` between the numbers. A set of
+            labels is a set or a frozenset, or its members with `|` between them.
         scale
             What the labels may be.
         classifiers

@@ -19,6 +19,7 @@ from agreement_pipeline.text import listed
 
 EXTRAS = ("confidence", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label")
+KINDS = {"gold": pa.bool_(), "weight": pa.int64()}
 
 
 class _Column(NamedTuple):
@@ -69,6 +70,7 @@ class RatingsRows:
     `gold`         true or false           if the items have it
     `gold_label`   text                    if the items have it
     `cluster`      text                    if the items have it
+    `weight`       whole number from 1     if the items have it
     `stratum:NAME` text                    for each column of strata
     ============== ======================= =================================
     """
@@ -210,7 +212,7 @@ def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, pa.Array]:
     return {
         name: pa.array(
             _texts(known[name]) if name == "text" else known[name],
-            pa.bool_() if name == "gold" else pa.large_string(),
+            KINDS.get(name, pa.large_string()),
             from_pandas=True,
         )
         for name in content_columns(known)

@@ -16,6 +16,7 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
+from agreement_pipeline.readers.left_out import labels_left_out
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.packed import is_packed, unpacked, without_ending
 from agreement_pipeline.readers.reading import (
@@ -63,6 +64,7 @@ __all__ = [
     "chosen_columns",
     "is_of_a_tool",
     "is_packed",
+    "labels_left_out",
     "of_round",
     "probable_columns",
     "read",

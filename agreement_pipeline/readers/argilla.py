@@ -1,12 +1,15 @@
 """Argilla 2: flat records (JSON, Parquet, data sets), nested records, and the REST interface."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
+from agreement_pipeline.readers.drawn import Drawn, Draws, spans_in
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.units import Ranking
 
 ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
 SUGGESTION = ".suggestion"
@@ -18,9 +21,12 @@ STATUSES: dict[str, Status] = {
 }
 UNNAMED = "a model without a name"
 Data = Mapping[str, Any]
+Answers = Callable[[Iterable[tuple[str, Any]], str], dict[str, Any]]
+"""From what was said to each question, and its place, to the answers that are read."""
+Reads = Callable[[Export], Iterator[Submission]]
 
 
-def flat(export: Export) -> Iterator[Submission]:
+def flat(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses and suggestions of flat records."""
     for place, record in export.records():
         questions = [
@@ -37,7 +43,7 @@ def flat(export: Export) -> Iterator[Submission]:
                 strict=True,
             )
         )
-        yield from _responses(said, record["id"], place, fields)
+        yield from _responses(said, record["id"], place, fields, answers)
         models = (
             (
                 name.removesuffix(SUGGESTION),
@@ -48,10 +54,10 @@ def flat(export: Export) -> Iterator[Submission]:
             for name, value in record.items()
             if name.endswith(SUGGESTION)
         )
-        yield from _suggestions(models, record["id"], place, fields)
+        yield from _suggestions(models, record["id"], place, fields, answers)
 
 
-def nested(export: Export) -> Iterator[Submission]:
+def nested(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses and suggestions of nested records, which say no status."""
     for place, record in export.records():
         fields = {**record["fields"], **(record.get("metadata") or {}), "status": record["status"]}
@@ -60,15 +66,15 @@ def nested(export: Export) -> Iterator[Submission]:
             for question, responses in record["responses"].items()
             for each in responses
         )
-        yield from _responses(said, record["id"], place, fields)
+        yield from _responses(said, record["id"], place, fields, answers)
         models = (
             (question, each["value"], each.get("score"), each.get("agent"))
             for question, each in (record.get("suggestions") or {}).items()
         )
-        yield from _suggestions(models, record["id"], place, fields)
+        yield from _suggestions(models, record["id"], place, fields, answers)
 
 
-def rest(export: Export) -> Iterator[Submission]:
+def rest(export: Export, answers: Answers) -> Iterator[Submission]:
     """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
         for record in page.get("items", [page]):
@@ -78,7 +84,7 @@ def rest(export: Export) -> Iterator[Submission]:
                 yield Submission(
                     record.get("external_id") or record["id"],
                     each["user_id"],
-                    _answers(values.items()),
+                    answers(values.items(), f"{place}, response {each['id']}"),
                     f"response {each['id']}",
                     status=STATUSES[each["status"]],
                     created=utc(each.get("inserted_at"), place),
@@ -88,7 +94,11 @@ def rest(export: Export) -> Iterator[Submission]:
 
 
 def _responses(
-    said: Iterable[tuple[str, Any, str, Any]], item: Any, place: str, fields: Data
+    said: Iterable[tuple[str, Any, str, Any]],
+    item: Any,
+    place: str,
+    fields: Data,
+    answers: Answers,
 ) -> Iterator[Submission]:
     """One submission a user. Users who were deleted have no name, and each is another."""
     users: dict[Any, dict[str, Any]] = {}
@@ -101,7 +111,7 @@ def _responses(
         yield Submission(
             item,
             user,
-            _answers(values.items()),
+            answers(values.items(), f"{place}, user {user}"),
             f"{place}, user {user}",
             status=STATUSES[statuses[user]],
             fields=fields,
@@ -109,19 +119,50 @@ def _responses(
 
 
 def _suggestions(
-    said: Iterable[tuple[str, Any, Any, Any]], item: Any, place: str, fields: Data
+    said: Iterable[tuple[str, Any, Any, Any]],
+    item: Any,
+    place: str,
+    fields: Data,
+    answers: Answers,
 ) -> Iterator[Submission]:
     for question, value, score, agent in said:
         if value is not None:
             yield Submission(
                 item,
                 agent or UNNAMED,
-                _answers([(question, value)]),
+                answers([(question, value)], f"{place}, suggestion for {question}"),
                 f"{place}, suggestion for {question}",
                 kind="model",
                 confidence=score if isinstance(score, float) else None,
                 fields=fields,
             )
+
+
+def _plainly(read: Callable[[Export, Answers], Iterator[Submission]]) -> Reads:
+    """The submissions with labels as their answers."""
+    return lambda export: read(export, lambda values, _: _answers(values))
+
+
+def _drawn(read: Callable[[Export, Answers], Iterator[Submission]]) -> Draws:
+    """The submissions with spans or rankings as their answers."""
+    return lambda export, kind: read(export, partial(_objects, kind=kind))
+
+
+def _objects(values: Iterable[tuple[str, Any]], where: str, kind: str) -> dict[str, Drawn]:
+    """The spans or the rankings; an empty list is found to be one of them later."""
+    mark = {"spans": "start", "rankings": "rank"}.get(kind)
+    return {
+        name: Drawn(spans_in(value, where) if kind == "spans" else (_ranking(value, where),))
+        for name, value in values
+        if isinstance(value, list) and value and isinstance(value[0], dict) and mark in value[0]
+    }
+
+
+def _ranking(parts: Iterable[Data], where: str) -> Ranking:
+    ranks: dict[int, set[str]] = {}
+    for part in parts:
+        ranks.setdefault(part["rank"], set()).add(part["value"])
+    return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
 
 
 def _answers(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -159,15 +200,19 @@ ARGILLA = Tool(
     "argilla",
     "Argilla's flat records",
     _is_flat,
-    flat,
+    _plainly(flat),
     frozenset({"raters", "skips", "drafts", "predictions", "confidence", "none"}),
+    draws=_drawn(flat),
+    kinds=("spans", "rankings"),
 ).register()
 ARGILLA_NESTED = Tool(
     "argilla_nested",
     "Argilla's nested records",
     _is_nested,
-    nested,
+    _plainly(nested),
     frozenset({"raters", "predictions", "confidence", "none"}),
+    draws=_drawn(nested),
+    kinds=("spans", "rankings"),
     needs={
         "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
         "requires: [] (--requires none) if nobody left a draft or discarded a record."
@@ -177,6 +222,8 @@ ARGILLA_REST = Tool(
     "argilla_rest",
     "Argilla's records of the REST interface",
     _is_rest,
-    rest,
+    _plainly(rest),
     frozenset({"raters", "times", "skips", "drafts", "none"}),
+    draws=_drawn(rest),
+    kinds=("spans", "rankings"),
 ).register()

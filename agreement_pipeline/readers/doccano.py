@@ -3,13 +3,15 @@
 `[]` stands for never opened, for skipped and for none of them alike. So it is no answer here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.drawn import Drawn, spans_in
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.units import Span
 
 POOLED = "all"
 COMMENTS = "Comments"
@@ -18,6 +20,17 @@ OWN = ("label", COMMENTS, "entities", "relations", "cats")
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The labels of each rater's file."""
+    yield from _rows(export, lambda row, _: {"label": _label(row.get("label"))})
+
+
+def draws(export: Export, kind: str) -> Iterator[Submission]:
+    """The spans of each rater's file."""
+    yield from _rows(export, lambda row, place: {kind: Drawn(_spans(row, place))})
+
+
+def _rows(
+    export: Export, answers: Callable[[Mapping[str, Any], str], dict[str, Any]]
+) -> Iterator[Submission]:
     for path in export.files:
         if path.stem == POOLED:
             raise RatingsError(
@@ -29,10 +42,22 @@ def submissions(export: Export) -> Iterator[Submission]:
             yield Submission(
                 row["id"],
                 path.stem,
-                {"label": _label(row.get("label"))},
+                answers(row, place),
                 f"{path.stem}: {place}",
                 fields={name: value for name, value in row.items() if name not in OWN},
             )
+
+
+def _spans(row: Mapping[str, Any], place: str) -> tuple[Span, ...]:
+    """Spans are written as lists, or as entities where a project has relations."""
+    if "entities" in row:
+        parts = [
+            {"start": each["start_offset"], "end": each["end_offset"], "label": each["label"]}
+            for each in row["entities"]
+        ]
+    else:
+        parts = [dict(zip(("start", "end", "label"), each, strict=True)) for each in row["label"]]
+    return spans_in(parts, place)
 
 
 def _label(said: Any) -> Any:
@@ -49,4 +74,6 @@ DOCCANO = Tool(
     lambda export: {"id", COMMENTS} <= {*export.first},
     submissions,
     frozenset({"raters"}),
+    draws=draws,
+    kinds=("spans",),
 ).register()

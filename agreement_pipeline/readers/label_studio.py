@@ -4,12 +4,14 @@ The label before a review counts. After *fix and accept*, `result` is the review
 own is in `reviews` or in `history`, if these were exported.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.label_studio_objects import objects_in
 from agreement_pipeline.readers.submissions import Status, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
@@ -19,15 +21,26 @@ SUGGESTED = ("prediction", "prediction-changed")
 COPIED = ("prediction", "propagated_annotation")
 AREAS = ("start", "x", "points", "original_width")
 Data = Mapping[str, Any]
+Answers = Callable[[Any, str], dict[str, Any]]
+"""From the result of an annotation and its place to the answer to each question."""
 
 
 def submissions(export: Export) -> Iterator[Submission]:
     """The annotations, drafts and predictions of all tasks."""
+    yield from _submissions(export, lambda result, _: answers_in(result))
+
+
+def draws(export: Export, kind: str) -> Iterator[Submission]:
+    """The same with the objects of a kind as the answers."""
+    yield from _submissions(export, partial(objects_in, kind=kind))
+
+
+def _submissions(export: Export, answers: Answers) -> Iterator[Submission]:
     for place, record in export.records():
         if "annotations" in record:
-            yield from _of_task(record, place)
+            yield from _of_task(record, place, answers)
         elif isinstance(record.get("task"), Mapping):
-            yield _annotation(record, record["task"], place)
+            yield _annotation(record, record["task"], place, answers)
         else:
             raise RatingsError(
                 f"{place}: found no annotations; expected a task with its annotations. "
@@ -54,29 +67,29 @@ def _ticks(said: list[Any]) -> tuple[str, ...]:
     return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
 
 
-def _of_task(task: Data, place: str) -> Iterator[Submission]:
+def _of_task(task: Data, place: str, answers: Answers) -> Iterator[Submission]:
     for annotation in task["annotations"]:
-        yield _annotation(annotation, task, place)
+        yield _annotation(annotation, task, place, answers)
     for draft in task.get("drafts") or ():
         yield Submission(
             task["id"],
             draft.get("user"),
-            answers_in(draft.get("result")),
+            answers(draft.get("result"), f"{place}, draft {draft.get('id')}"),
             f"{place}, draft {draft.get('id')}",
             status="draft",
             created=utc(draft.get("created_at"), place),
             fields=_fields(task),
         )
     for prediction in task.get("predictions") or ():
-        yield _prediction(prediction, task, place)
+        yield _prediction(prediction, task, place, answers)
 
 
-def _annotation(annotation: Data, task: Data, place: str) -> Submission:
+def _annotation(annotation: Data, task: Data, place: str, answers: Answers) -> Submission:
     where = f"annotation {annotation.get('id')}"
     return Submission(
         task.get("id"),
         _rater(annotation.get("completed_by")),
-        answers_in(_before_review(annotation, f"{place}, {where}")),
+        answers(_before_review(annotation, f"{place}, {where}"), f"{place}, {where}"),
         where,
         status=_status(annotation),
         kind="gold" if annotation.get("ground_truth") else "human",
@@ -88,12 +101,12 @@ def _annotation(annotation: Data, task: Data, place: str) -> Submission:
     )
 
 
-def _prediction(prediction: Data, task: Data, place: str) -> Submission:
+def _prediction(prediction: Data, task: Data, place: str, answers: Answers) -> Submission:
     where = f"prediction {prediction.get('id')}"
     return Submission(
         task.get("id"),
         prediction.get("model_version") or "a model without a version",
-        answers_in(prediction.get("result")),
+        answers(prediction.get("result"), f"{place}, {where}"),
         where,
         kind="model",
         created=utc(prediction.get("created_at"), f"{place}, {where}"),
@@ -166,4 +179,6 @@ LABEL_STUDIO = Tool(
     submissions,
     frozenset(CAPABILITIES),
     omits_none=True,
+    draws=draws,
+    kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
 ).register()

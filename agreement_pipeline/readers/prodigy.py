@@ -6,13 +6,15 @@ session is `<data set>-<rater>`, and a data set may belong to one round.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agreement_pipeline.readers.drawn import Drawn, spans_in
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Kind, Submission
 from agreement_pipeline.readers.times import utc
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.units import Box, LabelObject, Polygon
 
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 Data = Mapping[str, Any]
@@ -34,6 +36,44 @@ def submissions(export: Export) -> Iterator[Submission]:
             created=utc(record.get("_timestamp"), place),
             fields={**plain, **meta},
         )
+
+
+def draws(export: Export, kind: str) -> Iterator[Submission]:
+    """The spans of texts, and the boxes and polygons of images."""
+    raters = _raters(export)
+    for place, record in export.records():
+        meta = record.get("meta") or {}
+        plain = {name: value for name, value in record.items() if isinstance(value, (str, int))}
+        yield Submission(
+            record["_task_hash"],
+            raters[_session(record)],
+            {kind: Drawn(_objects(record.get("spans") or (), kind, place), _extent(record, kind))},
+            place,
+            status="submitted" if record["answer"] == "accept" else "skipped",
+            kind=_kind(record),
+            created=utc(record.get("_timestamp"), place),
+            fields={**plain, **meta},
+        )
+
+
+def _objects(parts: Iterable[Data], kind: str, place: str) -> tuple[LabelObject, ...]:
+    if kind == "spans":
+        return spans_in(parts, place)
+    found: list[LabelObject] = []
+    for n, part in enumerate(parts, 1):
+        where, points = f"{place}, object {n}", part["points"]
+        if kind == "polygons":
+            found.append(Polygon(tuple((x, y) for x, y in points), part["label"], where))
+        else:
+            left, top = (min(each) for each in zip(*points, strict=True))
+            right, bottom = (max(each) for each in zip(*points, strict=True))
+            found.append(Box(left, top, right - left, bottom - top, part["label"], where))
+    return tuple(found)
+
+
+def _extent(record: Data, kind: str) -> tuple[float, ...]:
+    sized = kind != "spans" and "width" in record and "height" in record
+    return (record["width"], record["height"]) if sized else ()
 
 
 def _answer(record: Data) -> dict[str, Any]:
@@ -91,4 +131,6 @@ PRODIGY = Tool(
     lambda export: {"_task_hash", "answer"} <= {*export.first},
     submissions,
     frozenset({"raters", "times", "skips", "drafts", "none"}),
+    draws=draws,
+    kinds=("spans",),
 ).register()

@@ -21,11 +21,13 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
 from agreement_pipeline.readers.limits import LIMITS, Limits
+from agreement_pipeline.readers.marking import marked_rows, with_contents
 from agreement_pipeline.readers.packed import unpacked
 from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
@@ -66,7 +68,7 @@ def read(
     limits
         How large the source may be.
     rules
-        Which rows count, and which items are one.
+        Which rows count, which items are one, and what the units of label objects are.
 
     Raises
     ------
@@ -81,6 +83,13 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
+    if rules.units is not None:
+        ratings, where = _units_in(
+            source, rules.units, columns, scale, classifiers, round_name, limits, rules
+        )
+        if usable:
+            refuse_unusable(ratings, where)
+        return ratings
     rows = rows_of(source, columns, layout, limits, rules)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
@@ -88,6 +97,31 @@ def read(
     if usable:
         refuse_unusable(ratings, rows.source)
     return ratings
+
+
+def _units_in(
+    source: str | Source,
+    units: UnitSettings,
+    columns: Columns,
+    scale: Scale | None,
+    classifiers: Classifiers,
+    round_name: str | None,
+    limits: Limits,
+    rules: Rules,
+) -> tuple[Ratings, str]:
+    """The units of the label objects in an export, and its name."""
+    reader, marked = marked_rows(source, units.kind, columns, limits, rules)
+    rows = _with_origin(reader, marked.rows)
+    needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
+    refuse_incapable(reader, needed, rows)
+    if not rules.all_rounds or round_name is not None:
+        rows = of_round(rows, round_name)
+    found = replace(
+        units_of(marked.marked_in(rows), units, scale, source=rows.source),
+        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
+    )
+    whole = replace(found, rows=with_contents(found.rows, rows.frame))
+    return replace(whole.ratings, origin=rows.origin), rows.source
 
 
 def checked_rows(

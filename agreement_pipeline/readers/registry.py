@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.rules import LeftOut, Rules
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import Marked
 
 Source = Path | pd.DataFrame
 TABLE = "table"
@@ -61,6 +63,13 @@ class Rows:
         return Origin.of(self.reader, self.shows, left_out)
 
 
+class MarkedRows(NamedTuple):
+    """Label objects of a source: its rows, and what is marked in each of them."""
+
+    rows: Rows
+    marked_in: Callable[[Rows], list[Marked]]
+
+
 @dataclass(frozen=True)
 class Reader:
     """One export format.
@@ -83,6 +92,10 @@ class Reader:
         What the format cannot show, and must be said by the project, else its numbers are wrong.
     omits_none
         True if the export writes nothing where a rater ticked nothing.
+    marked
+        Reads the label objects of one kind. None for tables, which have none.
+    kinds
+        The kinds of label objects that `init` looks for.
     """
 
     name: str
@@ -94,6 +107,8 @@ class Reader:
     shows: frozenset[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
+    marked: Callable[[Path, str, Columns, Limits, Rules], MarkedRows] | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, STRATUM, category_text, coded
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
 ALIKE = 0.85
@@ -43,6 +44,9 @@ class Rules:
         Read several rounds as one.
     strata
         The fields that tell strata of items apart, for example the language.
+    units
+        What the label objects of an export are, and how they become units. None: its labels are
+        categories.
 
     Raises
     ------
@@ -59,6 +63,7 @@ class Rules:
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
+    units: UnitSettings | None = None
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]
@@ -162,7 +167,7 @@ def with_models(frame: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     """The rows, and one for each item and model whose label stands in a column of its own."""
     parts = [frame]
     for name, column in models.items():
-        said = frame.assign(label=frame[column], rater=name).dropna(subset=["label"])
+        said = frame.assign(label=_texts(frame[column]), rater=name).dropna(subset=["label"])
         keys = ["item", "label", *(["round"] if "round" in frame else [])]
         own = said.drop(columns=[each for each in ("occurrence", "timestamp") if each in said])
         parts.append(own.drop_duplicates(keys))

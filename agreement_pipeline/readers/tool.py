@@ -1,16 +1,24 @@
 """A labelling tool's export as a reader: one function that finds the submissions is enough."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.limits import LIMITS, Limits
-from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of, register
+from agreement_pipeline.readers.registry import (
+    MarkedRows,
+    Reader,
+    Rows,
+    Source,
+    reader_of,
+    register,
+)
 from agreement_pipeline.readers.rules import (
     FIELD,
     RULES,
@@ -37,6 +45,8 @@ from agreement_pipeline.readers.tools import (
 from agreement_pipeline.text import listed
 
 GOLD = "gold"
+NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
+"""What of `CANONICAL` is read always."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,10 @@ class Tool:
         As in `Reader`.
     question
         The name of a question, from the name of its column.
+    draws
+        Finds the label objects of a kind. None if the format's objects are not read.
+    kinds
+        As in `Reader`.
     """
 
     name: str
@@ -59,6 +73,8 @@ class Tool:
     needs: Mapping[str, str] = field(default_factory=dict)
     omits_none: bool = False
     question: Callable[[str], str] = str
+    draws: Draws | None = None
+    kinds: tuple[str, ...] = ()
 
     def register(self) -> Reader:
         """The tool as a registered reader."""
@@ -73,6 +89,8 @@ class Tool:
                 self.shows,
                 self.needs,
                 self.omits_none,
+                self.marked,
+                self.kinds,
             )
         )
 
@@ -112,6 +130,18 @@ class Tool:
         refuse_unknown(asked, gathered, (*CANONICAL, GOLD), path.name)
         return _rated(gathered, named, columns, rules, path.name)
 
+    def marked(
+        self, path: Path, kind: str, columns: Columns, limits: Limits, rules: Rules
+    ) -> MarkedRows:
+        """The label objects of one question. All rules for submissions hold for them too."""
+        draws = draws_of(self.submissions, self.draws)
+        numbered = Numbered(draws, kind, columns.text or "text")
+        alike = replace(self, submissions=numbered, omits_none=False)
+        rows = alike.rows(path, columns, "long", limits, rules)
+        return MarkedRows(
+            rows, lambda some: numbered.marked(some.frame, some.classifiers, some.source)
+        )
+
     def rounds(
         self,
         path: Path,
@@ -135,7 +165,8 @@ class Tool:
     ) -> Gathered:
         submissions = self.checked(Export(path))
         names = dict.fromkeys(wanted)
-        found = gather(submissions, question, names, path.name, limits, self.omits_none)
+        own = [name for name in CANONICAL if name in NEEDED or name in names]
+        found = gather(submissions, question, names, path.name, limits, self.omits_none, own)
         refuse_repeated(found.frame, path.name)
         refuse_mixed_zones(found.frame, path.name)
         return found
@@ -170,15 +201,16 @@ def _rated(
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
     keys = [name for name in ("round", "item", "rater") if name in frame]
-    last = latest(frame, keys)
-    earlier = tally(frame[~frame.index.isin(last.index)], "superseded")
+    is_last = latest(frame, keys)
+    earlier = tally(frame[~is_last], "superseded")
+    last = frame if is_last.all() else frame[is_last]
     if columns.gold == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold=last["item"].isin(gold))
     if columns.gold_label == GOLD and GOLD not in gathered.fields:
         last = last.assign(gold_label=last["item"].map(_right_labels(answers_of_gold)))
     rated = with_models(linked(last, rules, source), _fields_of_models(columns))
     rated = stratified(rated, rules)
-    if "confidence" not in named:
+    if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}
     return Rows(

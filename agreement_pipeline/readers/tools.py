@@ -7,7 +7,7 @@
 - Models are classifiers, and never part of the panel.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import category_text
+from agreement_pipeline.ratings import category_text, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns
+from agreement_pipeline.readers.gathering import Growing
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
 from agreement_pipeline.readers.submissions import Submission
@@ -102,23 +103,21 @@ def gather(
     source: str,
     limits: Limits,
     omits_none: bool,
+    own: Sequence[str] = CANONICAL,
 ) -> Gathered:
     """The answers to one question, and the fields that are wanted, of all submissions.
 
-    Equal texts are kept once. So memory grows by a few bytes for a submission.
+    `own` are the columns of `CANONICAL` that are wanted.
 
     Raises
     ------
     RatingsError
         The export is broken or too large, or has several questions and none was chosen.
     """
-    wanted = tuple(wanted)
-    columns: dict[str, list[Any]] = {
-        name: [] for name in (*CANONICAL, *(FIELD + name for name in wanted))
-    }
+    of_items = {FIELD + name: name for name in wanted}
+    table = Growing((*own, *of_items), in_codes=of_items)
     questions: dict[str, None] = {}
     fields: dict[str, None] = {}
-    same: dict[Any, Any] = {}
     ticks = _Ticks()
     asked = question
     for row, each in enumerate(submissions):
@@ -127,35 +126,31 @@ def gather(
         fields.update(dict.fromkeys(each.fields))
         asked = asked or next(iter(questions), None)
         label = ticks.text(each.values.get(asked or ""), row, each)
-        for name, value in (*_cells(each, label), *_fields(each, wanted)):
-            columns[name].append(same.setdefault(value, value) if type(value) is str else value)
+        table.append({**_cells(each, label), **_fields(each, of_items)})
     _refuse_several(question, list(questions), source)
-    frame = pd.DataFrame({name: _column(values) for name, values in columns.items()})
+    frame = table.frame()
     if ticks.sets:
         empty = [*ticks.none, *(ticks.absent if omits_none else ())]
         frame.loc[empty, "label"] = NONE
     return Gathered(frame, tuple(questions), tuple(fields))
 
 
-def _cells(each: Submission, label: str | None) -> Iterator[tuple[str, Any]]:
-    yield "item", None if each.item is None else category_text(each.item)
+def _cells(each: Submission, label: str | None) -> dict[str, Any]:
     unknown = f"unknown ({each.record})"
-    yield "rater", unknown if each.rater in (None, "") else category_text(each.rater)
-    yield "label", label
-    for name in CANONICAL[3:]:
-        yield name, getattr(each, name)
+    return {
+        **{name: getattr(each, name) for name in CANONICAL[3:]},
+        "item": None if each.item is None else category_text(each.item),
+        "rater": unknown if each.rater in (None, "") else category_text(each.rater),
+        "label": label,
+    }
 
 
-def _fields(each: Submission, wanted: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    for name in wanted:
-        value = each.fields.get(name)
-        yield FIELD + name, None if value in (None, "") else category_text(value)
-
-
-def _column(values: list[Any]) -> pd.Series:
-    if all(value is None or type(value) is str for value in values):
-        return pd.Series(values, dtype="str")
-    return pd.Series(values, dtype=object)
+def _fields(each: Submission, wanted: Mapping[str, str]) -> dict[str, str | None]:
+    said = {column: each.fields.get(name) for column, name in wanted.items()}
+    return {
+        column: None if value in (None, "") else category_text(value)
+        for column, value in said.items()
+    }
 
 
 def _refuse_several(question: str | None, questions: list[str], source: str) -> None:
@@ -254,12 +249,15 @@ def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, LeftOut]:
         reasons[frame["kind"] == kind] = kind
     reasons[(reasons == "") & frame["label"].isna()] = "no answer"
     out = reasons != ""
-    return frame[~out], tally(frame[out], reasons[out])
+    return (frame[~out] if out.any() else frame), tally(frame[out], reasons[out])
 
 
-def latest(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The last submission of each rater for each item, in the order of the source."""
+def latest(frame: pd.DataFrame, keys: list[str]) -> np.ndarray:
+    """True for the last submission of each rater for each item."""
     time = frame["updated"].fillna(frame["created"]).fillna("")
-    order = frame[keys].assign(_time=time.to_numpy(), _at=np.arange(len(frame)))
-    last = order.sort_values("_time", kind="stable").drop_duplicates(keys, keep="last")
-    return frame.iloc[np.sort(last["_at"].to_numpy())]
+    order = np.argsort(coded(time).codes, kind="stable")
+    codes = pd.DataFrame({name: coded(frame[name]).codes for name in keys})
+    later = codes.iloc[order].duplicated(keep="last").to_numpy()
+    last = np.ones(len(frame), dtype=bool)
+    last[order] = ~later
+    return last

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -30,9 +31,9 @@ def card(
     report: Mapping[str, Any],
     policy: Policy,
     scale: Scale,
-    origins: Mapping[str, Origin | None],
+    origins: Mapping[str, Origin | None] = MappingProxyType({}),
 ) -> str:
-    """The text of the card."""
+    """The text of the card. `origins` says of each round where its ratings came from."""
     rounds, rows = ", ".join(_safe(name) for name in decisions), report["rows"]
     tentative = [TENTATIVE] if any(decision["tentative"] for decision in decisions.values()) else []
     parts = [

@@ -161,6 +161,7 @@ def identity(
                     *(name for name in EXTRAS if name in member.ratings.table),
                     *content_columns(member.ratings.contents),
                 ],
+                **_adjudicated(member),
                 **({"origin": origin.to_mapping()} if (origin := member.ratings.origin) else {}),
             }
             for member in members
@@ -171,6 +172,12 @@ def identity(
     }
 
 
+def _adjudicated(member: Member) -> dict[str, dict[str, str]]:
+    """The adjudicated labels, which no ratings give. A round without them says nothing."""
+    labels = dict(sorted(member.adjudicated.labels.items()))
+    return {"adjudicated": labels} if labels else {}
+
+
 def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
     """The decision on each round, as plain data."""
     return {member.round: member.assessment.decision.to_mapping() for member in members}
@@ -179,6 +186,7 @@ def decisions_of(members: Sequence[Member]) -> dict[str, dict[str, Any]]:
 def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
     elsewhere = _gold_elsewhere(members)
+    adjudicated = sum(len(member.adjudicated.labels) for member in members)
     return {
         "rounds": {
             member.round: {
@@ -190,6 +198,7 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
         "rows": {
             "train": len(labels.resolved),
             "unresolved": int(labels.unresolved.sum()),
+            **({"adjudicated": adjudicated} if adjudicated else {}),
             **({"in_conflict": int(labels.in_conflict.sum())} if labels.in_conflict.any() else {}),
         },
         **({"gold_in_another_round": elsewhere} if elsewhere else {}),

@@ -1,7 +1,7 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from agreement_pipeline.policy import (
     assess,
     for_round,
 )
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.withdrawal import agrees, reconcile, withdraw_versions
 from agreement_pipeline.store import DECIDING, RoundVersion, Store
 
@@ -36,6 +36,8 @@ class Terms:
         The day on which a waiver must hold.
     settings_digest
         SHA-256 of the settings that rounds must have been read under. None: any settings.
+    adjudicated
+        The labels that adjudicators chose, by the round. No decision reads them.
     """
 
     policy: Policy
@@ -43,6 +45,7 @@ class Terms:
     waivers: tuple[Waiver, ...]
     on: date
     settings_digest: str | None = None
+    adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
 
     def of(self, round_name: str) -> Waivers:
         """The waivers of one round."""

@@ -21,6 +21,8 @@ from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
+MOST_SAID, MOST_BYTES = 100_000_000, 4_000_000_000
+"""The most bytes of a manifest or a notice, and of another file."""
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 
 
@@ -35,6 +37,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     storage = storage_at(path)
     found = set(storage.names())
     _refuse_other_kinds(path, found & {WITHDRAWN, MANIFEST})
+    _refuse_large(path, dict.fromkeys(found & {WITHDRAWN, MANIFEST}, MOST_SAID))
     if WITHDRAWN in found:
         raise _withdrawn(path, storage.read(WITHDRAWN) or b"")
     manifest = storage.read(MANIFEST)
@@ -53,6 +56,7 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     _refuse_other_files(path, set(promised), found - {MANIFEST})
     _refuse_unknown_files(path, set(promised))
     _refuse_other_kinds(path, found)
+    _refuse_large(path, {name: _promised_bytes(said) for name, said in promised.items()})
     data = {name: storage.read(name) or b"" for name in sorted(promised)}
     _refuse_changed_files(path, promised, data)
     return {MANIFEST: manifest, **data}
@@ -178,6 +182,27 @@ def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
         raise ReleaseInvalidError(
             f"{path}: found links, or things of another kind, {listed(kinds)}; "
             "expected the files themselves. Copy the folder with what its links lead to."
+        )
+
+
+def _promised_bytes(said: object) -> int:
+    """How many bytes a manifest promises of a file, and none that no memory holds."""
+    found = said.get("bytes") if isinstance(said, dict) else None
+    return min(found, MOST_BYTES) if isinstance(found, int) else 0
+
+
+def _refuse_large(path: Folder, most: Mapping[str, int]) -> None:
+    """Refuse files that are larger than they may be, before they are read."""
+    large = [
+        name
+        for name, size in most.items()
+        if isinstance(path, Path) and (path / name).lstat().st_size > size
+    ]
+    if large:
+        raise ReleaseInvalidError(
+            f"{path}: found more bytes in {listed(large)} than the manifest lists, or than a "
+            "release can have; expected those that were released. Fetch the release again.",
+            "release_file_changed",
         )
 
 

@@ -6,10 +6,12 @@ if the policy admits every round in it. No other module is asked for permission.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.release.contents import MANIFEST, contents
 from agreement_pipeline.release.deciding import (
     Judged,
@@ -37,12 +39,14 @@ def release_round(
     project: str,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
     A waiver can override a verdict that holds the round. The decision is always recorded.
     If the round is held, every release that contains it is withdrawn. It is held if it was
     read under other settings than those of `settings_digest`. None: any settings.
+    `adjudicated` labels stand instead of the panel's. They change no decision.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def release_round(
         The store does not have the round, its bytes were edited, or the round was ingested
         again meanwhile.
     """
-    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest)
+    terms = Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -76,6 +80,7 @@ def release_dataset(
     project: str,
     waivers: Sequence[Waiver] = (),
     settings_digest: str | None = None,
+    adjudicated: Mapping[str, Adjudicated] = MappingProxyType({}),
 ) -> Release:
     """Release the training data of several rounds together. Each round is judged again.
 
@@ -95,7 +100,7 @@ def release_dataset(
         store,
         f"{project}.dataset",
         list(dict.fromkeys(rounds)),
-        Terms(policy, contract, tuple(waivers), today(), settings_digest),
+        Terms(policy, contract, tuple(waivers), today(), settings_digest, adjudicated),
         project,
     )
 
@@ -209,7 +214,20 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
-    return member
+    return replace(member, adjudicated=_adjudicated(judged, terms))
+
+
+def _adjudicated(judged: Judged, terms: Terms) -> Adjudicated:
+    """The adjudicated labels of the round, if they are of this version of it."""
+    version = judged.version
+    found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
+    if found.labels and found.ratings_digest != version.ratings_digest:
+        raise ReleaseHeldError(
+            f"round {version.round}: found adjudicated labels of ratings "
+            f"{found.ratings_digest[:12]}; expected those of {version.ratings_digest[:12]}, the "
+            "present ones. Adjudicate the present version, or remove the labels."
+        )
+    return found
 
 
 def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, Ratings
 from agreement_pipeline.text import listed
 
 
@@ -23,6 +23,8 @@ class Member:
         round of the release is gold here.
     assessment
         The estimates on these ratings, and the decision of the policy.
+    adjudicated
+        The labels that somebody chose after the raters had differed. The decision reads none.
     """
 
     round: str
@@ -30,6 +32,7 @@ class Member:
     version: int
     ratings: Ratings
     assessment: Assessment
+    adjudicated: Adjudicated = NOT_ADJUDICATED
 
     @classmethod
     def assessed(

@@ -54,7 +54,10 @@ def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
 
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
-    rounds = [(entry["round"], entry["ratings_digest"]) for entry in manifest["rounds"]]
+    rounds = [
+        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"))
+        for entry in manifest["rounds"]
+    ]
     return (
         manifest["project"],
         manifest["policy_digest"],

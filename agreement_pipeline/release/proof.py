@@ -19,6 +19,7 @@ from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
+    Adjudicated,
     Origin,
     PanelLabels,
     Ratings,
@@ -218,10 +219,9 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member
         raise KeyError("original_digest")
     if not isinstance(version := entry["version"], int) or version < 1 or version is True:
         raise KeyError("version")
-    waivers = Waivers(by.waivers.get(entry["round"], ()), by.on)
-    return Member.assessed(
-        entry["round"], digest, ratings, by.policy, by.contract, waivers, version=version
-    )
+    judged = (ratings, by.policy, by.contract, Waivers(by.waivers.get(entry["round"], ()), by.on))
+    member = Member.assessed(entry["round"], digest, *judged, version=version)
+    return replace(member, adjudicated=Adjudicated.released(entry))
 
 
 def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:

@@ -41,7 +41,9 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
         An item has different texts in two rounds, so one text would be lost.
     """
     _refuse_two_texts(members)
-    return PanelLabels.first_of([PanelLabels.of(each.ratings, each.round) for each in members])
+    return PanelLabels.first_of(
+        [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
+    )
 
 
 def annotation_rows(members: Sequence[Member]) -> "AnnotationRows":

@@ -1,6 +1,7 @@
 """What people look at: tables and plots, as plain data."""
 
 from agreement_pipeline.report.control import charted, fallen_out
+from agreement_pipeline.report.decisions import health
 from agreement_pipeline.report.delivery import delivery
 from agreement_pipeline.report.details import details
 from agreement_pipeline.report.disputed import disputed
@@ -16,9 +17,10 @@ from agreement_pipeline.report.history import (
     round_text,
 )
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
-from agreement_pipeline.report.names import shortened
+from agreement_pipeline.report.names import in_text, shortened
 from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
+from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.shares import shares_of
 from agreement_pipeline.report.since import Before, since
@@ -31,12 +33,16 @@ from agreement_pipeline.report.tables import (
     text_table,
     verdict_rows,
 )
+from agreement_pipeline.report.tasks import FORMS, ORDERS, Order, tasks, written_tasks
 
 __all__ = [
+    "FORMS",
+    "ORDERS",
     "Before",
     "Content",
     "JudgedProject",
     "JudgedRound",
+    "Order",
     "Plot",
     "Section",
     "admitted_rounds",
@@ -50,7 +56,9 @@ __all__ = [
     "event_table",
     "fallen_out",
     "headlines",
+    "health",
     "history",
+    "in_text",
     "not_admitted",
     "note",
     "page_of_project",
@@ -62,9 +70,12 @@ __all__ = [
     "report_page",
     "round_table",
     "round_text",
+    "rule_rows",
     "shares_of",
     "shortened",
     "since",
+    "tasks",
     "text_table",
     "verdict_rows",
+    "written_tasks",
 ]

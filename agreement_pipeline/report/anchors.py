@@ -20,7 +20,7 @@ def pair_anchor(judged: JudgedRound, one: str, other: str) -> str:
     """Where a pair of raters is told of; empty if that is nowhere."""
     pair = {one, other}
     told = any({*names} == pair for names in told_pairs(judged))
-    places = sorted(judged.raters.index(name) + 1 for name in pair) if told else []
+    places = sorted(judged.labellers.index(name) + 1 for name in pair) if told else []
     return "pair-{}-{}".format(*places) if told else ""
 
 

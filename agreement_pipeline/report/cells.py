@@ -8,8 +8,8 @@ from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Tone
 from agreement_pipeline.text import SENTENCE, interval, number
 
-LOWEST = re.compile(r"\(lowest: [^)]*\)")
-
+LOWEST = re.compile(r" \(lowest: [^)]*\)")
+"""What a reason says of the lowest category."""
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
     ("partly", "tentative"),
@@ -60,8 +60,12 @@ def without_numbers(reason: str) -> str:
 
     >>> without_numbers("specific_agreement (lowest: no) 0.580: the upper limit is under 0.667")
     'the upper limit is under 0.667'
+    >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
+    'lowest: DOSE, 90% on marking; the upper limit'
     """
-    return LOWEST.sub("", reason).partition(": ")[2] or reason
+    lowest = LOWEST.search(reason)
+    said = LOWEST.sub("", reason).partition(": ")[2] or reason
+    return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
 
 
 def counted(n: int, what: str) -> str:

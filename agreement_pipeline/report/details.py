@@ -46,8 +46,8 @@ def details(
     tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),
-        "intervals": partial(interval_figure, estimates),
+        "intervals": partial(interval_figure, estimates, policy),
         **tables,
         "estimates": estimate_rows(estimates),
-        **headline_numbers(estimates),
+        **headline_numbers(estimates, policy.measures),
     }

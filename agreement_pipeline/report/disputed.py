@@ -1,41 +1,82 @@
 """The items on which the panel agrees least, and each item's share of all disagreement."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
-from agreement_pipeline.estimates import MOST_SHOWN
 from agreement_pipeline.measures import disagreement_of_items
 from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Ratings
+from agreement_pipeline.report.differing import differing_raters
 from agreement_pipeline.report.section import Section
-from agreement_pipeline.text import number
+from agreement_pipeline.text import PERCENT, number
 
-MOST = 50
-NUMBERS = ("disagreement", "share", "entropy_bits")
+MOST, MOST_NAMED, LONGEST_TEXT = 40, 5, 200
 
 
 def disputed(ratings: Ratings) -> Section:
-    """How many items are disputed, how many of them are ties, and the most disputed ones."""
+    """Who differs most from the others, and the most disputed items with what was said of each.
+
+    Before them: how many items are disputed, and how many of them are ties.
+    """
     rows = _disagreeing(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
-    shown = _with_labels(ratings, rows.head(MOST))
-    raters = [name for name in ratings.raters if name in shown]
     return {
         "disputed_items": len(rows),
         "ties": ties,
-        "raters_left_out": None
-        if len(raters) <= MOST_SHOWN
-        else f"the labels of {MOST_SHOWN} of {len(raters)} raters are shown",
-        "most_disputed": _in_words(shown.drop(columns=raters[MOST_SHOWN:])),
+        "raters_who_differ": differing_raters(ratings),
+        "most_disputed": _in_words(ratings, rows.head(MOST)),
     }
 
 
-def _in_words(rows: pd.DataFrame) -> pd.DataFrame:
-    numbers = {name: rows[name].map(number) for name in NUMBERS if name in rows}
-    text = rows.astype(object).assign(**numbers)
-    return text.where(rows.notna(), "")
+def _in_words(ratings: Ratings, rows: pd.DataFrame) -> pd.DataFrame:
+    """The items with their text, what the raters said, and the share of all disagreement."""
+    shown = _with_labels(ratings, rows)
+    contents = ratings.contents
+    text = (
+        {"text": [_short(contents["text"].get(item)) for item in rows["id"]]}
+        if "text" in contents
+        else {}
+    )
+    return pd.DataFrame(
+        {
+            "id": rows["id"],
+            **text,
+            "said": [
+                said({name: row[name] for name in ratings.raters})
+                for row in shown.to_dict("records")
+            ],
+            "share": rows["share"].map(lambda share: number(share, PERCENT)),
+            **({"resolution": rows["resolution"]} if "resolution" in rows else {}),
+        }
+    )
+
+
+def _short(text: Any) -> str:
+    known = "" if pd.isna(text) else str(text)
+    return known if len(known) <= LONGEST_TEXT else f"{known[: LONGEST_TEXT - 1]}…"
+
+
+def said(labels: Mapping[str, Any]) -> str:
+    """Each label with the raters who gave it, the most frequent first.
+
+    >>> said({"ana": "yes", "ben": "no", "cleo": "no", "dan": None})
+    'no: ben, cleo; yes: ana'
+    """
+    by_label: dict[str, list[str]] = {}
+    for name, label in labels.items():
+        if pd.notna(label):
+            by_label.setdefault(str(label), []).append(name)
+    most = sorted(by_label.items(), key=lambda each: (-len(each[1]), each[0]))
+    return "; ".join(f"{label}: {_names(names)}" for label, names in most)
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names) if more <= 0 else f"{len(names)} raters"
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:

@@ -8,6 +8,9 @@ from agreement_pipeline.text import PROBABILITY
 Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines"]
 Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 
+WITHDRAWN = "withdrawn"
+"""What a cross means."""
+
 NAMES_OF_TONES: dict[str, Tone] = {
     "reliable": "good",
     "tentative": "partly",

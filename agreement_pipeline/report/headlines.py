@@ -1,6 +1,6 @@
 """The estimates that speak of the whole round: those of the round and of each classifier."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.report.section import Section
@@ -12,17 +12,20 @@ def headlines(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     return tuple(found for found in estimates if found.scope.kind in ("round", "classifier"))
 
 
-def headline_numbers(estimates: Iterable[Estimate]) -> Section:
-    """The value and the limits of each headline, under names that are the same in every round."""
+def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
+    """The value and the limits of the headlines of some measures.
+
+    The names are the same in every round. Sorted, they keep a value beside its limits.
+    """
     numbers: Section = {}
     for found in headlines(estimates):
-        if found.value is None or found.interval is None:
+        if found.value is None or found.interval is None or found.measure not in measures:
             continue
-        of = "" if found.scope.kind == "round" else f" {found.scope.name}"
+        name = f"{found.measure} {found.scope.name}".strip()
         numbers |= {
-            f"{found.measure}{of}": found.value,
-            f"{found.measure}{of} low": _limit(found.low),
-            f"{found.measure}{of} high": _limit(found.high),
+            f"{name} high": _limit(found.high),
+            f"{name} low": _limit(found.low),
+            f"{name} value": found.value,
         }
     return numbers
 

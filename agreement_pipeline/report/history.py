@@ -10,7 +10,9 @@ import pandas as pd
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.control import charted, control_rows
+from agreement_pipeline.report.decisions import decisions, health, rules_of
 from agreement_pipeline.report.figures import history_figure
+from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.section import Section
 from agreement_pipeline.text import in_words, interval, listed
 
@@ -30,6 +32,7 @@ COLUMNS = (
     "confidence_level",
     "verdict",
     "reason",
+    "broken",
 )
 NOT_JUDGED = "not judged"
 
@@ -41,6 +44,7 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     many versions of the round came. A limit is missing if there is none.
 
     - A round is *pending* if what was ingested last was not decided.
+    - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
@@ -98,16 +102,20 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def history(rounds: pd.DataFrame, policy: Policy) -> Section:
-    """The counts of rounds, a plot, and all rows of `round_table`.
+def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
+    """The last rounds at a glance, the decision on each round and why, then all the rest.
 
-    The plot shows the measure of the policy's first rule that can hold a release.
+    The plots show the measure of the policy's first rule that can hold a release. `late` says why
+    the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     return {
+        "picture": partial(glance, rounds, first),
+        "decisions": decisions(rounds),
+        "health": health(rounds, late),
         **round_counts(rounds),
-        "plot": partial(history_figure, rounds, first),
-        "history": round_text(rounds),
+        "larger_plot": partial(history_figure, rounds, first),
+        "rules": rules_of(rounds),
         "control_chart": control_rows(charted(rounds, policy)),
     }
 
@@ -117,7 +125,7 @@ def round_counts(rounds: pd.DataFrame) -> Section:
     return {
         "rounds": int(rounds["round"].nunique()),
         "held_rounds": len(_held(rounds)),
-        "rounds_not_judged": len(_not_judged(rounds)),
+        "not_judged": len(_not_judged(rounds)),
     }
 
 
@@ -222,6 +230,7 @@ def _undecided(round_name: str, decision: str, release: str, reason: str) -> dic
         "release": release,
         **nothing,
         "reason": reason,
+        "broken": "",
     }
 
 
@@ -237,17 +246,17 @@ def _row(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "verdict": verdict["verdict"],
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
-        "reason": _reason(decision, verdict),
+        "reason": "; ".join([*_broken(decision), verdict["reason"]]),
+        "broken": "; ".join(_broken(decision)),
     }
 
 
-def _reason(decision: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    broken = [
+def _broken(decision: Mapping[str, Any]) -> list[str]:
+    return [
         finding["description"]
         for finding in decision["findings"]
         if not finding["passed"] and finding["severity"] == "error"
     ]
-    return "; ".join([*broken, verdict["reason"]])
 
 
 def _release(entries: Sequence[Mapping[str, Any]], in_force: Mapping[str, str] | None) -> str:

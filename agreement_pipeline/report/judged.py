@@ -22,7 +22,7 @@ from agreement_pipeline.statistics import Apart, CategoryCounts, NumbersByRater,
 MOST_RATERS = 20
 """Of a larger panel so many raters, and so many pairs, are shown."""
 
-BY_PAIR = ("cohen_kappa", "cohen_kappa_quadratic", "krippendorff_alpha")
+BY_PAIR = ("cohen_kappa_quadratic", "cohen_kappa", "krippendorff_alpha")
 """Measures of a pair of raters. The first one that is defined on the scale is shown."""
 
 
@@ -67,6 +67,12 @@ class JudgedRound:
         return tuple(sorted({*self.shown.raters} & {*engine_for(self.ratings).panel(self.ratings)}))
 
     @cached_property
+    def labellers(self) -> tuple[str, ...]:
+        """The raters that the page shows, and then the others of the shown pairs."""
+        others = {name for pair in self.shown.pairs for name in pair} - {*self.raters}
+        return (*self.raters, *sorted(others))
+
+    @cached_property
     def by_item(self) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
         """The items, and what the panel said of each."""
         found: tuple[tuple[str, ...], CategoryCounts | NumbersByRater] = engine_for(
@@ -88,14 +94,14 @@ class JudgedRound:
 
     @cached_property
     def labels(self) -> ItemLabels:
-        """What the shown raters said of each item."""
-        return ItemLabels.of(self.ratings, self.raters)
+        """What the shown raters, and those of the shown pairs, said of each item."""
+        return ItemLabels.of(self.ratings, self.labellers)
 
     @cached_property
     def apart(self) -> Apart:
-        """How far apart the shown raters are."""
+        """How far apart these raters are."""
         panel = engine_for(self.ratings).by_rater(self.ratings)
-        return raters_apart(panel.only(self.raters))
+        return raters_apart(panel.only(self.labellers))
 
     @cached_property
     def categories(self) -> tuple[Estimate, ...]:

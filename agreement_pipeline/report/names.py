@@ -1,11 +1,14 @@
 """The names that raters have on a page."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from agreement_pipeline.engines import engine_for
 from agreement_pipeline.ratings import Ratings
 
 BEFORE, FEWEST = "rater-", 4
+TELLING = 3
+"""A shorter name is also a word or a letter. It is one only in quotes, or after *rater*."""
 
 
 def numbered(ratings: Ratings) -> Mapping[str, str]:
@@ -31,3 +34,18 @@ def shortened(pseudonyms: Mapping[str, str], taken: Iterable[str] = ()) -> Mappi
         if len(others.union(short.values())) == len(others) + len(short):
             return short
     return pseudonyms
+
+
+def in_text(text: str, names: Mapping[str, str]) -> str:
+    """A text in which raters have other names.
+
+    >>> in_text("rater a differs from 'ana', not a model", {"a": "rater-1", "ana": "rater-2"})
+    "rater rater-1 differs from 'rater-2', not a model"
+    """
+    if not names:
+        return text
+    every = sorted(names, key=len, reverse=True)
+    alone = "|".join(re.escape(name) for name in every if len(name) >= TELLING) or r"(?!)"
+    marked = "|".join(map(re.escape, every))
+    found = rf"(?<!\w)(?:{alone})(?!\w)|(?<=')(?:{marked})(?=')|(?<=rater )(?:{marked})(?!\w)"
+    return re.sub(found, lambda match: names[match.group()], text)

@@ -12,9 +12,10 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.answer import Answer, Cell
+from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.drawing import COLOURS, SHADES, svg
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure
-from agreement_pipeline.report.history import decision_word, not_admitted
+from agreement_pipeline.report.figure import NAMES_OF_TONES, WITHDRAWN, Figure
+from agreement_pipeline.report.history import decision_word, round_counts
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.names import numbered
 from agreement_pipeline.report.sections import Of, PageSection, sections_of
@@ -22,6 +23,7 @@ from agreement_pipeline.report.since import Before
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
+    import pandas as pd
     from jinja2 import Template
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -94,9 +96,20 @@ def page_of_round(judged: JudgedRound) -> str:
 def page_of_project(judged: JudgedProject) -> str:
     """The page of a project as HTML."""
     lead = (judged.description,) if judged.description else ()
-    held = not_admitted(judged.rounds)
-    badge = Cell("; ".join(held) or "every round is admitted", tone="bad" if held else "good")
+    badge = _state(judged.rounds)
     return _page("Project", judged.name, badge, lead, _answered("project", judged))
+
+
+def _state(rounds: "pd.DataFrame") -> Cell:
+    """How many rounds are held, and how many were not judged."""
+    counts = round_counts(rounds)
+    said = (("held_rounds", "held"), ("not_judged", "not judged"))
+    words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
+    if not words:
+        return Cell("every round is admitted", tone="good")
+    return Cell(
+        f"{' and '.join(words)} of {counted(len(set(rounds['round'])), 'round')}", tone="bad"
+    )
 
 
 def _badge(decision: Decision) -> Cell:
@@ -112,7 +125,7 @@ def _answered(of: Of, judged: JudgedRound | JudgedProject) -> list[Part]:
 
 
 def _page(kind: str, title: str, badge: Cell, lead: Sequence[str], parts: Sequence[Part]) -> str:
-    style, script = _file("page.css"), _file("page.js")
+    style, script = _file("figures.css") + _file("page.css"), _file("page.js")
     return _template().render(
         kind=kind,
         title=title,
@@ -149,7 +162,7 @@ def _legend(figure: Figure) -> list[tuple[str, str]]:
     used = {mark.tone for mark in figure.marks}
     tones = [(tone, words) for tone, words in figure.legend if tone in used]
     lines = [(f"c{place % COLOURS}", each.name) for place, each in enumerate(figure.series)]
-    crossed = [("crossed", "withdrawn")] if any(mark.crossed for mark in figure.marks) else []
+    crossed = [("crossed", WITHDRAWN)] if any(mark.crossed for mark in figure.marks) else []
     low, high = figure.bounds or (0.0, 1.0)
     shades = [("shade0", f"{low:g}"), (f"shade{SHADES - 1}", f"{high:g}")]
     own = {"lines": lines, "matrix": shades}.get(figure.kind, [])

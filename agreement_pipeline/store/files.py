@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+DEEPEST = 100
+
 
 def digest_of(data: bytes | Mapping[str, bytes]) -> str:
     """SHA-256 of bytes. For several files: the digest of their names and digests.
@@ -28,9 +30,9 @@ def digest_at(path: Path) -> str:
 def names_in(folder: Path) -> tuple[str, ...]:
     """The paths of all files in a folder and its subfolders, relative to the folder.
 
-    A link counts as a file, wherever it leads.
+    A link counts as a file, wherever it leads. So does a folder a hundred folders down.
     """
-    return tuple(sorted(_names(folder))) if folder.is_dir() else ()
+    return tuple(sorted(_names(folder, DEEPEST))) if folder.is_dir() else ()
 
 
 def kinds_in(folder: Path, above: str = "") -> Iterator[tuple[str, bool]]:
@@ -59,10 +61,10 @@ def _together(digests: Mapping[str, str]) -> str:
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
-def _names(folder: Path | str, above: str = "") -> Iterator[str]:
+def _names(folder: Path | str, deeper: int, above: str = "") -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _names(entry.path, f"{above}{entry.name}/")
+            if deeper and entry.is_dir(follow_symlinks=False):
+                yield from _names(entry.path, deeper - 1, f"{above}{entry.name}/")
             else:
                 yield above + entry.name

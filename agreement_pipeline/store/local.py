@@ -84,10 +84,22 @@ class LocalStorage:
                 _make(partial)
                 for inside, data in contents.items():
                     put(partial / inside, data, 0o644)
+                self._refuse_parts(partial, contents)
                 rename(partial, path)
             finally:
                 remove(partial)
-        return self.contents(name) == contents
+        return set(self.names(name)) == set(contents) and all(
+            self.read(f"{name}/{inside}") == data for inside, data in contents.items()
+        )
+
+    def _refuse_parts(self, partial: Path, contents: Mapping[str, bytes]) -> None:
+        """Refuse a folder that another writer emptied. One can if the lock was removed."""
+        if files.contents_in(partial) != contents:
+            raise StoreError(
+                f"{partial}: found only a part of the files that were written; expected all. "
+                f"Another writer removed the others, which {LOCK} prevents. Try it again, and "
+                f"let nothing remove {LOCK}."
+            )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder. It is copied a part at a time."""

@@ -331,10 +331,13 @@ def _file_system(root: UPath) -> AbstractFileSystem:
         if root.protocol == "s3":
             options["max_concurrency"] = 1
         objects = UPath(str(root), **options).fs
-    except ImportError:
-        raise MissingExtraError.of(
-            str(root), f"the fsspec library for {root.protocol}://", "s3"
-        ) from None
+    except ImportError as cause:
+        if root.protocol != "s3":
+            raise StoreError(
+                f"{root}: found no library for {root.protocol}:// ({cause}); expected s3:// or a "
+                "folder. Use one of these, or install a library that can refuse to overwrite."
+            ) from None
+        raise MissingExtraError.of(str(root), "the fsspec library for s3://", "s3") from None
     create = getattr(objects, "_pipe_file", objects.pipe_file)
     if "mode" not in inspect.signature(create).parameters or create.__qualname__.startswith(
         "Abstract"

@@ -108,8 +108,8 @@ class Store:
         """
         refuse_reserved(check_round_name(round_name))
         data = table_bytes(ratings)
-        kept = table_ratings(data, f"ratings of round {round_name}")
-        refuse_unstable(ratings, kept, round_name)
+        where = f"ratings of round {round_name}"
+        refuse_unstable(ratings, table_ratings(data, where), round_name)
         source = delivered_at(original)
         version = RoundVersion(
             round_name,

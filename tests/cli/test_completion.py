@@ -22,6 +22,7 @@ COMMANDS = [
     "report",
     "plan",
     "history",
+    "disputed",
     "to-date",
     "verify",
 ]

@@ -18,6 +18,7 @@ IN_ORDER = [
     "report",
     "plan",
     "history",
+    "disputed",
     "to-date",
     "verify",
 ]
@@ -104,6 +105,7 @@ DEFAULTS = {
     "--category": "(the lowest)",
     "--format": "table",
     "--engine": "auto",
+    "--units": "(labels are categories)",
     "--memory-limit": "(80% of the memory)",
     "--root": ".",
     "--expected": "0.85",
@@ -117,6 +119,9 @@ OF_COMMANDS = {
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
     ("to-date", "--measure"): "(all that the level allows)",
+    ("disputed", "--format"): "csv",
+    ("disputed", "--output"): "(the standard output)",
+    ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
 }
 REQUIRED = {

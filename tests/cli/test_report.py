@@ -83,3 +83,15 @@ def test_what_a_project_names_itself_is_refused(project, tmp_path, capsys):
 def test_a_round_that_is_not_there_is_refused(project, tmp_path, capsys):
     assert main(["report", str(project), "w9", "--output", str(tmp_path / "page.html")]) == 2
     assert "w9" in capsys.readouterr().err
+
+
+def test_reasons_on_the_page_of_a_project_name_no_rater(project, monkeypatch):
+    from agreement_pipeline.projects import pages
+
+    found = pages.round_table(Project(load_project(project)).store)
+    told = found.assign(reason="rule: it leaves out ['Ref-1'], and Ref-2 as well")
+    monkeypatch.setattr(pages, "round_table", lambda store: told.copy())
+    hidden = pages.project_page(Project(load_project(project)))
+    assert "it leaves out [&#39;rater-" in hidden
+    assert "Ref-" not in hidden
+    assert "Ref-2" in pages.project_page(Project(load_project(project)), names=True)

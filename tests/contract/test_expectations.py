@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract.expectations import Meta
+from agreement_pipeline.contract.expectations import Expectation, Meta
 from agreement_pipeline.errors import ContractError
 from tests.contract.tables import DEFAULT, contract_of, entry
 
@@ -119,3 +119,15 @@ def test_an_expectation_made_in_python_is_refused_with_every_mistake():
     assert "severity: found 'fatal'; expected one of critical" in str(caught.value)
     with pytest.raises(ContractError, match=r"check: found 'a b'; .* redact: found 'yes'"):
         Meta("a b", redact="yes")
+
+
+@pytest.mark.parametrize("key", ["regex", "regex_list"])
+def test_r6_a_search_that_may_never_end_is_refused(key):
+    pattern = "(a+)+$"
+    with pytest.raises(ContractError, match="a regex without repeats inside of repeats"):
+        Expectation(
+            type=f"expect_column_values_to_not_match_{key}",
+            kwargs={"column": "item", key: pattern if key == "regex" else ["ok", pattern]},
+            description="d",
+            meta=Meta("endless"),
+        )

@@ -6,7 +6,7 @@ import time
 import dagster as dg
 import pytest
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.orchestration import assets, sensors
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import rendered
@@ -170,3 +170,33 @@ def test_a_round_of_gold_alone_is_shown_and_held(line):
     assert result.success
     assert line.run("w1", "disputed_items").success
     assert not line.run("w1", "acceptability").success
+
+
+def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path):
+    """Without the one who dissents, the others agree."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
+        wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
+        line.deliver("w1", wide.reset_index().assign(remark="seen"))
+        found = assets.annotations(line.project, "w1")
+        (advice,) = [each for each in found.check_results if each.check_name == "contract_advice"]
+        assert not advice.passed
+        assert "found columns ['chi'], which hold labels and are not read" in advice.description
+        line.deliver("w1", wide.drop(columns="chi").reset_index().assign(remark="seen"))
+        assert all(each.passed for each in line.project.left_out(line.project.delivered("w1")[0]))
+
+
+def test_s12_a_named_column_of_clusters_that_is_gone_is_refused(tmp_path):
+    with dg.DagsterInstance.ephemeral() as instance:
+        line = Line(tmp_path, instance, columns={"cluster": "batch"})
+        line.deliver("w1", ratings_frame(0.99))
+        with pytest.raises(RatingsError, match=r"found no columns \['batch'\]"):
+            line.project.delivered("w1")
+
+
+def test_p16_a_file_with_a_date_in_the_future_is_said(line):
+    path = line.deliver("w1", ratings_frame(0.99))
+    os.utime(path, (time.time() + 10**8,) * 2)
+    found = tick(line)
+    assert isinstance(found, dg.SkipReason)
+    assert "w1.csv: found a date in the future" in found.skip_message

@@ -19,7 +19,7 @@ from agreement_pipeline.intervals import (
     Percentiles,
     expanded,
 )
-from agreement_pipeline.intervals.distributions import Exact, Student
+from agreement_pipeline.intervals.distributions import Exact, Student, WiderOf
 from agreement_pipeline.intervals.percentiles import CorrectedPercentiles
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -279,3 +279,11 @@ def test_an_undefined_value_with_unlike_items_counts_as_the_bounds():
     known = Exact(0.9, lambda tail: np.array([np.nan, 0.9]), (-1.0, 1.0))
     assert tuple(known.limits(0.025)) == (-1.0, 1.0)
     assert (known.under(0.8), known.over(0.95)) == (1.0, 1.0)
+
+
+def test_limits_are_absent_if_either_of_two_distributions_has_too_little():
+    known, unknown = Student(0.9, 0.02, 10, (-1.0, 1.0)), BoundsOnly((-1.0, 1.0), "one item")
+    for both in (WiderOf(known, unknown), WiderOf(unknown, known)):
+        assert both.why_without(0.025) == "one item"
+        assert tuple(both.limits(0.025)) == (-1.0, 1.0)
+    assert WiderOf(known, known).why_without(0.025) is None

@@ -108,6 +108,11 @@ store: store
 schedule: "{{ '0 7 * * 2' }}"
 overdue_after_days: "{{ 3 }}"
 settle_seconds: 1
+alerts_url_from: REVIEWS_WEBHOOK
+alerts_form: slack
+adjudicated: adjudicated
+pages: pages
+pages_url: https://pages.example/toxicity
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 root: .

@@ -1,9 +1,15 @@
 """A run says what became of its round: in its first line, in its tags, on the training data."""
 
+import re
+from types import SimpleNamespace
+
 import dagster as dg
 import pytest
 
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.orchestration.outcomes import failure, or_fail
 from tests.orchestration.checks import BAD, GOOD
+from tests.orchestration.conftest import POLICY
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 
@@ -84,3 +90,52 @@ def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_tim
     observed = line.instance.fetch_observations(dg.AssetKey(["reviews", "training_data"]), limit=1)
     said = observed.records[0].asset_observation.metadata["release"].value
     assert said.startswith("withdrawn: krippendorff_alpha 0.")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device"), r"found \[Errno 28\] No space left on device;"),
+        (MemoryError(), "found too little memory; expected enough"),
+        (RecursionError(), "found data that are nested too deeply"),
+    ],
+)
+def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words):
+    given: dict[str, str] = {}
+    instance = SimpleNamespace(add_run_tags=lambda _, added: given.update(added))
+    context = SimpleNamespace(instance=instance, run=SimpleNamespace(run_id="r"))
+
+    def step():
+        raise error
+
+    with pytest.raises(dg.Failure) as failed:
+        or_fail(context, step)
+    assert re.match(words, failed.value.description)
+    assert failed.value.allow_retries
+    assert given[DECISION] == "not judged"
+
+
+def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():
+    assert not failure("held", "held").allow_retries
+
+
+def test_p11_a_policy_edited_after_the_definitions_were_loaded_still_decides(line):
+    """The webserver has the checks of the old rules; the decision is by the new ones."""
+    loaded = project_definitions(line.settings)
+    line.deliver("w1", GOOD)
+    rules = [{"measure": "fleiss_kappa", "min_items": 20}]
+    line.write_policy({**POLICY, "version": 2, "rules": rules})
+    line.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
+    names = ("annotations", "acceptability", "training_data")
+    result = loaded.resolve_job_def("reviews_round").execute_in_process(
+        instance=line.instance,
+        partition_key="w1",
+        raise_on_error=False,
+        asset_selection=[dg.AssetKey(["reviews", name]) for name in names],
+    )
+    assert result.success
+    assert len(line.released()) == 1
+    answers = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert "fleiss_kappa_of_round" not in answers
+    assert answers["admitted"].passed
+    assert "Reload the definitions" in answers["krippendorff_alpha_of_round"].description

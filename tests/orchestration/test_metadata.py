@@ -2,7 +2,13 @@
 
 import pandas as pd
 
-from agreement_pipeline.orchestration.metadata import MAX_ROWS, first_of, rendered
+from agreement_pipeline.orchestration.metadata import (
+    IN_PLACE,
+    MAX_ROWS,
+    first_of,
+    opened_table,
+    rendered,
+)
 
 
 def test_a_long_table_says_how_many_of_its_rows_are_shown():
@@ -18,3 +24,16 @@ def test_a_table_that_is_shown_whole_says_nothing():
 def test_a_long_list_says_how_many_more_there_are():
     assert first_of(["a", "b"]) == ["a", "b"]
     assert first_of(["a"] * (MAX_ROWS + 2))[-2:] == ["a", "and 2 more"]
+
+
+def test_a_wide_table_opens_by_a_click_and_its_text_stays_text():
+    frame = pd.DataFrame([["a|b", "<b>", "[x](y)", *"defg"]], columns=list("ABCDEFG"))
+    text = rendered({"estimates": frame})["estimates"].md_str
+    assert len(text) > IN_PLACE
+    assert text.splitlines()[2].startswith(r"| a\|b | &lt;b&gt; | \[x\]\(y\) |")
+
+
+def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():
+    text = opened_table("t", pd.DataFrame({"n": range(MAX_ROWS + 7)}))["t"].md_str
+    assert text.rstrip().endswith("and 7 more rows")
+    assert text.count("\n| ") == MAX_ROWS

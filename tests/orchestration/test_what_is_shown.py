@@ -1,12 +1,18 @@
 """What the checks and tables of a run show."""
 
+import time
+
 import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
+from agreement_pipeline.orchestration.metadata import IN_PLACE
+from agreement_pipeline.orchestration.pages import link
+from agreement_pipeline.orchestration.trainers import released_round
 from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
@@ -50,7 +56,7 @@ def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that
         spec
         for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
         for spec in asset.check_specs
-        if spec.key.name not in ("no_round_held", "like_before")
+        if spec.asset_key.path[-1] != "agreement_history"
     ]
     assert len(specs) == 20
     assert "krippendorff_alpha_of_round" in {spec.name for spec in specs}
@@ -77,7 +83,7 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
 
     metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
     low, value, high = (
-        metadata[f"krippendorff_alpha{part}"].value for part in (" low", "", " high")
+        metadata[f"krippendorff_alpha{part}"].value for part in (" low", " value", " high")
     )
     assert low < value <= high <= 1
 
@@ -137,8 +143,8 @@ def test_disputed_items_come_with_their_share_of_all_disagreement(line):
     assert metadata["disputed_items"].value == 2
     records = [record.data for record in metadata["most_disputed"].records]
     assert [(record["id"], record["share"]) for record in records] == [
-        ("a", "0.80000"),
-        ("c", "0.20000"),
+        ("a", "80.0%"),
+        ("c", "20.0%"),
     ]
 
 
@@ -193,16 +199,19 @@ def test_a_refused_round_stands_in_the_history_as_not_judged(line):
 
     assert not said.passed
     assert said.description == "not judged: ['w2']; the table says why"
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
-        ("w1", "admitted"),
+    assert list(shown)[:2] == ["picture", "decisions"]
+    assert len(shown["picture"].md_str) <= IN_PLACE
+    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
         ("w2", "not judged"),
+        ("w1", "admitted"),
     ]
+    assert shown["health"].text == "1 of 2 rounds is admitted. The last one, w2, is not judged."
     assert (
         shown["rounds"].value,
         shown["held_rounds"].value,
-        shown["rounds_not_judged"].value,
+        shown["not_judged"].value,
     ) == (2, 0, 1)
-    reason = shown["history"].records[1].data["reason"]
+    reason = shown["decisions"].records[0].data["why"]
     assert reason.startswith("w2.csv: rows [8, 9, 10, ")
     assert "column 'label': found label ['hatefull']; expected one of" in reason
 
@@ -216,9 +225,9 @@ def test_a_refused_delivery_stands_beside_what_was_decided_on_the_one_before(lin
     said, shown = history_of(line)
 
     assert not said.passed
-    assert [(row.data["round"], row.data["decision"]) for row in shown["history"].records] == [
-        ("w1", "admitted"),
+    assert [(row.data["round"], row.data["decision"]) for row in shown["decisions"].records] == [
         ("w1", "not judged"),
+        ("w1", "admitted"),
     ]
 
 
@@ -228,4 +237,124 @@ def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
     said, shown = history_of(line)
 
     assert said.description == "held: w1"
-    assert [row.data["decision"] for row in shown["history"].records] == ["pending"]
+    assert [row.data["decision"] for row in shown["decisions"].records] == ["pending"]
+
+
+def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
+    line.deliver("w1", BAD)
+    result = line.run("w1", "annotations", "acceptability")
+    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    names = list(event.metadata)
+
+    assert names[:3] == ["decision", "why", "rules"]
+    assert event.metadata["decision"].text == "held"
+    assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
+    assert (
+        len(event.metadata["why"].md_str)
+        <= IN_PLACE
+        < len(event.metadata["reasons_by_rule"].md_str)
+    )
+    first = event.metadata["rules"].records[0].data
+    assert (first["rule"], first["effect"]) == ("krippendorff_alpha, round", "holds")
+    assert first["value"].count("…") == 1
+
+
+def test_assets_have_a_kind_an_owner_and_a_tag_to_filter_by(line):
+    line.settings = line.settings.model_copy(update={"owners": ("team:nlp",)})
+    specs = project_definitions(line.settings).resolve_all_asset_specs()
+    assert {spec.key.path[-1]: sorted(spec.kinds) for spec in specs}["training_data"] == ["parquet"]
+    assert all(len(spec.kinds) == 1 and spec.owners == ["team:nlp"] for spec in specs)
+    assert {spec.tags["agreement_pipeline/shows"] for spec in specs} == {
+        "ratings",
+        "evidence",
+        "decision",
+        "training-data",
+    }
+
+
+def test_ratings_and_training_data_show_their_columns(line):
+    line.deliver("w1", GOOD)
+    result = line.run("w1")
+    for asset, column in (("annotations", "rater"), ("training_data", "soft_label")):
+        (event,) = result.asset_materializations_for_node(f"reviews__{asset}")
+        schema = event.metadata["dagster/column_schema"].schema
+        assert column in [each.name for each in schema.columns]
+
+
+def test_the_history_says_that_the_next_round_is_overdue(line, monkeypatch):
+    line.deliver("w1", GOOD)
+    judge(line, "w1")
+    _, shown = history_of(line)
+    assert "overdue" not in shown["health"].text
+    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_history_changed")
+
+    def asks(cursor: str | None) -> bool:
+        context = dg.build_sensor_context(instance=line.instance, cursor=cursor)
+        return isinstance(sensor(context), dg.SensorResult)
+
+    cursor = sensor(dg.build_sensor_context(instance=line.instance)).cursor
+    assert not asks(cursor)
+
+    later = time.time() + (line.settings.overdue_after_days + 1) * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert asks(cursor)
+    result = (
+        project_definitions(line.settings)
+        .resolve_job_def("reviews_history")
+        .execute_in_process(instance=line.instance)
+    )
+    late = check(result, "in_time")
+    assert (late.passed, late.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert late.description.startswith("No: the last one, w1, came ")
+    (event,) = result.get_asset_materialization_events()
+    assert "The next one is overdue: the last one, w1," in (
+        event.materialization.metadata["health"].text
+    )
+
+
+def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decision(make_line):
+    line = make_line(adjudicated="answers")
+    (line.root / "answers").mkdir()
+    line.deliver("w1", GOOD)
+    assert line.run("w1").success
+    ratings, before = line.project.store.ratings("w1"), line.project.store.history()
+    found = [{**task, "label": "safe"} for task in tasks(ratings)[:2]]
+    (line.root / "answers/w1.csv").write_text(written_tasks(found, (), "csv"))
+    labels = released_round(line.project, "w1").train.set_index("id")
+
+    assert len(found) == 2
+    assert {
+        (labels.loc[task["item"], "label"], labels.loc[task["item"], "resolution"])
+        for task in found
+    } == {("safe", "adjudicated")}
+    assert [entry for entry in line.project.store.history() if entry["event"] == "decided"] == [
+        entry for entry in before if entry["event"] == "decided"
+    ]
+
+
+def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make_line):
+    line = make_line(pages="pages", pages_url="https://pages.example/reviews/")
+    line.deliver("w1", BAD)
+    result = line.run("w1", "annotations", "acceptability", "round_page")
+    (decided,), (page,) = (
+        result.asset_materializations_for_node(f"reviews__{name}")
+        for name in ("acceptability", "round_page")
+    )
+    _, shown = history_of(line)
+    for metadata, name in (
+        (decided.metadata, "w1.html"),
+        (page.metadata, "w1.html"),
+        (shown, "index.html"),
+    ):
+        assert metadata["page"].value == f"https://pages.example/reviews/{name}"
+        assert (line.root / "pages" / name).read_text().startswith("<!doctype html>")
+    assert {path.name for path in (line.root / "pages").iterdir()} == {"w1.html", "index.html"}
+    line.settings = line.settings.model_copy(update={"pages_url": None})
+    assert link(line.project, "w 1.html")["page"].value == f"{line.root}/pages/w 1.html"
+
+
+def test_a_project_without_pages_has_no_asset_and_no_link(line):
+    assert "round_page" not in {
+        spec.key.path[-1] for spec in project_definitions(line.settings).resolve_all_asset_specs()
+    }
+    assert link(line.project, "w1.html") == {}

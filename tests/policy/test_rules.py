@@ -66,6 +66,7 @@ def test_a_rule_describes_itself():
         "Does the lower limit of Krippendorff's α of the round reach 0.8 (tentative: 0.5)? "
         "The rule only warns."
     )
+    assert Rule("krippendorff_alpha").question.endswith(" The rule holds a release.")
 
 
 @pytest.mark.parametrize(
@@ -188,3 +189,12 @@ def test_raters_who_always_contradict_each_other_would_be_admitted_by_it(measure
     of = mostly if measure == "yule_y" else opposite
     assert float(MEASURES[measure](of).value) == pytest.approx(1)
     assert float(MEASURES["cohen_kappa"](of).value) < 0.5
+
+
+def test_a_cut_off_in_percent_is_asked_about():
+    with pytest.raises(PolicyError, match=r"reliable: found 80; .*\. Did you mean 0\.8\?"):
+        Rule("krippendorff_alpha", reliable=80)
+    with pytest.raises(PolicyError, match=r"tentative: found 66\.7; .* Did you mean 0\.667\?"):
+        Rule("krippendorff_alpha", tentative=66.7)
+    with pytest.raises(PolicyError, match=r"reliable: found 30; .*\. Correct the value\."):
+        Rule("krippendorff_alpha", reliable=30)

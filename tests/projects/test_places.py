@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import ProjectError, StoreError
 from agreement_pipeline.projects import ProjectSettings, load_projects
+from agreement_pipeline.store import storage_at
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,3 +59,9 @@ def test_p5_a_waiver_for_a_project_that_does_not_exist_is_refused(tmp_path):
         load_projects(configs / "projects")
     (configs / "waivers/w1.yaml").write_text("\n".join(["project: moderation", *said]))
     assert load_projects(configs / "projects")
+
+
+@pytest.mark.parametrize("place", ["gs://bucket/folder", "abfs://bucket/folder"])
+def test_i11_another_bucket_than_s3_is_not_told_to_install_s3(place):
+    with pytest.raises(StoreError, match=r"found no library for \w+://.*expected s3:// or a fol"):
+        storage_at(place)

@@ -9,6 +9,14 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import assess
 from agreement_pipeline.projects import Project, first_files, load_projects
+from tests.readers.drawings import (
+    argilla_spans,
+    coco_boxes,
+    cvat_boxes,
+    doccano_spans,
+    label_studio_spans,
+    prodigy_spans,
+)
 from tests.readers.exports_of_tools import CASES
 
 RUNS = [name for name in CASES if not name.startswith("label_studio_") or "enterprise" in name]
@@ -83,3 +91,33 @@ def test_a_table_gives_a_project_too(tmp_path):
     assert 'columns: {item: "post_id", rater: "annotator", label: "category"}' in "".join(
         files.values()
     )
+
+
+@pytest.mark.parametrize(
+    ("export", "labels"),
+    [
+        (label_studio_spans, ("none", "ORG", "PER")),
+        (prodigy_spans, ("none", "ORG", "PER")),
+        (doccano_spans, ("none", "ORG", "PER")),
+        (argilla_spans, ("none", "ORG", "PER")),
+        (coco_boxes, ("none", "cat", "dog")),
+        (cvat_boxes, ("none", "cat", "dog")),
+    ],
+)
+def test_an_export_of_objects_gives_a_project_of_units(export, labels, tmp_path):
+    source = export(tmp_path / "source")
+    (tmp_path / "inbox").mkdir()
+    if source.is_dir():
+        copytree(source, tmp_path / "inbox" / "round-1")
+    else:
+        copy(source, tmp_path / "inbox" / f"round-1{source.suffix}")
+    delivered = next((tmp_path / "inbox").iterdir())
+    for path, text in first_files(delivered, "people", "inbox").items():
+        place = tmp_path / "configs" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    (said,) = load_projects(tmp_path / "configs" / "projects")
+    assert said.units.kind == ("spans" if "PER" in labels else "boxes")
+    assert said.scale.names == labels
+    _, ratings = Project(said).delivered("round-1")
+    assert ratings.raters == ("ana", "ben")

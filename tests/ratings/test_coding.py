@@ -1,5 +1,7 @@
 """Columns as codes, and their order."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -51,3 +53,13 @@ def test_texts_are_put_in_the_order_of_their_bytes(start, ends, skipped):
         texts[skipped:][place]
         for place in order_of_texts(pa.array(texts, pa.large_string()).slice(skipped))
     ] == sorted(texts[skipped:], key=str.encode)
+
+
+def test_no_python_object_is_made_of_each_text():
+    column = pd.Series([f"item {number}" for number in range(20_000)], dtype="str")[::-1]
+    tracemalloc.start()
+    found = coded(column).categorical()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found[0] == "item 19999"
+    assert kept < 20 * 20_000

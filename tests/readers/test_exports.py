@@ -1,5 +1,6 @@
 """Every tool's export of one project gives the project's own labels, without own code."""
 
+import json
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -169,3 +170,23 @@ def test_the_command_line_reads_an_export_from_its_standard_input(monkeypatch, c
     words = "measure - --item doc_id --label sentiment --all-rounds --scope round"
     assert main([*words.split(), "--measure", "krippendorff_alpha", "--n-resamples", "1000"]) == 0
     assert "0.3478" in capsys.readouterr().out
+
+
+def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
+    """Its storage keeps a JSON file an annotation, without an ending, with the task inside."""
+    case = CASES["label_studio"]
+    for task in json.loads(case.file.read_text()):
+        of_task = {name: task[name] for name in ("id", "data", "meta", "created_at", "project")}
+        for annotation in task["annotations"]:
+            place = tmp_path / str(annotation["id"])
+            place.write_text(json.dumps({**annotation, "task": of_task}))
+    found = read(tmp_path, case.columns, scale=SENTIMENT, rules=case.rules)
+    assert found.origin.reader == "label_studio"
+    assert found.origin.left_out == {"gold": 1, "skipped": 1}
+    own = read_case("label_studio").table.astype({"rater": str})
+    own = own[own["rater"] != "sentiment-v1"]
+    columns = ["item", "rater", "label"]
+    assert (
+        found.table[columns].astype(str).values.tolist() == own[columns].astype(str).values.tolist()
+    )
+    assert alpha(found) == EXPECTED["alpha_nominal_all_records"]

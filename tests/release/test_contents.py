@@ -1,5 +1,6 @@
 """The files of a release: equal bytes, no names, and what a loader finds."""
 
+from base64 import b64decode
 from functools import partial
 
 import pandas as pd
@@ -170,5 +171,11 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
         measure_ratings(ratings, ["shah_s"], Inference(n_resamples=1000), scopes=("classifier",))
     )
     assert estimate_rows(estimates)["interval"].tolist() == ["no limit … 1.00000"]
-    assert history_figure(rounds, Rule("shah_s", scope="classifier")).startswith("data:image/png")
-    assert interval_figure(estimates).startswith("data:image/png")
+    rule = Rule("shah_s", scope="classifier")
+    for image in (
+        history_figure(rounds, rule),
+        interval_figure(estimates, Policy("p", 1, (rule,))),
+    ):
+        kind, _, said = image.partition(",")
+        assert kind == "data:image/svg+xml;base64"
+        assert b"no limit to 1.000" in b64decode(said)

@@ -171,3 +171,31 @@ def test_json_that_cannot_be_read_is_refused_by_name(copy, name, content, capsys
 def test_annotations_that_are_no_table_are_refused(copy):
     forge(copy, ANNOTATIONS, b"PAR1 not really")
     refused(copy, "Parquet file: found one that cannot be read .*; expected a readable file")
+
+
+def test_r5_folders_that_are_nested_without_end_are_an_extra_file(copy):
+    """Deeper than the stack of a program that goes down folder by folder."""
+    here = os.open(copy, os.O_RDONLY)
+    try:
+        for _ in range(150):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+    finally:
+        os.close(here)
+    refused(copy, r"found extra file \['d/d/d/")
+
+
+@pytest.mark.parametrize("name", [TRAIN, "manifest.json", "WITHDRAWN.json"])
+def test_r5_a_file_of_holes_is_refused_before_it_is_read(copy, name):
+    with (copy / name).open("ab") as file:
+        file.truncate(2**42)
+    refused(copy, rf"found more bytes in \['{name}'\] than the manifest lists")
+
+
+def test_r5_a_manifest_cannot_promise_more_than_a_release_can_have(copy):
+    with (copy / TRAIN).open("ab") as file:
+        file.truncate(2**42)
+    edit(copy, "manifest.json", lambda said: said["files"][TRAIN].update(bytes=2**42))
+    refused(copy, "than a release can have")

@@ -9,6 +9,7 @@ from agreement_pipeline.report.sections import power
 from tests.report.pages import HOSTILE, POLICY, a_round
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PHONE = {"width": 400, "height": 800}
 LEVEL_AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here to show a page in")
@@ -31,7 +32,7 @@ def shown(file):
 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 400, "height": 800}, offline=True)
+        context = browser.new_context(viewport=PHONE, offline=True)
         page = context.new_page()
         page.set_default_timeout(20_000)
         page.asked, page.complaints = [], []
@@ -76,9 +77,12 @@ def test_it_fits_a_phone(shown):
 
 def test_it_prints_with_everything_open(shown, tmp_path):
     shown.emulate_media(media="print")
+    shown.set_viewport_size({"width": 720, "height": 1000})
     shown.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 720
     printed = shown.pdf(path=tmp_path / "page.pdf", format="A4")
     shown.emulate_media(media="screen")
+    shown.set_viewport_size(PHONE)
     assert printed.startswith(b"%PDF")
     assert shown.locator("details:not([open])").count() == 0
 

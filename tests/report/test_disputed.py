@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.engines.memory import Memory
-from agreement_pipeline.estimates import MOST_SHOWN
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.disputed import disputed, disputed_rows
+from agreement_pipeline.report.disputed import LONGEST_TEXT, MOST_NAMED, disputed, disputed_rows
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
@@ -142,9 +141,22 @@ def test_the_most_disputed_items_are_shown_in_words():
     shown = disputed(ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 5.0, 1.0]], "nominal"))
     assert (shown["disputed_items"], shown["ties"]) == (2, 1)
     assert shown["most_disputed"].values.tolist() == [
-        ["i00", "0.28571", "0.50000", "tie", "1.00000", "1", "2", ""],
-        ["i02", "0.28571", "0.50000", "plurality", "0.91830", "5", "5", "1"],
+        ["i00", "1: r0; 2: r1", "50.0%", "tie"],
+        ["i02", "5: r0, r1; 1: r2", "50.0%", "plurality"],
     ]
+
+
+def test_disputed_items_stand_with_their_text_and_a_long_text_is_cut():
+    frame = pd.DataFrame(
+        {
+            "item": list("aabb"),
+            "rater": list("xyxy"),
+            "label": list("nynn"),
+            "text": ["w" * 300] * 2 + ["short"] * 2,
+        }
+    )
+    (row,) = disputed(Ratings.from_frame(frame, Scale(("n", "y"))))["most_disputed"].values
+    assert row.tolist() == ["a", f"{'w' * (LONGEST_TEXT - 1)}…", "n: x; y: y", "100.0%", "tie"]
 
 
 def test_without_disagreement_there_is_no_disputed_item():
@@ -152,13 +164,9 @@ def test_without_disagreement_there_is_no_disputed_item():
     assert len(disputed_rows(ratings_of([[1.5, 1.5], [2.5, 2.5]], "interval", listed=False))) == 0
 
 
-def test_of_a_large_panel_the_labels_of_some_raters_are_shown():
-    n = MOST_SHOWN + 2
-    few, many = (
-        disputed(ratings_of([[NUMBERS[r % 2] for r in range(raters)]], "nominal"))
-        for raters in (MOST_SHOWN, n)
-    )
-    assert few["raters_left_out"] is None
-    assert many["raters_left_out"] == f"the labels of {MOST_SHOWN} of {n} raters are shown"
-    names = sorted(f"r{r}" for r in range(n))
-    assert [name for name in many["most_disputed"] if name in names] == names[:MOST_SHOWN]
+def test_of_many_raters_with_one_label_the_number_stands():
+    n = 2 * MOST_NAMED + 1
+    few = disputed(ratings_of([[NUMBERS[r % 2] for r in range(n)]], "nominal"))
+    assert few["most_disputed"]["said"].tolist() == [
+        f"1: {MOST_NAMED + 1} raters; 2: r1, r3, r5, r7, r9"
+    ]

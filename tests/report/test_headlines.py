@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.intervals import Interval
@@ -15,16 +16,29 @@ ROUND, MODEL, ANA = Scope("round"), Scope("classifier", "gpt"), Scope("rater", "
 
 
 def test_the_round_and_each_classifier_have_numbers_of_their_own_and_raters_have_none():
-    assert headline_numbers([of(ROUND), of(MODEL, low=-math.inf), of(ANA)]) == {
-        "m": 0.8,
+    assert headline_numbers([of(ROUND), of(MODEL, low=-math.inf), of(ANA)], ["m"]) == {
+        "m value": 0.8,
         "m low": 0.7,
         "m high": 0.9,
-        "m gpt": 0.8,
+        "m gpt value": 0.8,
         "m gpt low": "no limit",
         "m gpt high": 0.9,
     }
 
 
+def test_sorted_names_keep_a_value_beside_its_limits():
+    names = sorted(
+        headline_numbers([of(ROUND), replace(of(ROUND), measure="m_weighted")], ["m", "m_weighted"])
+    )
+    assert names == [
+        f"{m} {part}" for m in ("m", "m_weighted") for part in ("high", "low", "value")
+    ]
+
+
+def test_a_measure_that_the_policy_does_not_ask_for_has_no_series():
+    assert headline_numbers([of(ROUND)], ["other"]) == {}
+
+
 def test_what_is_undefined_has_no_numbers():
     found = headlines([of(ROUND, undefined="no pair"), of(MODEL), of(ANA, undefined="no rating")])
-    assert set(headline_numbers(found)) == {"m gpt", "m gpt low", "m gpt high"}
+    assert set(headline_numbers(found, ["m"])) == {"m gpt value", "m gpt low", "m gpt high"}

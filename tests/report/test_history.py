@@ -1,9 +1,14 @@
+import re
+from base64 import b64decode
+from xml.etree import ElementTree
+
 import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report import figures, not_admitted
-from agreement_pipeline.report.figures import history_figure
+from agreement_pipeline.report import not_admitted
+from agreement_pipeline.report.course import course_figure
+from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.history import round_counts
 
 HELD = ("held: w1, w4",)
@@ -30,51 +35,40 @@ def test_rounds_that_are_not_admitted_are_held_or_not_judged(decisions, counts, 
     assert not_admitted(rounds) == words
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The axes of the plot of some decisions, by a rule with cut-offs of its own."""
-
-    def draw(decisions):
-        rounds = pd.DataFrame(
-            [
-                {
-                    "round": f"w{number}",
-                    "decision": decision,
-                    "measure": "krippendorff_alpha",
-                    "value": 0.9,
-                    "low": 0.85,
-                    "high": 0.95,
-                }
-                for number, decision in enumerate(decisions)
-            ]
-        )
-        monkeypatch.setattr(figures, "_image", lambda figure: figure)
-        return history_figure(rounds, Rule("krippendorff_alpha", reliable=0.9, tentative=0.7))
-
-    return draw
-
-
-def test_the_plot_shows_the_cut_offs_of_the_rule(drawn):
-    (axes,) = drawn(["admitted"]).axes
-    levels = {line.get_ydata()[0] for line in axes.lines if line.get_label().count("from")}
-    assert levels == {0.9, 0.7}
-
-
-def test_reliable_tentative_and_held_rounds_differ_and_a_legend_names_each_once(drawn):
-    figure = drawn(["admitted", "admitted (tentative)", "held", "held"])
-    (axes,), (legend,) = figure.axes, figure.legends
-    points = {
-        line.get_label(): (line.get_marker(), line.get_color())
-        for line in axes.lines
-        if line.get_marker() != "None"
-    }
-    assert len(points) == 3
-    assert len({marker for marker, _ in points.values()}) == 3
-    assert len({colour for _, colour in points.values()}) == 3
-    assert sorted(text.get_text() for text in legend.get_texts()) == [
-        "admitted",
-        "admitted (tentative)",
-        "held",
-        "reliable from 0.9",
-        "tentative from 0.7",
+def course_of(*decisions):
+    """The figure of some decisions, by a rule with cut-offs of its own."""
+    numbers = {"measure": "krippendorff_alpha", "value": 0.9, "low": 0.85, "high": 0.95}
+    rows = [
+        {"round": f"w{number}", "decision": decision, **numbers}
+        for number, decision in enumerate(decisions)
     ]
+    rule = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
+    return course_figure(pd.DataFrame(rows), rule)
+
+
+def test_the_plot_shows_the_cut_offs_of_the_rule():
+    assert dict(course_of("admitted").cutoffs) == {
+        0.9: "reliable from 0.9",
+        0.7: "tentative from 0.7",
+    }
+
+
+def test_reliable_tentative_and_held_rounds_differ_and_a_legend_names_each_once():
+    figure = course_of("admitted", "admitted (tentative)", "held", "held")
+    assert [mark.tone for mark in figure.marks] == ["good", "partly", "bad", "bad"]
+    drawn = b64decode(image(figure).partition(",")[2]).decode()
+    shapes = {
+        tone: set(re.findall(rf'<(\w+) class="mark {tone}"', drawn))
+        for tone in ("good", "partly", "bad")
+    }
+    assert shapes == {"good": {"circle"}, "partly": {"polygon"}, "bad": {"rect"}}
+    words = re.findall(r'<text class="label"[^>]*>([^<]+)</text>', drawn)
+    assert words == ["admitted", "admitted (tentative)", "held"]
+
+
+def test_an_image_is_small_and_stands_by_itself():
+    drawn = image(course_of(*["held"] * 300))
+    assert len(drawn) < 40_000
+    root = ElementTree.fromstring(b64decode(drawn.partition(",")[2]))
+    assert root.find("{http://www.w3.org/2000/svg}style").text.startswith(":root")
+    assert {"width", "height", "viewBox"} <= set(root.keys())

@@ -205,3 +205,48 @@ def test_a_project_says_which_rounds_were_held_and_why():
     assert [cell.text for cell in held][:2] == ["w2", "held"]
     assert held[-1].text == "not_evaluated"
     assert [mark.crossed for mark in over_time.figures[0].marks] == [False, True]
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """A hundred raters, of whom the first always says yes, and the page on them."""
+    rng = np.random.default_rng(3)
+    said = rng.choice(["no", "yes"], (30, 100), p=(0.8, 0.2))
+    said[:, 0] = "yes"
+    frame = pd.DataFrame(
+        [(f"i{i}", f"r{r:03}", said[i, r]) for i in range(30) for r in range(100)],
+        columns=["item", "rater", "label"],
+    )
+    return report_page(Ratings.from_frame(frame, Scale(("no", "yes"))), POLICY, names={})
+
+
+def test_a_page_of_a_hundred_raters_shows_those_who_agree_least(crowd):
+    tables = re.findall(r"<tbody>(.*?)</tbody>", crowd, re.DOTALL)
+    assert max(table.count("<tr>") for table in tables) <= 40
+    assert "Shown are 20 of 100 raters: those who agree least with the others." in crowd
+    assert "yes (100.0%)" in crowd
+    assert set(re.findall(r"href=\"#([^\"]+)\"", crowd)) <= set(
+        re.findall(r"\sid=\"([^\"]+)\"", crowd)
+    )
+
+
+def test_with_two_categories_none_is_called_the_lowest(crowd):
+    assert "There are two categories, so agreement on one is agreement on the other." in crowd
+    assert "Raters agree least on" not in crowd
+
+
+def test_pairs_on_an_ordered_scale_are_compared_with_weights():
+    frame = pd.DataFrame(
+        [(f"i{n}", rater, (n + (rater == "a")) % 5) for n in range(10) for rater in "abc"],
+        columns=["item", "rater", "label"],
+    )
+    ratings = Ratings.from_frame(frame, Scale((0, 1, 2, 3, 4), "ordinal"))
+    found = assess(ratings, POLICY, Contract.default())
+    judged = JudgedRound("", "ordered", ratings, POLICY, found)
+    assert {each.measure for each in judged.pairs} == {"cohen_kappa_quadratic"}
+
+
+def test_checks_of_the_contract_that_failed_stand_beside_the_rules(judged, answers):
+    failed = {each.check for each in judged.decision.findings if not each.passed}
+    shown = {row[0].text for table in answers["decision"].tables[1:] for row in table.rows}
+    assert shown == failed

@@ -1,12 +1,14 @@
 """A folder of this machine: one writer at a time, never half a file, nothing written over."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 
 import pytest
 
@@ -44,6 +46,16 @@ def test_a_folder_is_kept_once_and_whole(storage):
         assert not storage.keep_folder("folder", {"a/b": b"1"})
         assert not storage.keep_folder("folder", {"a/b": b"1", "last": b"3"})
     assert storage.contents("folder") == {"a/b": b"1", "last": b"2"}
+
+
+def test_a_kept_folder_is_compared_one_file_at_a_time(storage):
+    contents = {str(number): bytes([number]) * 2**22 for number in range(4)}
+    tracemalloc.start()
+    with storage.locked():
+        assert storage.keep_folder("release", contents)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2 * 2**22
 
 
 def test_what_is_not_there_has_no_bytes(storage):
@@ -115,6 +127,18 @@ def test_a_secret_is_its_owners_alone(storage):
     with storage.locked():
         storage.keep("secret", b"1", secret=True)
     assert stat.S_IMODE((storage.root / "secret").stat().st_mode) == 0o600
+
+
+def test_everybody_may_read_an_ordinary_file_and_its_owner_alone_may_write_it(storage):
+    before = os.umask(0)
+    try:
+        with storage.locked():
+            storage.keep("file", b"1")
+            storage.keep_folder("folder", {"file": b"1"})
+    finally:
+        os.umask(before)
+    for name in ("file", "folder/file"):
+        assert stat.S_IMODE((storage.root / name).stat().st_mode) == 0o644
 
 
 def test_a_file_that_came_between_is_not_written_over(storage, monkeypatch):
@@ -219,3 +243,23 @@ def test_the_lock_dies_with_its_holder(tmp_path):
         waiting.join(30)
     assert not waiting.is_alive()
     assert len(store.history()) == 1
+
+
+def test_t10_a_lock_that_is_lost_makes_no_half_a_folder_visible(tmp_path, monkeypatch):
+    """Another writer took the new lock, and removed what seemed to be left over."""
+    storage, real = LocalStorage(tmp_path), local.put
+    put = []
+
+    def and_lose(path, data, mode):
+        real(path, data, mode)
+        put.append(path)
+        if len(put) == 2:
+            shutil.rmtree(tmp_path / ".partial")
+
+    monkeypatch.setattr(local, "put", and_lose)
+    files = {name: name.encode() for name in ("a", "b", "c", "manifest.json")}
+    with pytest.raises(StoreError, match=r"found only a part of the files .*\.lock"):
+        storage.keep_folder("releases/r/1", files)
+    assert not (tmp_path / "releases").exists()
+    monkeypatch.undo()
+    assert storage.keep_folder("releases/r/1", files)

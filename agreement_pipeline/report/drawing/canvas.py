@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import cast, get_args
 from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.report.figure import Tone
 
 WIDTH = 400.0
 SIZE = 6.0
+TONES = get_args(Tone)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 Place = tuple[float, float]
 
@@ -24,6 +26,18 @@ class Canvas:
         self.root = Xml.Element(
             "svg", {"viewBox": f"0 0 {WIDTH:g} {self.height:g}", "class": "figure", "role": "img"}
         )
+
+    def finish(self, displayed: float, style: str) -> None:
+        """Make it a file of its own: its size on a screen, its colours, and its background."""
+        tall = self.height * displayed / WIDTH
+        self.root.set("xmlns", "http://www.w3.org/2000/svg")
+        self.root.set("viewBox", f"0 0 {WIDTH:g} {self.height:g}")
+        self.root.set("width", _number(displayed))
+        self.root.set("height", _number(tall))
+        paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
+        styled = Xml.Element("style")
+        styled.text = style
+        self.root[:0] = [styled, paper]
 
     def line(self, one: Place, other: Place, kind: str) -> None:
         """A straight line."""
@@ -75,6 +89,13 @@ class Canvas:
         x, y = at
         self.line((x - size, y - size), (x + size, y + size), "cross")
         self.line((x - size, y + size), (x + size, y - size), "cross")
+
+    def sign(self, at: Place, sign: str) -> None:
+        """The shape of a tone, or a cross, beside its meaning."""
+        if sign in TONES:
+            self.mark(at, cast(Tone, sign), "")
+        else:
+            self.cross(at, SIZE - 1)
 
     def _polygon(self, corners: tuple[Place, ...], tone: Tone) -> Xml.Element:
         said = " ".join(f"{_number(x)},{_number(y)}" for x, y in corners)

@@ -32,11 +32,20 @@ def svg(figure: Figure, name: str) -> str:
     name
         The beginning of the identifiers in it. No other figure of a page may have it.
     """
-    drawn = DRAWN[figure.kind](figure)
-    root, said = drawn.root, (("title", figure.title), ("desc", figure.says))
+    return named(drawn(figure), figure, name).decode()
+
+
+def drawn(figure: Figure) -> Canvas:
+    """The shapes of the figure."""
+    return DRAWN[figure.kind](figure)
+
+
+def named(canvas: Canvas, figure: Figure, name: str) -> bytes:
+    """The shapes as SVG, with the title and the sentence of the figure."""
+    root, said = canvas.root, (("title", figure.title), ("desc", figure.says))
     for place, (tag, words) in enumerate(said):
         made = Xml.Element(tag, {"id": f"{name}-{tag}"})
         made.text = words
         root.insert(place, made)
     root.set("aria-labelledby", f"{name}-title {name}-desc")
-    return Xml.tostring(root, encoding="unicode")
+    return bytes(Xml.tostring(root, encoding="utf-8"))

@@ -29,7 +29,7 @@ def categories(judged: JudgedRound) -> Answer | None:
     shown = found[:MOST_DRAWN]
     return Answer(
         (_lowest(found),),
-        (_figure(shown),),
+        (_figure(judged, shown),),
         (_table(judged, found),),
         tuple(_detail(judged, each) for each in shown),
     )
@@ -37,6 +37,8 @@ def categories(judged: JudgedRound) -> Answer | None:
 
 def _lowest(found: tuple[Estimate, ...]) -> str:
     first = found[0]
+    if len(found) == 2:
+        return "There are two categories, so agreement on one is agreement on the other."
     if first.value is None:
         return "Agreement has no value on any category."
     said = f"Raters agree least on {first.scope.name} (α {number(first.value, SENTENCE)})"
@@ -45,13 +47,14 @@ def _lowest(found: tuple[Estimate, ...]) -> str:
     return f"{said}{', and its interval lies under all others' if certain else ''}."
 
 
-def _figure(found: tuple[Estimate, ...]) -> Figure:
+def _figure(judged: JudgedRound, found: tuple[Estimate, ...]) -> Figure:
+    ordered = "" if judged.ratings.scale.level == "nominal" else " Their order is left aside here."
     marks = tuple(Mark(each.scope.name, each.value, each.low, each.high) for each in found)
     return Figure(
         "intervals",
         "Agreement by category",
         "Each category is taken against all others together. "
-        "A line that lies further left is a category that raters confuse more.",
+        f"A line that lies further left is a category that raters confuse more.{ordered}",
         (Series("categories", marks),),
         axis="Krippendorff's α of the category",
     )
@@ -109,7 +112,7 @@ def _pairs(judged: JudgedRound, category: int) -> Grid | None:
 
 
 def _pair(judged: JudgedRound, both: Codes, one: Codes, i: int, j: int) -> Row:
-    names = judged.raters[i], judged.raters[j]
+    names = judged.labellers[i], judged.labellers[j]
     apart, together = int(one[i, j]), int(both[i, j])
     share = apart / (apart + together)
     return [

@@ -64,8 +64,11 @@ def _most(judged: JudgedRound, together: Array) -> str:
         return "No two raters gave an item different categories."
     i, j = places[0]
     names = judged.labels.names
+    if len(names) == 2:
+        return "There are two categories, so all disagreement is between them."
     share = together[i, j] / sum(together[at] for at in places)
-    return f"{in_words(share, PERCENT)} of all disagreement is between {names[i]} and {names[j]}."
+    both = f"{names[i]} and {names[j]}"
+    return f"{in_words(share, PERCENT)} of all pairs of differing labels are {both}."
 
 
 def _figure(names: list[str], shares: Array, n_names: int) -> Figure:
@@ -102,5 +105,5 @@ def _table(judged: JudgedRound, together: Array) -> Grid:
         ]
         for i, j in _places(together)
     ]
-    columns = ("one rater", "another rater", "share of all disagreement")
+    columns = ("one rater", "another rater", "share of pairs of differing labels")
     return grid("Categories that raters take for each other", columns, rows, "pairs of categories")

@@ -10,6 +10,7 @@ from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.text import PERCENT, in_words
 
+FEW, MANY = 0.05, 0.25
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5)
 
 
@@ -36,7 +37,12 @@ def _concentrated(judged: JudgedRound) -> str:
     parts = np.cumsum(np.sort(judged.disagreement)[::-1])
     half = int(np.searchsorted(parts, 0.5)) + 1
     share = in_words(half / judged.n_items, PERCENT)
-    return f"Half of all disagreement comes from {counted(half, 'item')} ({share} of all)."
+    said = f"Half of all disagreement comes from {counted(half, 'item')} ({share} of all)."
+    if half <= FEW * judged.n_items:
+        return f"{said} It is held by few items: discuss these."
+    if half >= MANY * judged.n_items:
+        return f"{said} It is spread over the items: look at the guideline and at the raters."
+    return said
 
 
 def _spread(judged: JudgedRound) -> Figure:
@@ -48,8 +54,8 @@ def _spread(judged: JudgedRound) -> Figure:
     return Figure(
         "bars",
         "How much of the disagreement few items hold",
-        "If the upper bars are long, a few items are to be discussed. "
-        "If all bars are short, the guideline is.",
+        "Long upper bars: few items hold the disagreement. "
+        "Short upper bars: it is spread over all items.",
         (Series("items", marks),),
         axis="share of all disagreement",
         bounds=(0.0, 1.0),

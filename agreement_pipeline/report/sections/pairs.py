@@ -36,7 +36,8 @@ def _lowest(judged: JudgedRound) -> str:
 
 
 def _matrix(judged: JudgedRound) -> Figure:
-    same = 1.0 - judged.apart.of_pairs
+    n = len(judged.raters)
+    same = 1.0 - judged.apart.of_pairs[:n, :n]
     left_out = (
         ""
         if len(judged.raters) == len(judged.ratings.raters)
@@ -58,7 +59,7 @@ def _matrix(judged: JudgedRound) -> Figure:
         f"Chance is not taken off here; the table does that.{left_out}",
         series,
         axis="share of items with the same label",
-        bounds=(0.0, 1.0),
+        bounds=(_lower_end(same), 1.0),
     )
 
 
@@ -73,6 +74,12 @@ def beside_the_alike(same: Array) -> list[int]:
     main = np.linalg.eigh(centred)[1][:, -1]
     main = main if main[np.argmax(np.abs(main))] > 0 else -main
     return [int(at) for at in np.argsort(-main, kind="stable")]
+
+
+def _lower_end(same: Array) -> float:
+    """The tenth under the lowest share, so that shades tell raters apart."""
+    known = same[~np.isnan(same)]
+    return min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0
 
 
 def _known(value: float) -> float | None:
@@ -97,13 +104,13 @@ def _table(judged: JudgedRound) -> Grid:
         "Pairs of raters, those who agree least first",
         ("raters", title_of(judged.pairs[0].measure), "interval", "items", "note"),
         rows,
-        "pairs",
+        "pairs who differ less",
         n=max(judged.shown.n_pairs, len(rows)),
     )
 
 
 def _detail(judged: JudgedRound, one: str, other: str) -> Detail:
-    i, j = judged.raters.index(one), judged.raters.index(other)
+    i, j = judged.labellers.index(one), judged.labellers.index(other)
     places = judged.labels.apart(i, j)
     said = f"They differ on {counted(len(places), 'item')}."
     tables = [

@@ -40,8 +40,15 @@ def _said(judged: JudgedRound, found: Plan) -> str:
     share = in_words(found.probability, PERCENT)
     return (
         f"{title}: about {found.n_items:,} items decide in {share} of rounds like this one. "
-        f"This round has {judged.n_items:,}."
+        f"This round has {_used(judged, found.measure):,} that the measure can use."
     )
+
+
+def _used(judged: JudgedRound, measure: str) -> int:
+    """The items on which a measure of the round is read."""
+    estimates = judged.assessment.estimates
+    mine = [each.n_used for each in estimates if each.measure == measure]
+    return mine[0] if mine else judged.n_items
 
 
 def _figure(judged: JudgedRound, plans: Sequence[Plan]) -> list[Figure]:

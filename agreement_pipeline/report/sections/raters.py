@@ -13,7 +13,18 @@ from agreement_pipeline.report.shares import shares_of_rater
 from agreement_pipeline.report.themselves_and_others import comparisons, joint_rows
 from agreement_pipeline.text import PERCENT, SENTENCE, in_words, number
 
-COLUMNS = ("rater", "with the others", "interval", "with themselves", "interval again", "reading")
+COLUMNS = (
+    "rater",
+    "with the others",
+    "interval",
+    "with themselves",
+    "interval again",
+    "usual label",
+    "reading",
+)
+NEVER_AGAIN = "No rater met an item twice, so agreement with themselves is not known."
+LOWEST_BY_CHANCE = "The lowest of many is low by chance too, so read the intervals."
+MANY = 6
 FAIR = (
     "A low number is a reason to talk, and no verdict on a person. "
     "It can come from the items that a rater got, or from a guideline that allows two readings."
@@ -25,13 +36,26 @@ def raters(judged: JudgedRound) -> Answer | None:
     """Agreement of each rater with the others and with themselves, and what the two say."""
     if not judged.with_others and not judged.with_themselves:
         return None
-    left_out = judged.shown.left_out()
     return Answer(
-        (*_lowest(judged), FAIR, *([_of_how_many(judged)] if left_out else [])),
+        tuple(_said(judged)),
         tuple(_figures(judged)),
         (_table(judged),),
         tuple(_detail(judged, name) for name in judged.raters),
     )
+
+
+def _said(judged: JudgedRound) -> list[str]:
+    return [
+        *_lowest(judged),
+        FAIR,
+        *([LOWEST_BY_CHANCE] if len(judged.ratings.raters) >= MANY else []),
+        *([] if _met_again(judged) else [NEVER_AGAIN]),
+        *([_of_how_many(judged)] if judged.shown.left_out() else []),
+    ]
+
+
+def _met_again(judged: JudgedRound) -> bool:
+    return any(each.value is not None for each in judged.with_themselves.values())
 
 
 def _of_how_many(judged: JudgedRound) -> str:
@@ -102,7 +126,8 @@ def _table(judged: JudgedRound) -> Grid:
     compared = [each for each in comparisons(judged.ratings.scale) if each.kind == "rater"]
     every = [*judged.with_themselves.values(), *judged.with_others.values()]
     rows = joint_rows(every, compared, judged.policy)
-    readings = dict(zip(rows["scope"], rows["reading"], strict=True))
+    known = rows if _met_again(judged) else rows.head(0)
+    readings = dict(zip(known["scope"], known["reading"], strict=True))
     names = list(dict.fromkeys([*judged.with_others, *judged.with_themselves]))
     return grid(
         "Raters, those who agree least with the others first",
@@ -120,8 +145,19 @@ def _row(judged: JudgedRound, name: str, reading: str) -> Row:
         interval_cell(others),
         value_cell(again),
         interval_cell(again),
+        _usual(judged, name),
         reading,
     ]
+
+
+def _usual(judged: JudgedRound, name: str) -> Cell:
+    """The most frequent label of a rater: one label alone tells of somebody who did not look."""
+    found = shares_of_rater(judged, name) if name in judged.raters else {}
+    if not found:
+        return Cell("")
+    category = max(found, key=lambda each: found[each][0])
+    share = found[category][0]
+    return Cell(f"{category} ({in_words(share, PERCENT)})", share)
 
 
 def _detail(judged: JudgedRound, name: str) -> Detail:
@@ -147,7 +183,7 @@ def _shares(judged: JudgedRound, name: str) -> Grid | None:
 def _pairs(judged: JudgedRound, name: str) -> Grid | None:
     """The pairs of a rater that the page tells of."""
     mine = [pair for pair in told_pairs(judged) if name in pair]
-    apart, place = judged.apart.of_pairs, judged.raters.index
+    apart, place = judged.apart.of_pairs, judged.labellers.index
     rows: list[Row] = [
         [
             Cell(one if other == name else other, to=pair_anchor(judged, one, other)),

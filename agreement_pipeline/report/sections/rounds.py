@@ -7,17 +7,12 @@ import pandas as pd
 
 from agreement_pipeline.report.answer import MOST_ROWS, Answer, Cell, Grid, Row, grid
 from agreement_pipeline.report.cells import counted, title_of, without_numbers
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
+from agreement_pipeline.report.course import course_figure
+from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series
 from agreement_pipeline.report.judged import JudgedProject
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.text import SENTENCE, in_words, interval
 
-LEGEND: tuple[tuple[Tone, str], ...] = (
-    ("good", "admitted"),
-    ("partly", "admitted (tentative)"),
-    ("bad", "held"),
-    ("unknown", "not decided"),
-)
 COLUMNS = ("round", "decision", "release", "measure", "value", "interval", "why")
 MOST_NAMED = 8
 One = Mapping[Hashable, Any]
@@ -86,8 +81,8 @@ def course(judged: JudgedProject) -> Answer | None:
     holding = [rule for rule in judged.policy.rules if rule.effect == "hold"]
     figures = [
         figure
-        for measure, rule in {rule.measure: rule for rule in holding}.items()
-        if (figure := _course(judged.rounds, measure, (rule.reliable, rule.tentative)))
+        for rule in {rule.measure: rule for rule in holding}.values()
+        if (figure := course_figure(judged.rounds, rule))
     ]
     if not figures:
         return None
@@ -95,45 +90,6 @@ def course(judged: JudgedProject) -> Answer | None:
     said = f"A round is admitted if its line stands above the {which} cut-off in every figure."
     rest = "The line is the interval. A round can also be held by the data contract."
     return Answer((said, rest), tuple(figures), (_numbers(judged.rounds),))
-
-
-def _of(found: pd.DataFrame, measure: str) -> pd.DataFrame:
-    mine = found[found["measure"] == measure]
-    return mine.drop_duplicates("round").sort_values("round", kind="stable").tail(MOST_ROWS)
-
-
-def _course(found: pd.DataFrame, measure: str, cutoffs: tuple[float, float]) -> Figure | None:
-    shown = _of(found, measure)
-    if shown["value"].isna().all():
-        return None
-    reliable, tentative = cutoffs
-    names = (
-        (reliable, f"reliable from {reliable:g}"),
-        (tentative, f"tentative from {tentative:g}"),
-    )
-    every = found.loc[found["measure"] == measure, "round"].nunique()
-    last = f" The last {len(shown)} of {every} rounds are drawn." if every > len(shown) else ""
-    return Figure(
-        "course",
-        f"{title_of(measure)} by round",
-        f"Colour and shape say what was decided on the round, by all of its rules.{last}",
-        (Series(measure, tuple(_mark(row) for row in shown.to_dict("records"))),),
-        axis=title_of(measure),
-        cutoffs=names if tentative < reliable else names[:1],
-        legend=LEGEND,
-    )
-
-
-def _mark(row: One) -> Mark:
-    tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
-    return Mark(
-        str(row["round"]),
-        _known(row["value"]),
-        _known(row["low"]),
-        _known(row["high"]),
-        tone=tone,
-        crossed=row["release"] == "withdrawn",
-    )
 
 
 def _known(value: float) -> float | None:

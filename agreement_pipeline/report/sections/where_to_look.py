@@ -17,7 +17,7 @@ def where_to_look(judged: JudgedRound) -> Answer:
     rows = [*_category(judged), *_rater(judged), *_pair(judged), *_item(judged)]
     if not rows:
         return Answer(("There is no disagreement to talk about.",))
-    said = "These hold most of the disagreement. Each leads to its numbers and its items."
+    said = "These agree least. Each leads to its numbers and its items."
     return Answer((said,), tables=(grid("The lowest of each kind", COLUMNS, rows),))
 
 

@@ -1,0 +1,60 @@
+"""The command `disputed`."""
+
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.grouped import Command
+from agreement_pipeline.cli.options import OUTPUT, option
+from agreement_pipeline.cli.output import say
+from agreement_pipeline.report import FORMS, ORDERS, Order
+
+PROJECTS = Path("configs/projects")
+EXAMPLES = (
+    "agreement-pipeline disputed moderation 2026-W03",
+    "agreement-pipeline disputed moderation 2026-W03 --format label-studio --output tasks.json",
+)
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("project", help=f"The name of a project in {PROJECTS}, or its file.")
+@click.argument("round_name", metavar="ROUND", help="A round that is in the store.")
+@option(
+    "--format",
+    "form",
+    group=OUTPUT,
+    type=click.Choice(list(FORMS)),
+    default="csv",
+    help="Whose tasks to write.",
+)
+@option(
+    "--by",
+    group=OUTPUT,
+    type=click.Choice(list(ORDERS)),
+    default="disagreement",
+    help="What comes first: most disagreement, or most influence on alpha.",
+)
+@option(
+    "--output",
+    group=OUTPUT,
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    show_default="the standard output",
+    help="The file to write.",
+)
+def disputed(project: str, round_name: str, form: str, by: Order, output: Path | None) -> int:
+    """Write the items on which raters differ as tasks for an adjudicator.
+
+    Each task has the text, what the raters said, and the digest of the ratings.
+    """
+    from agreement_pipeline.projects import Project, load_project
+    from agreement_pipeline.report import tasks, written_tasks
+
+    path = PROJECTS / f"{project}.yaml"
+    found = Project(load_project(path if path.exists() else Path(project)))
+    ratings = found.store.ratings(round_name)
+    text = written_tasks(tasks(ratings, by), ratings.scale.names, form)
+    if output is None:
+        say(text.rstrip("\n"))
+    else:
+        output.write_text(text, encoding="utf-8")
+    return 0

@@ -1,0 +1,142 @@
+"""What a team must hear of: a round that is held, a delivery that is broken, a round overdue."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from agreement_pipeline.projects.project import Project
+
+Form = Literal["plain", "slack"]
+What = Literal["held", "not judged", "overdue"]
+DAY = 86_400
+MOST_KEPT = 32
+MOST_SAID = 2_000
+TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
+"""If one of these facts of a decision changes, the team hears of the round again."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a team is told once.
+
+    Attributes
+    ----------
+    about
+        The round. Empty if the project itself is overdue.
+    what, why
+        What became of it, and the reasons.
+    state
+        A digest of what is told. A notice in another state is another notice.
+    withdrawn
+        True if a release of the round is withdrawn.
+    """
+
+    project: str
+    about: str
+    what: What
+    why: tuple[str, ...]
+    state: str
+    withdrawn: bool = False
+
+    @property
+    def text(self) -> str:
+        """The notice in a sentence."""
+        subject = f"round {self.about}" if self.about else "the next round"
+        release = " and its release is withdrawn" if self.withdrawn else ""
+        said = f"{self.project}: {subject} is {self.what}{release}: {'; '.join(self.why)}"
+        return said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
+
+    def body(self, form: Form) -> dict[str, Any]:
+        """The notice as a webhook takes it: as plain facts, or as Slack's text."""
+        if form == "slack":
+            return {"text": _for_slack(self.text)}
+        return {
+            "project": self.project,
+            "round": self.about,
+            "what": self.what,
+            "why": list(self.why),
+            "release_withdrawn": self.withdrawn,
+            "text": self.text,
+        }
+
+
+def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
+    """All that a team must hear of at this time: what is held, what is broken, what is late.
+
+    Parameters
+    ----------
+    project
+        The project.
+    now
+        The time in seconds since 1970.
+    broken
+        Why each delivery that a run has read cannot be judged, by the round.
+    """
+    found = [
+        *_read(project, project.store.head).held,
+        *_refused(project, {**project.refused(), **broken}),
+    ]
+    late = overdue(project, now)
+    return [*found, *([late] if late else [])]
+
+
+def overdue(project: Project, now: float) -> Notice | None:
+    """The notice that no round came for longer than the project allows. None if one did."""
+    last, allowed = _read(project, project.store.head).arrived, project.settings.overdue_after_days
+    if last is None:
+        return None
+    days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
+    if days <= allowed:
+        return None
+    why = f"the last one, {last['round']}, came {last['time'][:10]}, and {allowed} days are allowed"
+    return Notice(project.name, "", "overdue", (why,), str(last["number"]))
+
+
+class _Read(NamedTuple):
+    """What a log says: the entry of the last arrival, and the rounds that are held."""
+
+    arrived: Mapping[str, Any] | None
+    held: tuple[Notice, ...]
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _read(project: Project, head: str) -> _Read:
+    """What the log says up to its `head`. While nothing is added, it is not read again."""
+    entries = project.store.history()
+    arrived = [entry for entry in entries if entry["event"] == "ingested"]
+    return _Read(arrived[-1] if arrived else None, tuple(_held(project.name, entries)))
+
+
+def _held(project: str, entries: Iterable[Mapping[str, Any]]) -> Iterator[Notice]:
+    """The rounds whose last decision holds them, in the order of these decisions."""
+    last: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for entry in entries:
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    decided = [
+        (events["decided"], "withdrawn" in events)
+        for events in last.values()
+        if "decided" in events
+    ]
+    for entry, withdrawn in sorted(decided, key=lambda each: each[0]["number"]):
+        if entry["decision"] == "held":
+            state = _digest([entry.get(fact) for fact in TOLD])
+            reasons = tuple(entry.get("reasons", ()))
+            yield Notice(project, entry["round"], "held", reasons, state, withdrawn)
+
+
+def _refused(project: Project, refused: Mapping[str, str]) -> Iterator[Notice]:
+    for name, why in refused.items():
+        yield Notice(project.name, name, "not judged", (why,), _digest([why]))
+
+
+def _digest(said: object) -> str:
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+
+def _for_slack(text: str) -> str:
+    """Text in which Slack sees no link, no mention and no address."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

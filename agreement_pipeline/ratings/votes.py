@@ -1,0 +1,54 @@
+"""What a panel says of each item: votes, the category that leads, the mean, and soft labels."""
+
+from typing import Any
+
+import numpy as np
+
+from agreement_pipeline.ratings.means import exact_sums
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Array
+
+RESOLUTIONS = ("unanimous", "plurality", "mean", "adjudicated", "tie", "single", "conflict")
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, TIE, SINGLE, CONFLICT = range(len(RESOLUTIONS))
+Rows = np.ndarray[Any, Any]
+
+
+def votes_of(rated: Ratings, item: Rows, n_items: int) -> Rows:
+    """The number of ratings of each item in each category. Shape (N, K)."""
+    k = len(rated.scale.names)
+    cells = item.astype(np.int64) * k
+    cells += rated.codes
+    return np.bincount(cells, minlength=n_items * k).astype(np.int32).reshape(n_items, k)
+
+
+def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
+    """For each item: the first category with the most votes, and the resolution."""
+    most, total = votes.max(1), votes.sum(1)
+    leading = (votes == most[:, None]).sum(1)
+    resolution = np.select(
+        [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
+    )
+    return votes.argmax(1).astype(np.int32), resolution.astype(np.int8)
+
+
+def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
+    """For each item: the mean label and the resolution. The labels are in the order of items.
+
+    The mean is exact to the last digit in every order of the raters.
+    """
+    if not len(n_raters):
+        return np.empty(0), np.empty(0, dtype=np.int8)
+    starts = np.cumsum(n_raters) - n_raters
+    equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
+    resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
+    return exact_sums(labels, starts) / n_raters, resolution.astype(np.int8)
+
+
+def soft_of(votes: Rows) -> Array:
+    """The share of the votes in each category. Shape (N, K)."""
+    return np.asarray(votes / votes.sum(1, keepdims=True))
+
+
+def entropy_of(soft: Array) -> Array:
+    """-Σ p log2 p of each row."""
+    return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)

@@ -1,0 +1,161 @@
+"""What one rater marked in one item."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.text import listed
+from agreement_pipeline.units.objects import (
+    AREAS,
+    ROUNDING,
+    Area,
+    Box,
+    ChosenSet,
+    LabelObject,
+    Polygon,
+)
+
+NONE = "none"
+"""The label of a rater who saw a unit and marked nothing there."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The label objects of one rater in one item that the rater opened.
+
+    Parameters
+    ----------
+    item, rater
+        Their names.
+    objects
+        What the rater marked. Nothing is an answer too.
+    extent
+        How large the item is: the length of a text or recording, or the width and the height of an
+        image. Empty if nobody knows.
+    where
+        The place in the source, for errors.
+    occurrence
+        1, 2, … if the rater met the item again.
+    model
+        True if the rater is a model.
+
+    Raises
+    ------
+    RatingsError
+        An object lies outside the item, or is there twice.
+    """
+
+    item: str
+    rater: str
+    objects: tuple[LabelObject, ...]
+    extent: tuple[float, ...] = ()
+    where: str = "marked objects"
+    occurrence: int = 1
+    model: bool = False
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for each in self.objects:
+            if isinstance(each, AREAS):
+                self._refuse_outside(each)
+                if (each.geometry, each.category) in seen:
+                    raise RatingsError(
+                        f"{each.where}: found {each.category!r} at {each.place} twice by rater "
+                        f"{self.rater!r}; expected each object once. Drop the repetition."
+                    )
+                seen.add((each.geometry, each.category))
+
+    @property
+    def areas(self) -> tuple[Area, ...]:
+        """The objects with a place."""
+        return tuple(each for each in self.objects if isinstance(each, AREAS))
+
+    def _refuse_outside(self, area: Area) -> None:
+        ends = _ends(area)
+        if self.extent and any(
+            end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True)
+        ):
+            size = " by ".join(f"{each:g}" for each in self.extent)
+            reach = " by ".join(f"{each:g}" for each in ends)
+            raise RatingsError(
+                f"{area.where}: found {area.category!r} at {area.place}, which reaches to {reach} "
+                f"in an item of {size}; expected an object inside it. Mark it again, or export the "
+                "item with it."
+            )
+
+
+def _ends(area: Area) -> tuple[float, ...]:
+    if isinstance(area, Box):
+        return area.x + area.width, area.y + area.height
+    if isinstance(area, Polygon):
+        return max(x for x, _ in area.points), max(y for _, y in area.points)
+    return (area.end,)
+
+
+def in_order(marked: Iterable[Marked]) -> list[Marked]:
+    """The marked items by item, rater and occurrence.
+
+    Raises
+    ------
+    RatingsError
+        One is there twice.
+    """
+    each = sorted(marked, key=_key)
+    for one, other in pairwise(each):
+        if _key(one) == _key(other):
+            raise RatingsError(
+                f"{other.where}: found item {other.item!r} twice by rater {other.rater!r}; "
+                "expected it once. Number the occurrences, or drop the repetition."
+            )
+    return each
+
+
+def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> None:
+    """Refuse an object of a category that is not one of these.
+
+    Raises
+    ------
+    RatingsError
+        There is one.
+    """
+    for each in marked:
+        for said in each.objects:
+            unknown = sorted(_named(said) - {*categories})
+            if unknown:
+                raise RatingsError(
+                    f"{said.where}: found category {unknown[0]!r}; expected one of "
+                    f"{listed(categories, 12)}. Correct it, or add it to the scale."
+                )
+
+
+def _named(said: LabelObject) -> set[str]:
+    """The categories that an object names."""
+    if isinstance(said, ChosenSet):
+        return {*said.members}
+    return {said.category} if isinstance(said, AREAS) else set()
+
+
+def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
+    """How large each item is. Empty if nobody knows.
+
+    Raises
+    ------
+    RatingsError
+        It is said in two ways.
+    """
+    found: dict[str, tuple[float, ...]] = {}
+    for each in marked:
+        known = found.get(each.item) or each.extent
+        found[each.item] = known
+        if each.extent and known != each.extent:
+            raise RatingsError(
+                f"{each.where}: found item {each.item!r} of size {listed(each.extent)}, and "
+                f"{listed(known)} elsewhere; expected one size. "
+                "Give every content an item of its own."
+            )
+    return found
+
+
+def _key(marked: Marked) -> tuple[str, str, int]:
+    return marked.item, marked.rater, marked.occurrence

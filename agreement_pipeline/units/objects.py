@@ -1,0 +1,224 @@
+"""The label objects of an item: what a rater marks, orders or ticks there.
+
+An object refuses impossible values when it is made. `where` is its place in the source, for errors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NoReturn
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.text import listed
+from agreement_pipeline.units.shapes import crossing, one_way_round
+
+Choice = Literal["first", "second", "tie"]
+Point = tuple[float, float]
+ROUNDING = 1e-6
+"""How far an object may lie outside its item: exports round the places of objects."""
+
+
+def _place(words: str) -> Any:
+    return field(default=words, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters of a text, from `start` to before `end`."""
+
+    start: int
+    end: int
+    category: str
+    where: str = _place("a span")
+    kind: ClassVar[str] = "spans"
+
+    def __post_init__(self) -> None:
+        _refuse_unlikely_ends(self)
+
+    @property
+    def geometry(self) -> tuple[float, ...]:
+        """Where the object lies."""
+        return self.start, self.end
+
+    @property
+    def place(self) -> str:
+        """Where the object lies, in words."""
+        return f"{self.start}-{self.end}"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a recording, in seconds."""
+
+    start: float
+    end: float
+    category: str
+    where: str = _place("a segment")
+    kind: ClassVar[str] = "segments"
+
+    def __post_init__(self) -> None:
+        _refuse_unlikely_ends(self)
+
+    @property
+    def geometry(self) -> tuple[float, ...]:
+        """Where the object lies."""
+        return self.start, self.end
+
+    @property
+    def place(self) -> str:
+        """Where the object lies, in words."""
+        return f"{self.start:g}-{self.end:g}"
+
+
+@dataclass(frozen=True)
+class Box:
+    """An upright rectangle in an image, in pixels. `x` and `y` are its upper left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    category: str
+    where: str = _place("a box")
+    kind: ClassVar[str] = "boxes"
+
+    def __post_init__(self) -> None:
+        if not (self.width > 0 and self.height > 0):
+            _refuse(
+                self.where,
+                f"a box of width {self.width:g} and height {self.height:g}",
+                "both above 0",
+                "Draw the box again, or drop it.",
+            )
+        if not (self.x >= -ROUNDING and self.y >= -ROUNDING):
+            _refuse(
+                self.where,
+                f"a box that begins at {self.x:g}, {self.y:g}",
+                "a corner inside the image",
+                "Draw the box again, or drop it.",
+            )
+
+    @property
+    def geometry(self) -> tuple[float, ...]:
+        """Where the object lies."""
+        return self.x, self.y, self.width, self.height
+
+    @property
+    def place(self) -> str:
+        """Where the object lies, in words."""
+        return f"{self.x:g},{self.y:g} {self.width:g}x{self.height:g}"
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """An area in an image, by its corners in pixels. The last corner joins the first.
+
+    The corners are kept one way round, from the smallest on. So one area is one polygon, however
+    it was drawn.
+    """
+
+    points: tuple[Point, ...]
+    category: str
+    where: str = _place("a polygon")
+    kind: ClassVar[str] = "polygons"
+
+    def __post_init__(self) -> None:
+        points = one_way_round(self.points)
+        step = "Draw the polygon again, or drop it."
+        if len(points) < 3:
+            found = f"a polygon of {len(points)} corners"
+            _refuse(self.where, found, "three or more that differ", step)
+        if min(min(point) for point in points) < -ROUNDING:
+            _refuse(self.where, "a corner under 0", "all corners inside the image", step)
+        met = crossing(points)
+        if met is not None:
+            found = f"a polygon whose sides {met[0] + 1} and {met[1] + 1} meet"
+            _refuse(self.where, found, "sides that do not cross", step)
+        object.__setattr__(self, "points", points)
+
+    @property
+    def geometry(self) -> tuple[float, ...]:
+        """Where the object lies."""
+        return tuple(number for point in self.points for number in point)
+
+    @property
+    def place(self) -> str:
+        """Where the object lies, in words."""
+        x, y = self.points[0]
+        return f"{x:g},{y:g} with {len(self.points)} corners"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Alternatives from the best to the worst. Those of one group are tied."""
+
+    groups: tuple[frozenset[str], ...]
+    where: str = _place("a ranking")
+    kind: ClassVar[str] = "rankings"
+
+    def __post_init__(self) -> None:
+        every = [name for group in self.groups for name in group]
+        if len(set(every)) != len(every) or len(every) < 2:
+            _refuse(
+                self.where,
+                f"a ranking of {listed(sorted(every))}",
+                "two alternatives or more, each once",
+                "Correct the ranking.",
+            )
+
+
+@dataclass(frozen=True)
+class Preference:
+    """Which of two alternatives is better. The first was shown first."""
+
+    first: str
+    second: str
+    choice: Choice
+    where: str = _place("a preference")
+    kind: ClassVar[str] = "preferences"
+
+    def __post_init__(self) -> None:
+        if self.first == self.second or self.choice not in ("first", "second", "tie"):
+            _refuse(
+                self.where,
+                f"choice {self.choice!r} between {self.first!r} and {self.second!r}",
+                "first, second or tie, of two alternatives",
+                "Correct the preference.",
+            )
+
+
+@dataclass(frozen=True)
+class ChosenSet:
+    """The labels that a rater ticked. None ticked is an empty set."""
+
+    members: frozenset[str]
+    where: str = _place("a set")
+    kind: ClassVar[str] = "sets"
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A score for each criterion."""
+
+    scores: Mapping[str, str]
+    where: str = _place("a rubric")
+    kind: ClassVar[str] = "rubrics"
+
+
+Area = Span | Segment | Box | Polygon
+"""An object with a place and a category."""
+LabelObject = Area | Ranking | Preference | ChosenSet | Rubric
+AREAS = (Span, Segment, Box, Polygon)
+KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rubric))
+
+
+def _refuse_unlikely_ends(area: Span | Segment) -> None:
+    step = "Mark it again, or drop it."
+    if not area.start >= 0:
+        _refuse(area.where, f"start {area.start:g}", "0 or more", step)
+    if not area.end > area.start:
+        found = f"start {area.start:g} and end {area.end:g}"
+        _refuse(area.where, found, "an end after the start", step)
+
+
+def _refuse(where: str, found: str, expected: str, step: str) -> NoReturn:
+    raise RatingsError(f"{where}: found {found}; expected {expected}. {step}")

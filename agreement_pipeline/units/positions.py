@@ -1,0 +1,148 @@
+"""Positions: every character or step of an item is a unit. Runs of equal positions are the rows.
+
+A run ends where a rater's label changes. Its weight is how many positions it holds, so the
+statistics are those of the positions one by one.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.units.marked import NONE, Marked, extents_of
+from agreement_pipeline.units.objects import Segment, Span
+from agreement_pipeline.units.rule import UnitRule, UnitSettings, register, scale_of_areas
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+UNSEEN, NOTHING = -1, 0
+
+
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+    """A row for each run of positions and each rater who opened the item."""
+    items, starts = _line(marked, settings.step)
+    raters = sorted({(each.rater, each.occurrence) for each in marked})
+    labels = [NONE, *(label for label in labels if label != NONE)]
+    parts = _parts(marked, settings.step, _places_of(list(items)), starts, _places_of(labels))
+    bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
+    seats = _places_of(raters)
+    row = [seats[each.rater, each.occurrence] for each in marked]
+    states = _states(parts, bounds, np.array(row), len(raters))
+    new = np.append(True, (states[:, 1:] != states[:, :-1]).any(0)) | np.isin(bounds[:-1], starts)
+    bounds, states = np.append(bounds[:-1][new], bounds[-1]), states[:, new]
+    return _frame(bounds, states, raters, labels, list(items), starts)
+
+
+def _parts(
+    marked: Sequence[Marked],
+    step: float,
+    items: dict[str, int],
+    starts: Places,
+    codes: dict[str, int],
+) -> Places:
+    """Parts of the line, each with its first place, the one after its last, who and which label.
+
+    The first parts are the whole items, on which nothing is marked yet.
+    """
+    places = [items[each.item] for each in marked]
+    begins = starts[places].tolist()
+    whole = np.column_stack(
+        [begins, starts[np.array(places) + 1], range(len(marked)), [NOTHING] * len(marked)]
+    )
+    spans = [
+        (at + round(span.start / step), at + round(span.end / step), n, codes[span.category])
+        for n, (each, at) in enumerate(zip(marked, begins, strict=True))
+        for span in _apart(each)
+    ]
+    return np.vstack([whole, np.array(spans, dtype=np.int64).reshape(-1, 4)])
+
+
+def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
+    """The label of each rater in each run between two bounds."""
+    states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int16)
+    firsts, lasts = np.searchsorted(bounds, parts[:, :2]).T.tolist()
+    for first, last, who, label in zip(
+        firsts, lasts, row[parts[:, 2]].tolist(), parts[:, 3].tolist(), strict=True
+    ):
+        states[who, first:last] = label
+    return states
+
+
+def _frame(
+    bounds: Places,
+    states: np.ndarray[Any, Any],
+    raters: list[tuple[str, int]],
+    labels: list[str],
+    items: list[str],
+    starts: Places,
+) -> pd.DataFrame:
+    item = np.searchsorted(starts, bounds[:-1], side="right") - 1
+    begin, end = bounds[:-1] - starts[item], bounds[1:] - starts[item]
+    names = [
+        f"{items[of]} {first}-{last}"
+        for of, first, last in zip(item.tolist(), begin.tolist(), end.tolist(), strict=True)
+    ]
+    run, seat = np.nonzero(states.T >= 0)
+    return pd.DataFrame(
+        {
+            "item": _coded(run, names),
+            "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
+            "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
+            "label": _coded(states.T[run, seat], labels),
+            "cluster": _coded(item[run], items),
+            "weight": (end - begin)[run],
+        }
+    )
+
+
+def _coded(codes: Places, names: list[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype="str"))
+
+
+def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
+    """The items one after the other on one line: the place of each, and where each begins."""
+    extents = extents_of(marked)
+    for each in marked:
+        if len(extents[each.item]) != 1:
+            raise RatingsError(
+                f"{each.where}: found item {each.item!r} without a length; expected one, since "
+                "what nobody marked counts too. Export the text with its spans."
+            )
+    lengths = [max(1, round(extent[0] / step)) for extent in extents.values()]
+    return _places_of(list(extents)), np.cumsum([0, *lengths])
+
+
+def _apart(marked: Marked) -> list[Span | Segment]:
+    """The spans of a rater in an item, in order, if no position has two categories."""
+    spans = sorted(
+        (each for each in marked.areas if isinstance(each, Span | Segment)),
+        key=lambda each: (each.start, each.end),
+    )
+    reach = spans[:1]
+    for one, other in pairwise(spans):
+        reach = [max(*reach, one, key=lambda each: each.end)]
+        if other.start < reach[0].end and other.category != reach[0].category:
+            raise RatingsError(
+                f"{other.where}: found {other.category!r} at {other.place} over "
+                f"{reach[0].category!r} at {reach[0].place}; expected one category at a position. "
+                "Give each layer of categories a project, or use the rule matched."
+            )
+    return spans
+
+
+def _places_of(values: list[Any]) -> dict[Any, int]:
+    return {value: place for place, value in enumerate(values)}
+
+
+POSITIONS = register(
+    UnitRule(
+        "positions",
+        "each position of an item",
+        frozenset({"spans", "segments"}),
+        frozenset({"step", "part"}),
+        rows,
+        scale_of_areas,
+    )
+)

@@ -1,0 +1,168 @@
+"""The record of a rule from objects to units, and what a project says about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import pandas as pd
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import CLOSED, Need, Value, is_number, one_of, refuse_mistakes
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.units.marked import NONE, Marked
+from agreement_pipeline.units.objects import KINDS
+
+Similarity = Literal["iou", "overlap", "exact"]
+SIMILARITIES = ("iou", "overlap", "exact")
+Part = Literal["all", "marking", "naming"]
+PARTS = ("all", "marking", "naming")
+OF_RULES = ("similarity", "at_least", "step", "criterion", "members", "part")
+"""The settings that only some rules read."""
+USUAL = {
+    "spans": "positions",
+    "segments": "positions",
+    "boxes": "matched",
+    "polygons": "matched",
+    "rankings": "pairs",
+    "preferences": "pairs",
+    "sets": "members",
+    "rubrics": "criteria",
+}
+
+
+def is_names(value: object) -> bool:
+    """True for a tuple of texts."""
+    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    """What a project says about the units of its objects.
+
+    Parameters
+    ----------
+    kind
+        spans, segments, boxes, polygons, rankings, preferences, sets or rubrics.
+    rule
+        How objects become units. The usual rule of the kind if omitted.
+    similarity
+        How like two objects are. iou: the area of both over the area of either. overlap: the area
+        of both over the smaller area. exact: 1 for the same place, else 0.
+    at_least
+        The similarity from which two objects are matched.
+    step
+        The length of a position, in characters or seconds.
+    criterion
+        The only criterion of a rubric that counts.
+    members
+        The labels that a set may hold. Those that somebody ticked if omitted.
+    part
+        all: the units as they are. marking: whether raters marked them. naming: what those who
+        marked them called them.
+
+    Raises
+    ------
+    ProjectError
+        A setting is not one of these, or the rule does not read it.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+
+    kind: Annotated[str, one_of(KINDS)]
+    rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
+    similarity: Annotated[Similarity, one_of(SIMILARITIES)] = "iou"
+    at_least: Annotated[
+        float,
+        Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
+    ] = 0.5
+    step: Annotated[
+        float, Value("a number above 0", lambda value: is_number(value) and value > 0)
+    ] = 1
+    criterion: Annotated[
+        str | None, Value("a name", lambda value: value is None or isinstance(value, str))
+    ] = None
+    members: Annotated[tuple[str, ...], Value("a list of labels", is_names, nested=True)] = ()
+    part: Annotated[Part, one_of(PARTS)] = "all"
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+        if not self.rule:
+            object.__setattr__(self, "rule", USUAL[self.kind])
+        able = sorted(name for name, rule in RULES.items() if self.kind in rule.kinds)
+        refuse_mistakes(
+            self,
+            ProjectError,
+            [
+                Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}"),
+                *(_unread(self, name) for name in OF_RULES),
+            ],
+        )
+
+
+@dataclass(frozen=True)
+class UnitRule:
+    """A rule from the objects of items to units.
+
+    Parameters
+    ----------
+    name, title
+        The name in settings, and what a unit is in words.
+    kinds
+        The objects that it reads.
+    settings
+        The settings that it reads.
+    rows
+        From marked items, in order, and the labels of units, to the rows of units: `item`,
+        `rater`, `occurrence`, `label`, `cluster`, and `weight` if a unit stands for many.
+    scale
+        The scale of the units, read off the marked items.
+    """
+
+    name: str
+    title: str
+    kinds: frozenset[str]
+    settings: frozenset[str]
+    rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
+    scale: Callable[[Sequence[Marked]], Scale]
+
+
+RULES: dict[str, UnitRule] = {}
+
+
+def scale_of_areas(marked: Sequence[Marked]) -> Scale:
+    """The categories of all objects, and *none*."""
+    names = sorted({area.category for each in marked for area in each.areas})
+    if not names:
+        raise RatingsError(
+            f"{marked[0].where if marked else 'units'}: found no marked object; expected one, to "
+            "know the categories. Name the categories."
+        )
+    return Scale((NONE, *names), declared=False)
+
+
+def register(rule: UnitRule) -> UnitRule:
+    """Add a rule to `RULES`.
+
+    Raises
+    ------
+    ValueError
+        A rule of that name is registered.
+    """
+    if rule.name in RULES:
+        raise ValueError(
+            f"rule {rule.name}: found a rule of that name; expected a name of its own. Rename it."
+        )
+    RULES[rule.name] = rule
+    return rule
+
+
+def _unread(settings: UnitSettings, name: str) -> Need:
+    """A setting that the rule does not read must be left alone."""
+    rule = RULES.get(settings.rule)
+    usual = UnitSettings.__dataclass_fields__[name].default
+    return Need(
+        (name,),
+        rule is None or name in rule.settings or getattr(settings, name) == usual,
+        f"nothing, since the rule {settings.rule} does not read it",
+        "Leave it out.",
+    )

@@ -1,0 +1,78 @@
+"""Numbers without a list of categories: how often limits of α and the ICC fail.
+
+`python benchmarks/open_scales.py [--rounds 600]` prints a table. Three raters see a normal truth
+with errors. Errors are alike, or some are several times as large. Then α and ICC(1, 1) are the
+share of the truth in the variance of a rating.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import RELIABLE
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.statistics import NumbersByRater
+
+MEASURES = ("krippendorff_alpha", "icc_1_1")
+RATERS = ("a", "b", "c")
+SIZES = (50, 200, 400)
+OPEN = Scale(None, "interval")
+
+
+class Errors(NamedTuple):
+    """Normal errors; some are `times` as large. The true value is `truth`."""
+
+    name: str
+    truth: float
+    share: float = 0.0
+    times: float = 1.0
+
+    def drawn(self, n: int, rng: np.random.Generator) -> NumbersByRater:
+        variance = 1 + self.share * (self.times**2 - 1)
+        usual = np.sqrt((1 / self.truth - 1) / variance)
+        large = rng.random((n, len(RATERS))) < self.share
+        errors = rng.normal(size=large.shape) * usual * np.where(large, self.times, 1.0)
+        return NumbersByRater(rng.normal(size=(n, 1)) + errors, scale=OPEN, raters=RATERS)
+
+
+POPULATIONS = (
+    Errors("errors alike", 0.3),
+    Errors("errors alike", 0.79),
+    Errors("errors alike", 0.95),
+    Errors("3 % of errors are 5 times as large", 0.79, 0.03, 5.0),
+    Errors("1 % of errors are 10 times as large", 0.79, 0.01, 10.0),
+)
+
+
+def lines(population: Errors, rounds: int, draws: int) -> Iterator[str]:
+    for n in SIZES:
+        failed = np.zeros((len(MEASURES), 3))
+        for number in range(rounds):
+            rng = np.random.default_rng([n, number])
+            numbers = population.drawn(n, rng)
+            for place, measure in enumerate(MEASURES):
+                found = estimate(measure, numbers, Inference(n_resamples=draws, seed=number))
+                low, high = found.interval or (-np.inf, np.inf)
+                wrong = low > population.truth, high < population.truth, low >= RELIABLE
+                failed[place] += wrong
+        for measure, shares in zip(MEASURES, 100 * failed / rounds, strict=True):
+            shown = " | ".join(f"{share:.1f}" for share in shares)
+            yield f"| {population.name} | `{measure}` | {population.truth:.2f} | {n} | {shown} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=600)
+    parser.add_argument("--draws", type=int, default=400)
+    options = parser.parse_args(arguments)
+    for population in POPULATIONS:
+        for line in lines(population, options.rounds, options.draws):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

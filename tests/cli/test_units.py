@@ -1,0 +1,56 @@
+"""Commands read units of label objects."""
+
+import json
+
+import pytest
+
+from agreement_pipeline.cli import main
+
+TASKS = [
+    {
+        "id": n,
+        "data": {"text": "Ana met Ben at Acme."},
+        "annotations": [
+            {
+                "id": f"{n}{rater}",
+                "completed_by": rater,
+                "result": [
+                    {
+                        "type": "labels",
+                        "from_name": "ner",
+                        "value": {"start": 0, "end": 3 + rater * (n % 2), "labels": ["PER"]},
+                    }
+                ],
+            }
+            for rater in (1, 2)
+        ],
+    }
+    for n in range(4)
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "round.json").write_text(json.dumps(TASKS))
+    return str(tmp_path / "round.json")
+
+
+def test_measure_reads_spans(path, capsys):
+    units = "spans,rule=matched,at_least=0.6"
+    arguments = ["--units", units, "--measure", "percent_agreement", "--format", "json"]
+    assert main(["measure", path, *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["value"], each["n_clusters"]) for each in found][:1] == [(1.0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("words", "found 'words'; expected one of spans"),
+        ("spans,colour=1", "found colour; expected settings of units"),
+        ("spans,step=many", "found 'many'; expected a number"),
+    ],
+)
+def test_units_that_cannot_be_are_refused(path, said, message, capsys):
+    assert main(["measure", path, "--units", said]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

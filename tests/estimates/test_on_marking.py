@@ -1,0 +1,40 @@
+"""Where raters may mark nothing, an estimate of a category says what its disagreement is about."""
+
+import pytest
+
+from agreement_pipeline import Scale
+from agreement_pipeline.estimates import estimate
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.statistics import CategoryCounts
+from tests.policy.verdicts import verdict
+
+SCALE = Scale(("none", "DRUG", "DOSE"))
+ROWS = [[2, 0, 0], [0, 2, 0], [0, 0, 2], [1, 1, 0], [1, 0, 1], [0, 1, 1]]
+TIMES = [50, 20, 20, 6, 9, 3]
+"""Of 9 + 3 disagreements on DOSE, 9 are with *none*."""
+
+
+def found(scale=SCALE, rows=ROWS):
+    counts = CategoryCounts(rows, TIMES[: len(rows)], scale=scale)
+    return estimate("alpha_by_category", counts, Inference(n_resamples=200))
+
+
+def test_the_share_of_disagreement_on_marking_is_counted_pair_by_pair():
+    assert found().lowest == "DOSE"
+    assert found().on_marking == pytest.approx(9 / 12)
+
+
+def test_disagreement_on_none_is_all_on_marking():
+    only = found(Scale(("none", "DRUG")), [[2, 0], [0, 2], [1, 1]])
+    assert (only.lowest, only.on_marking) == ("none", 1.0)
+
+
+def test_other_scales_have_no_such_share():
+    assert found(Scale(("safe", "DRUG", "DOSE"))).on_marking is None
+
+
+def test_a_reason_names_the_category_and_the_kind_of_disagreement():
+    reason = verdict(Rule("alpha_by_category", min_items=1), found()).reason
+    words = "(lowest: DOSE, 75% of the disagreement on marking and 25% on naming)"
+    assert words in reason

@@ -1,0 +1,147 @@
+"""Alphas of continua: what Krippendorff and dkpro-statistics print, and loops over positions."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.measures import unitizing_alpha, unitizing_alphas
+from agreement_pipeline.units import Marked, Span
+
+EXAMPLES = {
+    "A": ([(2, 8), (14, 6)], [(4, 4), (15, 2)]),
+    "B": ([(0, 18)], [(0, 2), (2, 1), (3, 1), (4, 1), (5, 1), (6, 3), (9, 1)]),
+    "C": ([(2, 6), (10, 2), (14, 4), (20, 2)], [(0, 2), (4, 4), (10, 4), (16, 2), (20, 2)]),
+    "D": (
+        [(0, 2), (2, 8), (10, 4), (14, 6), (20, 4)],
+        [(0, 4), (4, 4), (8, 7), (15, 2), (17, 7)],
+    ),
+}
+"""Start and length of the units of two raters on 24 tokens: Krippendorff (1995), p. 57."""
+STUDY_2004 = {
+    "i": [(75, 70, "c"), (220, 30, "c"), (30, 60, "k"), (150, 50, "k")],
+    "j": [(70, 80, "c"), (205, 20, "c"), (250, 20, "c"), (30, 60, "k"), (150, 50, "k")],
+}
+"""Krippendorff (2004), p. 254, on a continuum of 300 that begins at 0 here, and at 150 there."""
+
+
+def marked(rater, *units, length=24):
+    spans = tuple(Span(start, start + size, category) for start, size, category in units)
+    return Marked("d", rater, spans, (length,))
+
+
+def example(name, stretch=1):
+    return [
+        marked(
+            rater,
+            *((int(start * stretch), int(size * stretch), "u") for start, size in units),
+            length=24 * stretch,
+        )
+        for rater, units in zip("ij", EXAMPLES[name], strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"), [("A", 0.03125), ("B", 2.26736), ("C", 0.02777), ("D", 0.38715)]
+)
+def test_the_observed_disagreements_of_krippendorff_1995(name, printed):
+    assert float(unitizing_alpha(example(name)).observed) == pytest.approx(printed, abs=1e-5)
+
+
+def test_example_c_on_half_positions_has_the_chance_that_dkpro_tests():
+    found = unitizing_alpha(example("C", 0.5))
+    assert float(found.expected) == pytest.approx(0.05494, abs=1e-5)
+    assert float(found.value) == pytest.approx(0.494, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("category", "d_o", "d_e", "alpha"), [("c", 0.0144, 0.0532, 0.7286), ("k", 0, 0.0490, 1.0)]
+)
+def test_the_study_of_2004(category, d_o, d_e, alpha):
+    raters = [marked(rater, *units, length=300) for rater, units in STUDY_2004.items()]
+    found = unitizing_alpha(raters, category)
+    parts = [float(each) for each in (found.observed, found.expected, found.value)]
+    assert parts == pytest.approx([d_o, d_e, alpha], abs=5e-5)
+
+
+def test_the_printed_value_of_the_whole_study_comes_from_rounded_parts():
+    raters = [marked(rater, *units, length=300) for rater, units in STUDY_2004.items()]
+    assert pytest.approx(0.8591, abs=5e-5) == 1 - (0.0144 + 0) / (0.0532 + 0.0490)
+    assert float(unitizing_alpha(raters).value) == pytest.approx(0.8591, abs=5e-4)
+
+
+def some_units(rng, length=18):
+    cuts = np.unique(rng.integers(0, length + 1, 7)).tolist()
+    return [
+        (start, end - start, "ABC"[rng.integers(0, 3)])
+        for start, end in zip(cuts[:-1:2], cuts[1::2], strict=False)
+    ]
+
+
+def by_position(units, length=18):
+    """The category and the unit of each position. A gap is of one position."""
+    found = [("none", f"gap {n}") for n in range(length)]
+    for n, (start, size, category) in enumerate(units):
+        found[start : start + size] = [(category, f"unit {n}")] * size
+    return found
+
+
+def slowly(raters, what=lambda category: category, both=False):
+    """Alpha over all pairs of positions that are not of one unit of one rater."""
+    lines = [by_position(units) for units in raters]
+    places = [n for n in range(18) if not both or all(line[n][0] != "none" for line in lines)]
+    meet = [
+        what(one[n][0]) != what(other[n][0])
+        for one, other in combinations(lines, 2)
+        for n in places
+    ]
+    every = [(who, *line[n]) for who, line in enumerate(lines) for n in places]
+    chance = [
+        what(one[1]) != what(other[1])
+        for one, other in combinations(every, 2)
+        if (one[0], one[2]) != (other[0], other[2])
+    ]
+    return 1 - np.mean(meet) / np.mean(chance)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_alphas_of_2016_are_loops_over_pairs_of_positions(seed):
+    rng = np.random.default_rng(seed)
+    raters = [some_units(rng) for _ in range(3)]
+    found = unitizing_alphas(
+        [marked(name, *units, length=18) for name, units in zip("abc", raters, strict=True)]
+    )
+    assert float(found.nominal.value) == pytest.approx(slowly(raters))
+    assert float(found.binary.value) == pytest.approx(
+        slowly(raters, lambda category: category == "none")
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_coding_is_what_two_raters_call_the_positions_that_both_marked(seed):
+    rng = np.random.default_rng(seed)
+    raters = [[(0, 5, "A"), (7, 3, "B"), (10, 4, "A")], some_units(rng)]
+    found = unitizing_alphas(
+        [marked(name, *units, length=18) for name, units in zip("ab", raters, strict=True)]
+    )
+    assert float(found.coding.value) == pytest.approx(slowly(raters, both=True))
+
+
+def test_full_agreement_is_one_in_every_alpha():
+    units = [(0, 5, "A"), (7, 3, "B"), (10, 4, "A")]
+    found = unitizing_alphas([marked(name, *units) for name in "ab"])
+    of_each = [float(each.value) for each in found.by_category.values()]
+    assert [float(each.value) for each in found[:3]] + of_each == [1.0] * 5
+
+
+def test_no_unit_has_no_alpha():
+    assert np.isnan(unitizing_alpha([marked("a"), marked("b")]).value)
+    assert np.isnan(unitizing_alphas([marked("a"), marked("b")]).nominal.value)
+
+
+def test_what_alphas_of_continua_refuse():
+    with pytest.raises(RatingsError, match="found 1 raters of 1 items; expected two raters"):
+        unitizing_alpha([marked("a")])
+    with pytest.raises(RatingsError, match="found units of rater 'a' that overlap at 2"):
+        unitizing_alphas([marked("a", (0, 4, "A"), (2, 4, "B")), marked("b")])

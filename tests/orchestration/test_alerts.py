@@ -1,0 +1,252 @@
+"""Messages to a webhook, against a real HTTP server: each once, none lost, no secret told."""
+
+import json
+import logging
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import dagster as dg
+import pytest
+
+from agreement_pipeline.orchestration import alerts, project_definitions
+from agreement_pipeline.orchestration.alerts import EVERY_SECONDS, LONGEST_WAIT, Told
+from agreement_pipeline.orchestration.posting import NotPostedError, checked_url, post
+from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice
+from agreement_pipeline.store import Store
+from tests.events import record
+from tests.orchestration.checks import GOOD
+
+VARIABLE, SECRET = "REVIEWS_WEBHOOK", "T0K3N-of-the-team"
+
+
+class Webhook(ThreadingHTTPServer):
+    """A server that keeps what it was sent. It answers with `status`, if it is not None."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.got, self.status = [], 200
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/services/{SECRET}"
+
+    @property
+    def texts(self) -> list[str]:
+        return [body["text"] for _, body in self.got]
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.server.status is None:
+            self.connection.close()
+            return
+        if self.server.status == 200:
+            self.server.got.append((self.path, body))
+        self.send_response(self.server.status)
+        self.send_header("Location", f"/other/{SECRET}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def webhook(monkeypatch):
+    with Webhook() as server:
+        monkeypatch.setenv(VARIABLE, server.url)
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def told(make_line):
+    return make_line(alerts_url_from=VARIABLE)
+
+
+class Daemon:
+    """Ticks of the sensor. A restart keeps the cursor alone, as Dagster's storage does."""
+
+    def __init__(self, line) -> None:
+        self.line, self.cursor, self.said = line, None, []
+        self.restart()
+
+    def restart(self) -> None:
+        self.sensor = project_definitions(self.line.settings).resolve_sensor_def("reviews_alerts")
+
+    def tick(self) -> str:
+        with dg.build_sensor_context(instance=self.line.instance, cursor=self.cursor) as context:
+            found = self.sensor(context)
+            self.cursor = context.cursor
+        assert isinstance(found, dg.SkipReason)
+        self.said.append(found.skip_message)
+        return found.skip_message
+
+
+def hold(line, name: str, why: str = "krippendorff_alpha 0.500", **facts: object) -> None:
+    record(line.project.store, "decided", name, reasons=[why], codes=["unreliable"], **facts)
+
+
+def test_thirty_rounds_with_five_refused_are_five_messages_though_the_server_was_down(
+    told, webhook, monkeypatch, caplog
+):
+    """The server is down for a while, and the daemon is started again between the ticks."""
+    caplog.set_level(logging.DEBUG)
+    clock = [time.time()]
+    monkeypatch.setattr(alerts.time, "time", lambda: clock[0])
+    daemon, refused = Daemon(told), [3, 9, 10, 17, 29]
+    for number in range(30):
+        if number in refused:
+            hold(told, f"w{number:02}")
+        else:
+            record(told.project.store, "decided", f"w{number:02}", decision="admitted")
+        webhook.status = (503, None)[number % 2] if 8 <= number < 20 else 200
+        clock[0] += EVERY_SECONDS
+        daemon.tick()
+        if number % 4 == 0:
+            daemon.restart()
+    for _ in range(10):
+        clock[0] += LONGEST_WAIT
+        daemon.tick()
+        daemon.restart()
+    assert [text.split(" is ")[0] for text in webhook.texts] == [
+        f"reviews: round w{number:02}" for number in refused
+    ]
+    assert any("the server answered 503" in each for each in daemon.said)
+    assert any("no answer (" in each for each in daemon.said)
+    kept = " ".join([*daemon.said, daemon.cursor, caplog.text])
+    assert SECRET not in kept
+    assert "/services" not in kept
+
+
+def test_a_message_has_the_round_and_why_in_both_forms(told, webhook):
+    hold(told, "w1", "raters <!channel> & co <http://x|here>")
+    Daemon(told).tick()
+    told.settings = told.settings.model_copy(update={"alerts_form": "slack"})
+    Daemon(told).tick()
+    (path, plain), (_, slack) = webhook.got
+    why = "raters <!channel> & co <http://x|here>"
+    assert path == f"/services/{SECRET}"
+    assert plain == {
+        "project": "reviews",
+        "round": "w1",
+        "what": "held",
+        "why": [why],
+        "release_withdrawn": False,
+        "text": f"reviews: round w1 is held: {why}",
+    }
+    assert slack == {
+        "text": "reviews: round w1 is held: raters &lt;!channel&gt; &amp; co &lt;http://x|here&gt;"
+    }
+
+
+def test_the_team_hears_again_if_the_round_changes_and_not_if_it_is_judged_again(told, webhook):
+    daemon = Daemon(told)
+    for facts in ({}, {"code_version": "9"}, {"ratings_digest": "z"}, {"decision": "admitted"}):
+        hold(told, "w1", **facts)
+        daemon.tick()
+    hold(told, "w1", ratings_digest="z")
+    record(told.project.store, "withdrawn", "w1", reasons=["worse"])
+    daemon.tick()
+    assert [body["release_withdrawn"] for _, body in webhook.got] == [False, False, True]
+
+
+def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
+    told.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
+    daemon = Daemon(told)
+    assert daemon.tick() == "nothing new to tell"
+    (delivery,) = told.project.due()
+    definitions = project_definitions(told.settings)
+    told.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
+    for _ in range(2):
+        definitions.resolve_job_def("reviews_round").execute_in_process(
+            instance=told.instance,
+            partition_key="w1",
+            raise_on_error=False,
+            asset_selection=[dg.AssetKey(["reviews", "annotations"])],
+            tags=alerts.tags_of(delivery),
+        )
+        daemon.tick()
+    ((_, body),) = webhook.got
+    assert body["what"] == "not judged"
+    assert body["text"].startswith("reviews: round w1 is not judged: w1.csv: rows [")
+
+
+def test_a_project_whose_next_round_is_overdue_is_told_once_for_each_late_round(
+    told, webhook, monkeypatch
+):
+    record(told.project.store, "ingested", "w1")
+    daemon, now = Daemon(told), time.time()
+    days = told.settings.overdue_after_days
+    for later in (days - 1, days + 1, days + 2):
+        monkeypatch.setattr(alerts.time, "time", lambda later=later: now + later * DAY)
+        daemon.tick()
+    (text,) = webhook.texts
+    assert text.startswith("reviews: the next round is overdue: the last one, w1, came 2")
+
+
+@pytest.mark.parametrize("status", [301, 302, 308, 404, 500])
+def test_what_is_not_taken_is_an_error_without_the_url(webhook, status):
+    webhook.status = status
+    with pytest.raises(NotPostedError, match=f"^the server answered {status}$"):
+        post(webhook.url, {})
+    assert webhook.got == []
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/T0K", "http://[T0K/", "http://a b/T0K\n"])
+def test_a_url_that_nobody_answers_is_an_error_without_the_url(url):
+    with pytest.raises(NotPostedError) as error:
+        post(url, {})
+    assert "T0K" not in str(error.value)
+    assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize(("held", "found"), [("", "nothing"), (f"ftp://{SECRET}", "something")])
+def test_a_variable_without_a_url_is_named_and_not_repeated(told, monkeypatch, held, found):
+    monkeypatch.setenv(VARIABLE, held)
+    hold(told, "w1")
+    said = Daemon(told).tick()
+    assert said.startswith(f"environment variable {VARIABLE}: found {found}")
+    assert SECRET not in said
+    assert checked_url(VARIABLE, {VARIABLE: " https://x "}) == "https://x"
+
+
+def test_a_url_in_the_project_file_is_refused_and_not_repeated():
+    said = {"project": "p", "inbox": "i", "scale": {"categories": ["a", "b"]}, "policy": "s"}
+    with pytest.raises(ValueError, match="name of an environment variable") as error:
+        ProjectSettings(**said, alerts_url_from=f"https://hooks.example/{SECRET}")
+    assert SECRET not in error.value.errors()[0]["msg"]
+
+
+def test_a_project_without_a_webhook_has_no_sensor(line):
+    names = {each.name for each in project_definitions(line.settings).sensors}
+    assert "reviews_alerts" not in names
+
+
+def test_waits_double_up_to_an_hour_and_end_with_an_answer():
+    told = Told()
+    waits = [told.failed(0.0) for _ in range(9)]
+    assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    told.took(Notice("p", "w", "held", (), "s"))
+    assert (told.failures, told.next) == (0, 0.0)
+    assert Told.of(told.to_cursor()) == told
+
+
+def test_a_long_text_is_cut():
+    assert len(Notice("p", "w", "held", ("x" * 9_999,), "s").text) == MOST_SAID
+
+
+def test_a_tick_in_which_nothing_is_new_does_not_read_the_log(told, webhook, monkeypatch):
+    hold(told, "w1")
+    daemon = Daemon(told)
+    daemon.tick()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the log was read again")
+
+    monkeypatch.setattr(Store, "history", refuse)
+    assert daemon.tick() == "nothing new to tell"

@@ -1,0 +1,70 @@
+"""Adjudicated labels in a release: proved, bound to the ratings, and no part of the decision."""
+
+import json
+
+import pytest
+
+from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.release import open_release, release_round
+from tests.release.forging import CONTRACT, POLICY, forge, make_ratings
+
+
+@pytest.fixture
+def ingested(store, original):
+    ratings = make_ratings("r1")
+    store.ingest("r1", ratings, original)
+    return store, ratings.digest
+
+
+def release(store, labels=None, digest=""):
+    adjudicated = {"r1": Adjudicated(digest, labels)} if labels else {}
+    return release_round(store, "r1", POLICY, CONTRACT, project="demo", adjudicated=adjudicated)
+
+
+def disputed(found):
+    train = found.train.set_index("id")
+    return train.index[train["resolution"] == "plurality"][0]
+
+
+def test_adjudicated_labels_are_released_and_proved_and_the_decision_is_the_same(ingested):
+    store, digest = ingested
+    plain = release(store)
+    item = disputed(plain)
+    before = plain.train.set_index("id").loc[item]
+    other = next(name for name in plain.labels.scale.names if name != before["label"])
+
+    found = release(store, {item: other}, digest)
+    again = open_release(found.path)
+    row = again.train.set_index("id").loc[item]
+    assert (row["label"], row["resolution"]) == (other, "adjudicated")
+    assert row["votes"] == before["votes"]
+    assert found.path != plain.path
+    assert again.decisions == plain.decisions
+    assert again.annotations.equals(plain.annotations)
+    assert release(store, {item: other}, digest).path == found.path
+    assert release(store).path == plain.path
+
+
+@pytest.mark.parametrize("change", [{}, {"x": "y"}, {"x": 1}, [1], None])
+def test_a_release_whose_adjudicated_labels_were_edited_is_refused(ingested, change):
+    store, digest = ingested
+    item = disputed(release(store))
+    path = release(store, {item: "no"}, digest).path
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["rounds"][0]["adjudicated"] = change
+    forge(path, "manifest.json", json.dumps(manifest).encode())
+    with pytest.raises(ReleaseInvalidError):
+        open_release(path)
+
+
+def test_labels_of_another_version_hold_the_release(ingested):
+    store, _ = ingested
+    with pytest.raises(ReleaseHeldError, match="found adjudicated labels of ratings 0000"):
+        release(store, {"i": "no"}, "0" * 64)
+
+
+def test_an_unknown_item_is_refused(ingested):
+    store, digest = ingested
+    with pytest.raises(RatingsError, match="item 'nowhere' without a label of the panel"):
+        release(store, {"nowhere": "no"}, digest)

@@ -1,0 +1,90 @@
+"""The picture that stands in the page: legible XML, small, and true to the rounds."""
+
+import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from agreement_pipeline.policy import Rule
+from agreement_pipeline.report.decisions import decisions
+from agreement_pipeline.report.glance import LONGEST, LONGEST_NAME, MARKS, MOST_ROUNDS, glance
+from agreement_pipeline.report.history import COLUMNS
+
+RULE = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
+
+
+def rounds_of(*rows):
+    base = dict.fromkeys(COLUMNS, "")
+    return pd.DataFrame(
+        [
+            {
+                **base,
+                "measure": RULE.measure,
+                "release": "none",
+                "round": name,
+                "decision": decision,
+                "value": value,
+                "low": value - 0.05,
+                "high": value + 0.05,
+                "verdict": "reliable" if decision == "admitted" else "unreliable",
+            }
+            for name, decision, value in rows
+        ]
+    )
+
+
+def drawn(rounds):
+    uri = glance(rounds, RULE)
+    assert len(uri) <= LONGEST
+    assert not re.search(r"[ <>()\"]", uri)
+    return ElementTree.fromstring(unquote(uri.partition(",")[2]))
+
+
+def test_each_decision_has_its_own_colour_sign_and_end_and_the_legend_names_those_met():
+    text = "".join(
+        drawn(
+            rounds_of(("w1", "admitted", 0.92), ("w2", "held", 0.5), ("w3", "held", 0.6))
+        ).itertext()
+    )
+    assert "●admitted" in text
+    assert "■held" in text
+    assert "tentative" not in text
+    assert all(len({mark[part] for mark in MARKS.values()}) == 3 for part in range(3))
+
+
+def test_cut_offs_are_those_of_the_rule_and_the_first_and_last_round_are_named():
+    words = list(drawn(rounds_of(*((f"w{n}", "held", 0.5) for n in range(5)))).itertext())
+    assert {"0.9", "0.7", "w0", "w4"} <= set(words)
+    assert "w2" not in words
+
+
+@pytest.mark.parametrize("decision", ["held", "admitted"])
+def test_more_agreement_stands_higher(decision):
+    (path,) = [
+        each.get("d")
+        for each in drawn(rounds_of(("w1", decision, 0.6), ("w2", decision, 0.8))).iter()
+        if each.get("stroke-width") == "8"
+    ]
+    low, high = (int(y) for y in re.findall(r"M\d+,(\d+)", path))
+    assert high < low
+
+
+@pytest.mark.parametrize("name", ["2026-W{:02}", "{:02}-" + "long" * 30])
+def test_of_many_rounds_as_many_are_drawn_as_have_room(name):
+    names = [(name.format(n), ("held", "admitted")[n % 2], 0.5) for n in range(3 * MOST_ROUNDS)]
+    words = list(drawn(rounds_of(*names)).itertext())
+    assert names[-1][0][:LONGEST_NAME] in words
+
+
+def test_without_a_value_there_is_no_picture():
+    assert glance(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
+
+
+def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():
+    table = decisions(rounds_of(("w1", "admitted", 0.95), ("w2", "held", 0.5)))
+    assert table.values.tolist() == [
+        ["w2", "held", "krippendorff_alpha 0.500 (0.450 … 0.550) is unreliable", "none"],
+        ["w1", "admitted", "krippendorff_alpha 0.950 (0.900 … 1.000) is reliable", "none"],
+    ]

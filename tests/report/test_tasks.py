@@ -1,0 +1,151 @@
+"""Tasks for an adjudicator: the formats of the tools, and influence against a slow loop."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report.influence import influence_of_items
+from agreement_pipeline.report.tasks import FORMS, tasks, written_tasks
+
+SCALE = Scale(("bad", "good"))
+
+
+def ratings_of(rows, scale=SCALE):
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    return Ratings.from_frame(
+        frame.assign(text=[f"text of {i}, \n<{i}>" for i in frame["item"]]), scale
+    )
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    rng = np.random.default_rng(3)
+    return ratings_of(
+        [
+            (f"i{i:02}", rater, ("bad", "good")[int(rng.random() < (0.2, 0.9)[i % 2])])
+            for i in range(16)
+            for rater in ("ana", "ben", "chi")
+            if rng.random() < 0.9
+        ]
+    )
+
+
+def alpha_of(frame):
+    ratings = Ratings.from_frame(frame, SCALE)
+    pairs = frame.groupby("item")["rater"].transform("size") > 1
+    met = frame[pairs]
+    n = len(met)
+    differ = sum(
+        (a != b) / (len(one) - 1)
+        for _, one in met.groupby("item")
+        for i, a in enumerate(one["label"])
+        for j, b in enumerate(one["label"])
+        if i != j
+    )
+    counts = met["label"].value_counts()
+    expected = n**2 - (counts**2).sum()
+    assert ratings.raters
+    return 1 - (n - 1) * differ / expected
+
+
+def test_influence_is_what_alpha_gains_when_the_item_is_gone(ratings):
+    frame = ratings.table[["item", "rater", "label"]].astype(str)
+    whole = alpha_of(frame)
+    found = influence_of_items(ratings)
+    expected = {item: alpha_of(frame[frame["item"] != item]) - whole for item in found.index}
+    assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+
+
+def test_tasks_come_by_disagreement_or_by_influence(ratings):
+    for by, column in (("disagreement", "share"), ("influence", "influence")):
+        values = [float(each[column]) for each in tasks(ratings, by)]
+        assert values == sorted(values, reverse=True)
+        assert len(values) > 3
+
+
+def test_an_item_without_which_alpha_is_undefined_has_no_influence():
+    (task,) = tasks(ratings_of([("i", "a", "bad"), ("i", "b", "good"), ("j", "a", "bad")]))
+    assert task["influence"] == ""
+
+
+def test_numbers_without_categories_are_ranked_by_disagreement_alone():
+    frame = pd.DataFrame(
+        {"item": list("iijj"), "rater": list("abab"), "label": [1.0, 2.5, 1.0, 9.0]}
+    )
+    found = tasks(Ratings.from_frame(frame, Scale(None, "interval")), "influence")
+    assert [(each["item"], each["influence"], each["text"]) for each in found] == [
+        ("j", "", ""),
+        ("i", "", ""),
+    ]
+
+
+def test_each_format_is_what_its_tool_imports(ratings):
+    found = tasks(ratings)
+    files = {form: written_tasks(found, SCALE.names, form) for form in FORMS}
+    rows = list(csv.DictReader(io.StringIO(files["csv"])))
+    assert rows == found
+    assert {row["label"] for row in rows} == {""}
+
+    studio = json.loads(files["label-studio"])
+    assert [set(each) for each in studio] == [{"data"}] * len(found)
+    assert studio[0]["data"]["text"] == found[0]["text"]
+
+    argilla = json.loads(files["argilla"])
+    assert set(argilla[0]) == {"id", "fields", "metadata", "suggestions", "responses", "vectors"}
+    assert argilla[0]["fields"] == {"text": found[0]["text"]}
+
+    prodigy = [json.loads(line) for line in files["prodigy"].splitlines()]
+    assert prodigy[0]["options"] == [{"id": "bad", "text": "bad"}, {"id": "good", "text": "good"}]
+    for about in (studio[0]["data"], argilla[0]["metadata"], prodigy[0]["meta"]):
+        assert about["item"] == found[0]["item"]
+        assert about["ratings_digest"] == ratings.digest
+        assert "label" not in about
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, ratings):
+    """A project folder with one round in its store."""
+    from agreement_pipeline.store import Store
+
+    (tmp_path / "configs/projects").mkdir(parents=True)
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "configs/projects/posts.yaml").write_text(
+        "project: posts\ninbox: inbox\nscale: {categories: [bad, good]}\npolicy: standard\n"
+    )
+    source = tmp_path / "inbox/w1.csv"
+    source.write_text("item\n")
+    Store(tmp_path / ".agreement/store/posts", project="posts").ingest("w1", ratings, source)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_writes_a_file_or_prints(project, ratings, capsys):
+    assert main(["disputed", "posts", "w1"]) == 0
+    assert list(csv.DictReader(io.StringIO(capsys.readouterr().out))) == tasks(ratings)
+    words = [
+        "disputed",
+        "configs/projects/posts.yaml",
+        "w1",
+        "--format",
+        "prodigy",
+        "--by",
+        "influence",
+    ]
+    assert main([*words, "--output", "tasks.jsonl"]) == 0
+    assert capsys.readouterr().out == ""
+    lines = (project / "tasks.jsonl").read_text().splitlines()
+    assert [json.loads(line)["meta"]["item"] for line in lines] == [
+        each["item"] for each in tasks(ratings, "influence")
+    ]
+
+
+@pytest.mark.parametrize(("words", "said"), [(["posts", "w9"], "w9"), (["other", "w1"], "other")])
+def test_an_unknown_project_or_round_is_an_error(project, capsys, words, said):
+    assert main(["disputed", *words]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,219 @@
+"""Matched objects: the fast matcher is the obvious slow one, and order does not matter."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Scale
+from agreement_pipeline.units import (
+    Box,
+    Marked,
+    Polygon,
+    Span,
+    UnitSettings,
+    at_each,
+    groups_of,
+    units_of,
+)
+
+from .drawn import boxes, pixels, random_image, slowly_matched, spans
+
+AB = Scale(("none", "A", "B"))
+
+
+def fast(marked, **settings):
+    drawn = [(each.rater, area) for each in marked for area in each.objects]
+    return sorted(
+        sorted((n.area.geometry, n.area.category, *sorted(n.raters)) for n in group)
+        for group in groups_of(drawn, UnitSettings("boxes", **settings))
+    )
+
+
+def test_the_fast_matcher_is_the_slow_one_on_a_thousand_images():
+    rng = np.random.default_rng(19)
+    for _ in range(1000):
+        marked = random_image(rng)
+        at_least = float(rng.choice([0.1, 1 / 3, 0.5, 0.6]))
+        kind = str(rng.choice(["iou", "overlap"]))
+        slow = slowly_matched(marked, round(at_least, 9), kind)
+        assert fast(marked, at_least=at_least, similarity=kind) == slow
+
+
+def test_the_order_and_the_names_of_raters_change_nothing():
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        marked = random_image(rng)
+        found = set()
+        for names in permutations("abc"):
+            renamed = dict(zip("abc", names, strict=True))
+            turned = [
+                Marked("i", renamed[m.rater], m.objects[::-1], m.extent) for m in marked[::-1]
+            ]
+            rows = units_of(turned, UnitSettings("boxes"), AB).rows
+            back = rows["rater"].map(dict(zip(names, "abc", strict=True)))
+            found.add(frozenset(zip(rows["item"], back, rows["label"], strict=True)))
+        assert len(found) == 1
+
+
+def units(marked, kind="boxes", scale=AB, **settings):
+    rows = units_of(marked, UnitSettings(kind, rule="matched", **settings), scale).rows
+    return {
+        item: dict(zip(said["rater"], said["label"], strict=True))
+        for item, said in rows.groupby("item", sort=False)
+    }
+
+
+def test_who_drew_nothing_alike_says_none():
+    marked = [
+        boxes("i", "ana", (0, 0, 10, 10, "A"), (20, 20, 5, 5, "B")),
+        boxes("i", "ben", (1, 0, 10, 10, "B")),
+        boxes("i", "chi"),
+    ]
+    assert units(marked) == {
+        "i 0,0 10x10": {"ana": "A", "ben": "B", "chi": "none"},
+        "i 20,20 5x5": {"ana": "B", "ben": "none", "chi": "none"},
+    }
+
+
+def test_who_never_opened_an_item_is_missing_there():
+    marked = [boxes("i", "ana", (0, 0, 9, 9, "A")), boxes("j", "ben", (0, 0, 9, 9, "A"))]
+    assert units(marked) == {"i 0,0 9x9": {"ana": "A"}, "j 0,0 9x9": {"ben": "A"}}
+
+
+def test_an_item_in_which_nobody_drew_is_one_unit():
+    assert units([boxes("i", "ana"), boxes("i", "ben")]) == {
+        "i nothing marked": {"ana": "none", "ben": "none"}
+    }
+
+
+def test_the_more_similar_pair_is_matched_first():
+    marked = [
+        spans("d", "ana", (0, 10, "A")),
+        spans("d", "ben", (0, 8, "A"), (0, 9, "B")),
+    ]
+    assert units(marked, "spans") == {
+        "d 0-8": {"ana": "none", "ben": "A"},
+        "d 0-9": {"ana": "A", "ben": "B"},
+    }
+
+
+def test_of_equally_similar_pairs_that_of_one_category_is_matched_first():
+    marked = [
+        spans("d", "ana", (2, 10, "B")),
+        spans("d", "ben", (1, 9, "A"), (3, 11, "B")),
+    ]
+    assert units(marked, "spans") == {
+        "d 1-9": {"ana": "none", "ben": "A"},
+        "d 2-10": {"ana": "B", "ben": "B"},
+    }
+
+
+def test_two_objects_of_a_unit_are_always_alike():
+    marked = [
+        spans("d", "a", (0, 6, "A")),
+        spans("d", "b", (2, 8, "A")),
+        spans("d", "c", (4, 10, "A")),
+    ]
+    assert units(marked, "spans") == {
+        "d 0-6": {"a": "A", "b": "A", "c": "none"},
+        "d 4-10": {"a": "none", "b": "none", "c": "A"},
+    }
+
+
+def test_two_labels_on_one_place_are_two_units():
+    marked = [
+        spans("d", "ana", (0, 6, "A"), (0, 6, "B")),
+        spans("d", "ben", (0, 6, "B")),
+    ]
+    assert units(marked, "spans") == {
+        "d 0-6": {"ana": "A", "ben": "none"},
+        "d 0-6 (2)": {"ana": "B", "ben": "B"},
+    }
+
+
+def test_exact_matches_want_the_same_place():
+    marked = [spans("d", "ana", (0, 20, "A")), spans("d", "ben", (0, 19, "A"))]
+    assert len(units(marked, "spans", similarity="exact")) == 2
+    assert len(units(marked, "spans", at_least=0.9)) == 1
+
+
+def test_a_value_is_shown_at_each_similarity():
+    marked = [boxes("i", "a", (0, 0, 4, 4, "A")), boxes("i", "b", (1, 0, 4, 4, "A"))]
+    found = at_each(marked, UnitSettings("boxes"), [0.3, 0.6, 0.61], AB)
+    assert [units.rows["item"].nunique() for _, units in found] == [1, 1, 2]
+
+
+L = ((0, 0), (6, 0), (6, 2), (2, 2), (2, 6), (0, 6))
+U = ((0, 0), (9, 0), (9, 8), (6, 8), (6, 3), (3, 3), (3, 8), (0, 8))
+SHAPES = [L, U, ((1, 1), (9, 3), (4, 10)), ((2, 1), (11, 1), (11, 11), (2, 11))]
+
+
+@pytest.mark.parametrize("one", SHAPES)
+@pytest.mark.parametrize("other", SHAPES)
+def test_polygons_are_as_alike_as_their_pixels(one, other):
+    both, either = pixels(one) & pixels(other), pixels(one) | pixels(other)
+    iou = both.sum() / either.sum()
+    for at_least, n in ((iou - 0.005, 1), (min(1, iou + 0.005), 2)):
+        drawn = [("a", Polygon(one, "A")), ("b", Polygon(other, "A"))]
+        if one != other or n == 1:
+            assert len(groups_of(drawn, UnitSettings("polygons", at_least=at_least))) == n
+
+
+def test_a_polygon_is_one_however_it_was_drawn():
+    turned = (*U[3:], *U[:3])
+    assert Polygon(U, "A") == Polygon(turned, "A") == Polygon(turned[::-1], "A")
+    assert Polygon((*U, U[0]), "A") == Polygon(U, "A")
+
+
+def test_similar_objects_of_one_rater_are_two_units():
+    drawn = [("a", Span(0, 9, "A")), ("a", Span(0, 8, "A")), ("b", Span(0, 9, "A"))]
+    groups = groups_of(drawn, UnitSettings("spans", rule="matched"))
+    assert [len(group) for group in groups] == [1, 1]
+
+
+def test_a_box_may_be_anywhere_among_hundreds():
+    rng = np.random.default_rng(5)
+    at = [(x * 20, y * 20) for x in range(20) for y in range(20)]
+    drawn = [
+        (rater, Box(x + int(rng.integers(0, 3)), y + int(rng.integers(0, 3)), 14, 14, "A"))
+        for rater in "abc"
+        for x, y in at
+    ]
+    groups = groups_of(drawn, UnitSettings("boxes"))
+    assert len(groups) == 400
+    assert all(frozenset().union(*(n.raters for n in group)) == set("abc") for group in groups)
+
+
+def pairwise_f1(marked, alike):
+    """The F1 score over all pairs of raters, from true and false positives, one by one."""
+    true, drawn = 0, 0
+    for one, other in combinations(marked, 2):
+        drawn += len(one.objects) + len(other.objects)
+        free = list(other.objects)
+        for area in one.objects:
+            found = next((each for each in free if alike(area, each)), None)
+            if found is not None:
+                free.remove(found)
+                true += 1
+    return 2 * true / drawn
+
+
+def test_specific_agreement_of_marked_units_is_pairwise_f1():
+    rng = np.random.default_rng(11)
+    marked = [
+        spans(
+            "d",
+            rater,
+            *((10 * n, 10 * n + 5, "A") for n in range(9) if rng.random() < 0.7),
+            length=99,
+        )
+        for rater in "abc"
+    ]
+    units = units_of(marked, UnitSettings("spans", rule="matched"), AB)
+    counts = engine_for(units.marking).counts(units.marking)
+    found = dict(zip(("none", "marked"), MEASURES["specific_agreement"](counts).value, strict=True))
+    same_place = pairwise_f1(marked, lambda one, other: one.geometry == other.geometry)
+    assert found["marked"] == pytest.approx(same_place)

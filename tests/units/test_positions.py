@@ -1,0 +1,219 @@
+"""Positions: runs of equal positions say what the positions say one by one."""
+
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from agreement_pipeline.engines import engine_for
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.units import Marked, Segment, UnitSettings, units_of
+
+from .drawn import spans
+
+ONE = Scale(("none", "unit"))
+NAMES = Scale(("none", "PER", "ORG"))
+TOKENS = {
+    "A": ([(2, 10), (14, 20)], [(4, 8), (15, 17)]),
+    "B": ([(0, 18)], [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 9), (9, 10)]),
+    "C": (
+        [(2, 8), (10, 12), (14, 18), (20, 22)],
+        [(0, 2), (4, 8), (10, 14), (16, 18), (20, 22)],
+    ),
+}
+"""The 24 tokens of Krippendorff (1995), p. 57, as dkpro-statistics has them in its tests."""
+
+
+def value(ratings, name):
+    statistic = engine_for(ratings).labels(ratings)
+    measure = MEASURES[name]
+    return float(measure(statistic.counts() if measure.needs == "counts" else statistic).value)
+
+
+@pytest.mark.parametrize(
+    ("example", "kappa", "pi"), [("A", 0.385, 0.314), ("B", 0.385, 0.314), ("C", 0.314, 0.314)]
+)
+def test_positions_give_the_kappa_and_pi_that_dkpro_tests(example, kappa, pi):
+    marked = [
+        spans("tokens", rater, *((*span, "unit") for span in said))
+        for rater, said in zip("ij", TOKENS[example], strict=True)
+    ]
+    found = units_of(marked, UnitSettings("spans"), ONE).ratings
+    assert value(found, "cohen_kappa") == pytest.approx(kappa, abs=0.001)
+    assert value(found, "scott_pi") == pytest.approx(pi, abs=0.001)
+
+
+def test_positions_of_example_a_give_the_alpha_that_dkpro_tests():
+    marked = [
+        spans("tokens", rater, *((*span, "unit") for span in said))
+        for rater, said in zip("ij", TOKENS["A"], strict=True)
+    ]
+    found = units_of(marked, UnitSettings("spans"), ONE).ratings
+    assert value(found, "krippendorff_alpha") == pytest.approx(0.329, abs=0.001)
+
+
+def some_documents(seed=3, n=12):
+    rng = np.random.default_rng(seed)
+    marked = []
+    for document in range(n):
+        length = int(rng.integers(1, 40))
+        for rater in "abc":
+            if rng.random() < 0.2:
+                continue
+            cuts = np.unique(rng.integers(0, length + 1, 6))
+            said = [
+                (int(start), int(end), str(rng.choice(NAMES.names[1:])))
+                for start, end in pairwise(cuts)
+                if rng.random() < 0.5
+            ]
+            marked.append(spans(f"d{document}", rater, *said, length=length))
+    return marked
+
+
+def one_by_one(marked):
+    """A rating for each character."""
+    rows = []
+    for each in marked:
+        label = ["none"] * int(each.extent[0])
+        for span in each.objects:
+            label[span.start : span.end] = [span.category] * (span.end - span.start)
+        rows += [(f"{each.item} {n}", each.rater, said, each.item) for n, said in enumerate(label)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "cluster"])
+    return Ratings.from_frame(frame, NAMES)
+
+
+def test_runs_are_the_same_statistic_as_characters_one_by_one():
+    marked = some_documents()
+    runs = units_of(marked, UnitSettings("spans"), NAMES).ratings
+    each = one_by_one(marked)
+    found, slow = (engine_for(one).labels(one) for one in (runs, each))
+    assert len(runs.table) < len(each.table) / 2
+    assert found.raters == slow.raters
+    assert found.codes.tolist() == slow.codes.tolist()
+    assert found.weights.tolist() == slow.weights.tolist()
+    assert found.clusters.n == slow.clusters.n
+    assert found.n_items == sum({m.item: int(m.extent[0]) for m in marked}.values())
+
+
+def test_the_order_of_raters_files_and_objects_changes_nothing():
+    marked = some_documents(n=4)
+    digests = set()
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        shuffled = [
+            Marked(m.item, m.rater, tuple(rng.permutation(np.array(m.objects))), m.extent)
+            for m in rng.permutation(np.array(marked))
+        ]
+        digests.add(units_of(shuffled, UnitSettings("spans"), NAMES).ratings.digest)
+    for names in permutations("abc"):
+        renamed = dict(zip("abc", names, strict=True))
+        turned = [Marked(m.item, renamed[m.rater], m.objects, m.extent) for m in marked]
+        digests.add(units_of(turned, UnitSettings("spans"), NAMES).ratings.digest)
+    assert len(digests) == 1
+
+
+def test_who_marked_nothing_says_none_and_who_never_opened_it_is_missing():
+    marked = [spans("d", "ana", (0, 3, "PER"), length=5), spans("d", "ben", length=5)]
+    rows = units_of([*marked, spans("e", "ana", length=2)], UnitSettings("spans"), NAMES).rows
+    said = rows[["item", "rater", "label", "weight"]].to_numpy().tolist()
+    assert said == [
+        ["d 0-3", "ana", "PER", 3],
+        ["d 0-3", "ben", "none", 3],
+        ["d 3-5", "ana", "none", 2],
+        ["d 3-5", "ben", "none", 2],
+        ["e 0-2", "ana", "none", 2],
+    ]
+
+
+def test_marking_and_naming_are_apart():
+    marked = [
+        spans("d", "ana", (0, 4, "PER"), (6, 8, "PER")),
+        spans("d", "ben", (0, 4, "ORG"), (7, 8, "PER")),
+    ]
+    units = units_of(marked, UnitSettings("spans"), NAMES)
+    assert value(units.marking, "percent_agreement") == pytest.approx(23 / 24)
+    assert value(units.naming, "percent_agreement") == pytest.approx(1 / 5)
+    only = Scale(("PER", "ORG"))
+    for part, scale in (("marking", None), ("naming", only)):
+        asked = units_of(marked, UnitSettings("spans", part=part), scale).ratings
+        assert asked.digest == getattr(units, part).digest
+
+
+def test_a_run_ends_where_a_label_changes_and_nowhere_else():
+    cut = [spans("d", "ana", (0, 2, "PER"), (2, 5, "PER"), length=9), spans("d", "ben", length=9)]
+    whole = [spans("d", "ana", (0, 5, "PER"), length=9), spans("d", "ben", length=9)]
+    rows = [units_of(each, UnitSettings("spans"), NAMES).rows for each in (cut, whole)]
+    assert rows[0].equals(rows[1])
+
+
+def test_a_step_makes_positions_longer():
+    def seconds(rater, *said):
+        return Marked("r", rater, tuple(Segment(*each) for each in said), (10.0,))
+
+    marked = [seconds("ana", (0.4, 4.1, "PER")), seconds("ben", (0.0, 3.9, "PER"))]
+    by_second = units_of(marked, UnitSettings("segments"), NAMES)
+    by_tenth = units_of(marked, UnitSettings("segments", step=0.1), NAMES)
+    assert value(by_second.ratings, "percent_agreement") == 1
+    assert value(by_tenth.ratings, "percent_agreement") == pytest.approx(0.94)
+
+
+@pytest.mark.parametrize(
+    ("marked", "message"),
+    [
+        (
+            [spans("d", "ana", (0, 4, "PER"), (2, 6, "ORG"))],
+            "a span: found 'ORG' at 2-6 over 'PER' at 0-4; expected one category at a position",
+        ),
+        (
+            [spans("d", "ana", (0, 9, "PER"), (1, 2, "PER"), (5, 6, "ORG"))],
+            "found 'ORG' at 5-6 over 'PER' at 0-9",
+        ),
+        ([Marked("d", "ana", ())], "found item 'd' without a length; expected one"),
+        (
+            [spans("d", "ana", length=5), spans("d", "ben", length=6)],
+            "found item 'd' of size \\[6\\], and \\[5\\] elsewhere; expected one size",
+        ),
+    ],
+)
+def test_what_positions_refuse(marked, message):
+    with pytest.raises(RatingsError, match=message):
+        units_of(marked, UnitSettings("spans"), NAMES)
+
+
+KAZANTSEVA_G5 = {
+    "ch1": ["2 8 2 1", "11 2", "2 1 7 2 1", "9 4"],
+    "ch3": ["2 3 4 2 5 17 4 1", "6 5 27", "3 8 2 3 17 2 2 1", "3 15 15 5"],
+    "ch4": ["2 9 2 5 2 19 1 6", "17 25 4", "1 10 2 4 1 2 3 10 6 6 1", "12 5 29"],
+    "ch11": [
+        "10 4 3 2 1 8 3 2 6 1 2 8 10 9 4 10 4 8 4 3 5 4",
+        "20 22 8 11 11 11 13 11 4",
+        "1 7 2 4 3 3 10 1 1 5 3 2 8 3 3 3 14 4 1 1 4 4 2 7 3 2 3 3 2 1 1",
+        "10 10 15 11 4 10 13 5 4 23 6",
+    ],
+}
+"""Lengths of segments by four raters of four chapters, as segeval has them in its samples."""
+
+
+def test_boundaries_of_segments_are_positions():
+    marked, cuts = [], []
+    for chapter, raters in KAZANTSEVA_G5.items():
+        ends = [np.cumsum([int(n) for n in said.split()]) for said in raters]
+        length = int(ends[0][-1]) - 1
+        cuts.append(np.array([np.isin(np.arange(1, length + 1), each) for each in ends]))
+        marked += [
+            spans(
+                chapter,
+                f"r{n}",
+                *((at - 1, at, "unit") for at in each[:-1].tolist()),
+                length=length,
+            )
+            for n, each in enumerate(ends)
+        ]
+    found = units_of(marked, UnitSettings("spans"), ONE).ratings
+    lines = np.hstack(cuts)
+    agreed = np.mean([np.mean(one == other) for one, other in combinations(lines, 2)])
+    chance = lines.mean() ** 2 + (1 - lines.mean()) ** 2
+    assert value(found, "fleiss_kappa") == pytest.approx((agreed - chance) / (1 - chance))
