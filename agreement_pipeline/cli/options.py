@@ -327,8 +327,8 @@ def _rules(reading: Mapping[str, Any]) -> Rules:
         replicate_of=reading["replicate_of"],
         requires=reading["requires"],
         all_rounds=reading["all_rounds"],
-        units=reading["units"],
         strata=reading["stratum"],
+        units=reading["units"],
     )
 
 

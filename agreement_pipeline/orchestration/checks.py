@@ -119,11 +119,11 @@ def released_result() -> dg.AssetCheckResult:
 
 
 def history_specs(asset: dg.AssetKey, days: int) -> list[dg.AssetCheckSpec]:
-    """Checks over all rounds: are they admitted, in time, and is the latest like those before?"""
+    """Checks over all rounds: are all admitted, did the last come in time, is it like before?"""
     asks = {
         NO_ROUND_HELD: "Is every round admitted?",
         IN_TIME: f"Did a round come in the last {days} days?",
-        LIKE_BEFORE: "Is the latest like before?",
+        LIKE_BEFORE: "Is the latest round like those before?",
     }
     return [dg.AssetCheckSpec(name, asset=asset, description=asked) for name, asked in asks.items()]
 

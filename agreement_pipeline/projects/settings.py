@@ -96,11 +96,11 @@ class ProjectSettings(BaseModel):
         What an export must show, or its round is held.
     all_rounds
         Read the rounds of a file as one.
+    strata
+        Fields of items that tell strata apart, such as the language.
     units
         The kind of the label objects, and the rule that makes units of them. The scale is then
         that of the units. Labels are categories if omitted.
-    strata
-        Fields of items that tell strata apart, such as the language.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -154,8 +154,8 @@ class ProjectSettings(BaseModel):
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
-    units: UnitSettings | None = None
     strata: tuple[str, ...] = ()
+    units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None
     store: str | None = None

@@ -7,7 +7,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import coded, numbers_in, order_of, row_keys
-from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole
+from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole_numbers
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.ratings.where import Where
@@ -154,7 +154,7 @@ def _occurrences(table: pd.DataFrame, where: Where) -> pd.Series:
     if "occurrence" not in table:
         return pd.Series(np.ones(len(table), dtype=np.int32), index=table.index)
     step = "Number a rater's meetings with an item 1, 2, …."
-    return whole(table, "occurrence", MOST_OCCURRENCES, step, where).astype("int32")
+    return whole_numbers(table, "occurrence", MOST_OCCURRENCES, step, where).astype("int32")
 
 
 def _confidences(table: pd.DataFrame, where: Where) -> pd.Series:

@@ -15,8 +15,9 @@ from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM, Where
 from agreement_pipeline.text import listed
 
-CONTENT = ("text", "gold", "gold_label", "weight", "cluster")
-MOST_STRATA, MOST_WEIGHT = 200, 2**53
+CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
+MOST_STRATA = 200
+MOST_WEIGHT = 2**53
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
 
 
@@ -69,7 +70,7 @@ def _checked(said: pd.DataFrame, name: str, scale: Scale, where: Where) -> pd.Se
         return _right(said[name], scale, where)
     if name == "weight":
         step = "Say how many equal items the item stands for, or leave the column out."
-        return whole(said, name, MOST_WEIGHT, step, where).astype("int64")
+        return whole_numbers(said, name, MOST_WEIGHT, step, where).astype("int64")
     if name == "cluster":
         return _clusters(said, where)
     return _strata(said, name, where) if name.startswith(STRATUM) else said[name]
@@ -180,18 +181,6 @@ def flags(table: pd.DataFrame, name: str, where: Where) -> pd.Series:
     return pd.Series(said == 1, index=table.index)
 
 
-def whole(table: pd.DataFrame, name: str, most: int, step: str, where: Where) -> pd.Series:
-    """A column of whole numbers from 1 on."""
-    numbers = pd.Series(numbers_in(table[name]), index=table.index)
-    bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
-    if len(bad):
-        raise RatingsError(
-            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
-            f"expected a whole number from 1 to {most}. {step}"
-        )
-    return numbers
-
-
 def _flag(texts: pd.Series) -> list[int]:
     """1 for yes, 0 for no, -1 for what is neither."""
     return [int(FLAGS.get(text.strip().lower(), -1)) for text in texts]
@@ -205,4 +194,16 @@ def blank(texts: pd.Index) -> np.ndarray:
     return blank
 
 
-__all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags", "whole"]
+def whole_numbers(table: pd.DataFrame, name: str, most: int, step: str, where: Where) -> pd.Series:
+    """A column of whole numbers from 1."""
+    numbers = pd.Series(numbers_in(table[name]), index=table.index)
+    bad = numbers.index[~((numbers >= 1) & (numbers <= most) & (numbers % 1 == 0))]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, name)}: found {listed(table[name][bad].tolist())}; "
+            f"expected a whole number from 1 to {most}. {step}"
+        )
+    return numbers
+
+
+__all__ = ["CONTENT", "blank", "content_columns", "contents_of", "flags", "whole_numbers"]

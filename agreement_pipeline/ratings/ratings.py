@@ -42,7 +42,7 @@ class Ratings:
         part of it.
     contents
         What is known of the items: index `item`, and the columns `text`, `gold`, `gold_label`,
-        `weight` and `cluster` if given. `gold_label` is the right label of a gold item. A cluster
+        `cluster` and `weight` if given. `gold_label` is the right label of a gold item. A cluster
         is the document, conversation, patient or batch of an item. A weight is how many equal items
         the item stands for, as a run of equal positions does. A column `stratum:NAME` says which
         stratum of NAME an item is in, such as its language.

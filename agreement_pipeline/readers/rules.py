@@ -42,11 +42,11 @@ class Rules:
         What the export must show. None: what its reader needs.
     all_rounds
         Read several rounds as one.
+    strata
+        The fields that tell strata of items apart, for example the language.
     units
         What the label objects of an export are, and how they become units. None: its labels are
         categories.
-    strata
-        The fields that tell strata of items apart, for example the language.
 
     Raises
     ------
@@ -62,8 +62,8 @@ class Rules:
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
-    units: UnitSettings | None = None
     strata: tuple[str, ...] = ()
+    units: UnitSettings | None = None
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]
