@@ -246,7 +246,7 @@ def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     assert set(rounds["version"]) == {3}
     assert round_text(rounds)["decision"].tolist()[0] == "admitted, version 3"
     assert "admitted, version 3" in event_table(line.project.store.history())["what"].tolist()
-    shown = decision_metadata(decision, None)
+    shown = decision_metadata(decision, {})
     assert shown["version"] == 3
     release = open_release(current_release(line.project.store, "w1"))
     card = (release.path / "README.md").read_text()

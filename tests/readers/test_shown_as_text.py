@@ -138,7 +138,7 @@ def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     rules = (Rule("cohen_kappa", scope="pair"), Rule("krippendorff_alpha", scope="without"))
     decision = judge(Ratings.from_frame(frame, Scale(("no", "yes"))), Policy("p", 1, rules))
-    shown = decision_metadata(decision, None)
+    shown = decision_metadata(decision, {})
     told = shown["reasons"].md_str
     assert not decision.admitted
     assert told.count("\n") == len(decision.reasons) - 1
