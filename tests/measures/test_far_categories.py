@@ -7,7 +7,12 @@ from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    CountsOfStratum,
+    LabelsByRater,
+    ReplicatedLabels,
+)
 
 NEAR = (1.0, 2.0, 3.0)
 FAR = [10.0**k for k in range(3, 13)]
@@ -105,7 +110,10 @@ def draws_with_and_without_the_far_category(needs, far, level):
     if needs == "groups":
         return patterns.in_groups(("c", "d")), weights
     panel = patterns.only("abc").with_classifier(codes[:, 3], "model")
-    return {"counts": patterns.counts(), "patterns": patterns, "panel": panel}[needs], weights
+    counts = patterns.counts()
+    stratum = CountsOfStratum(counts, np.arange(64) % 2 == 0)
+    made = {"counts": counts, "patterns": patterns, "panel": panel, "gold": panel}
+    return (made | {"strata": stratum})[needs], weights
 
 
 BATCHED = [
