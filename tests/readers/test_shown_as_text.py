@@ -141,8 +141,9 @@ def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui
     shown = decision_metadata(decision, {})
     told = shown["why"].md_str
     assert not decision.admitted
-    assert told.count("\n") == len(decision.reasons) - 1
-    assert all("krippendorff" in line or "cohen" in line for line in told.split("\n")[1:])
+    lines = told.split("\n")
+    assert all(line.startswith("- ") and "approved" not in line[:12] for line in lines)
+    assert len(lines) <= len(decision.reasons)
     assert not [each for each in ("://", "www.", "d@e", "**") if each in told]
     cells = [str(cell) for row in shown["rules"].records for cell in row.data.values()]
     assert all(cell.isprintable() for cell in cells)
