@@ -14,6 +14,7 @@ import pytest
 from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import CountsOfStratum
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
@@ -31,6 +32,7 @@ KNOWN = {
     "numbers",
     "vector",
     "data",
+    "stratum",
 }
 KNOWN |= {"confidence"}
 KNOWN |= {"value", "values", "observed", "expected", "greatest", "tolerance"}
@@ -137,8 +139,15 @@ def groups_of(ratings):
     return Memory().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
 
 
-def statistic_of(ratings, needs):
-    if needs == "panel":
+def stratum_of(ratings, places):
+    items, counts = Memory().by_item(ratings)
+    return CountsOfStratum(counts, [int(item) in places for item in items])
+
+
+def statistic_of(ratings, needs, stratum=()):
+    if needs == "strata":
+        return stratum_of(ratings, stratum)
+    if needs in ("panel", "gold"):
         return Memory().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
     by_needs = {
         "counts": Memory().counts,
@@ -156,7 +165,7 @@ def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
     assert not set(case) - KNOWN
     record = MEASURES[measure]
     ratings = ratings_of(case, request)
-    found = record(statistic_of(ratings, record.needs))
+    found = record(statistic_of(ratings, record.needs, case.get("stratum", ())))
     tolerance = case["tolerance"]
     assert ratings.scale.level in record.levels
     if "value" in case:
