@@ -132,6 +132,14 @@ def test_s2_one_rater_under_nine_names_beside_one_who_disagrees_is_held():
     assert "36 of 45 pairs of raters never differ" in found.description
 
 
+def test_one_rater_under_nine_names_is_held_where_the_other_differs_on_sixteen_items():
+    frame = independent(120, {"a": 0.0, "other": 0.0})
+    flipped = frame["rater"].eq("other") & frame["item"].isin(frame["item"].unique()[:16])
+    frame.loc[flipped, "label"] = frame.loc[flipped, "label"].map({"yes": "no", "no": "yes"})
+    found = findings(copied(frame, "a", [f"r{n}" for n in range(8)]))["raters_not_copied"]
+    assert found.holds
+
+
 def test_two_identical_columns_among_ordinary_raters_are_held():
     frame = copied(independent(200, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
     assert "'a' and 'twin' on 0 of 200 items" in findings(frame)["raters_not_copied"].description

@@ -16,6 +16,7 @@ from agreement_pipeline.ratings import described, lookalikes
 MET = 30
 NEAR = 0.05
 FEWEST = 20
+BY_CHANCE = 1e-3
 TENTH = 0.1
 SHOWN = 3
 Codes = np.ndarray[Any, Any]
@@ -23,9 +24,15 @@ Codes = np.ndarray[Any, Any]
 
 @fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
-    """How many pairs never differ, though both differ from everybody else."""
+    """How many pairs never differ, though both differ from everybody else.
+
+    Pairs that by chance never differ are told apart by their number: among all pairs there is less
+    than a thousandth of one.
+    """
     pairs, expected = _compared(panel)
-    never = (pairs.differed == 0) & (expected >= TENTH * pairs.met)
+    by_chance = len(expected) * np.exp(-expected)
+    told = (expected >= TENTH * pairs.met) & (by_chance <= BY_CHANCE)
+    never = (pairs.differed == 0) & told
     return _told(panel, pairs, expected, never, "never differ")
 
 
@@ -36,7 +43,7 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
     Nothing can be told of raters who differ from somebody else on less than a tenth of the items.
     """
     pairs, expected = _compared(panel)
-    apart = expected >= TENTH * pairs.met
+    apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST)
     near = (pairs.differed < TENTH * expected) & apart
     return _told(panel, pairs, expected, near, "differ too seldom")
 
@@ -68,7 +75,7 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
     for raters in (far.first, far.second):
         np.minimum.at(nearest, raters, far.share)
     expected = pairs.met * np.minimum(nearest[pairs.first], nearest[pairs.second])
-    telling = np.isfinite(expected) & (expected >= FEWEST)
+    telling = np.isfinite(expected)
     return pairs.where(telling), expected[telling]
 
 
