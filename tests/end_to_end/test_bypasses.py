@@ -357,7 +357,7 @@ def policy_in_run_config(line):
 
 @bypass(
     "edited release",
-    r"release_file_changed: .*: found other bytes in \['data/train-00000-of-00001\.parquet'\]",
+    r"release_file_changed: .*: found more bytes in \['data/train-00000-of-00001\.parquet'\]",
     remaining="",
 )
 def edited_release(line):
