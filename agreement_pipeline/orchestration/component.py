@@ -18,9 +18,12 @@ from agreement_pipeline.orchestration.watching import build_history_sensor
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits
+from agreement_pipeline.units import UnitSettings
 
 MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
 """Dagster resolves these keys as a plain mapping; `ProjectSettings` checks what is in it."""
+
+MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=dict[str, Any] | None)
 
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
 
@@ -43,6 +46,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     scale: Annotated[Scale, MAPPING]
     columns: Annotated[Columns, MAPPING] = Columns()
     limits: Annotated[Limits, MAPPING] = Limits()
+    units: Annotated[UnitSettings | None, MAPPING_OR_NOTHING] = None
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 
     @classmethod

@@ -235,9 +235,8 @@ class Rule:
 
 def _percent_meant(cutoff: float, low: float, high: float) -> str:
     """What to do about a cut-off out of bounds: it may be a percentage."""
-    meant = cutoff / 100
-    is_meant = cutoff > 1 and low <= meant <= high
-    return f"Did you mean {meant:g}?" if is_meant else "Correct the value."
+    is_meant = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
+    return f"Did you mean {cutoff / 100:g}?" if is_meant else "Correct the value."
 
 
 AnyRule = Rule

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers.files import WAIT
+from agreement_pipeline.readers.files import WAIT, readable
 from agreement_pipeline.readers.limits import LIMITS, Limits
 
 WORKBOOK = "[Content_Types].xml"
@@ -62,7 +62,7 @@ def without_ending(name: str) -> str:
 
 def _form(path: Path) -> str | None:
     """What a file is compressed with, by its first bytes."""
-    with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
         start = file.read(4)
     return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
 

@@ -108,7 +108,16 @@ def test_an_interrupt_ends_the_process_and_is_no_verdict(monkeypatch):
         main(["judge", "t.csv", "--policy", "p.yaml"])
 
 
-@pytest.mark.parametrize("failure", [ValueError("a\nb\x1b[2J"), SystemExit(0), MemoryError()])
+def test_too_little_memory_is_said_in_a_sentence_and_no_failure_of_the_program(monkeypatch, capsys):
+    def fails(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
+    assert main(["judge", "t.csv", "--policy", "p.yaml"]) == 2
+    assert "found too little memory; expected enough" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("failure", [ValueError("a\nb\x1b[2J"), SystemExit(0), KeyError("a")])
 def test_a_failure_of_the_program_has_a_status_of_its_own(monkeypatch, capsys, failure):
     def fails(*_):
         raise failure

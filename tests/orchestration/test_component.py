@@ -14,6 +14,7 @@ from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.files import load_project
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits, Rules
+from agreement_pipeline.units import UnitSettings
 
 PROJECT = """project: reviews
 inbox: inbox
@@ -101,6 +102,8 @@ replicates_share: text
 rejected: left out
 requires: [times]
 all_rounds: true
+strata: ["{{ 'language' }}"]
+units: {kind: spans, step: 2}
 replicates: across
 policy: "{{ 'strict' }}"
 contract: null
@@ -128,6 +131,8 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     assert found.scale == Scale(("1", "2", "three"), "ordinal")
     assert found.columns == Columns(item="post", raters=("ana", "ben"))
     assert found.limits == Limits(rows=9)
+    assert found.strata == ("language",)
+    assert found.units == UnitSettings(kind="spans", step=2)
     assert (found.classifiers, found.owners) == (("gpt",), ("team:nlp",))
     assert found.rules == Rules(
         reader="table",
