@@ -103,7 +103,7 @@ rejected: left out
 requires: [times]
 all_rounds: true
 strata: ["{{ 'language' }}"]
-units: {kind: spans, step: 2}
+units: null
 replicates: across
 policy: "{{ 'strict' }}"
 contract: null
@@ -131,8 +131,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     assert found.scale == Scale(("1", "2", "three"), "ordinal")
     assert found.columns == Columns(item="post", raters=("ana", "ben"))
     assert found.limits == Limits(rows=9)
-    assert found.strata == ("language",)
-    assert found.units == UnitSettings(kind="spans", step=2)
+    assert found.units is None
     assert (found.classifiers, found.owners) == (("gpt",), ("team:nlp",))
     assert found.rules == Rules(
         reader="table",
@@ -142,8 +141,15 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         rejected="left out",
         requires=("times",),
         all_rounds=True,
+        strata=("language",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
+
+
+def test_units_of_a_project_are_resolved_from_yaml():
+    text = "{project: p, inbox: i, scale: {categories: [none, DOSE]}, policy: standard, units: %s}"
+    found = AnnotationProject.resolve_from_yaml(text % "{kind: spans, step: '{{ 2 }}'}")
+    assert found.units == UnitSettings(kind="spans", step=2)
 
 
 @pytest.mark.parametrize(

@@ -204,9 +204,9 @@ def test_a_release_killed_while_it_is_put_is_not_there_or_whole_and_the_next_run
 ):
     """At every third put, since a process takes a second before it speaks to a bucket."""
     monkeypatch.setattr(objects, "LEASE_SECONDS", 0.2)
-    decided = {policy.digest: assess(make_ratings(), policy, no_contract) for policy in (POLICY,)}
+    decided = {POLICY.digest: assess(make_ratings(), POLICY, no_contract, version=1)}
     for module in (deciding, members):
-        monkeypatch.setattr(module, "assess", lambda _, policy, *__: decided[policy.digest])
+        monkeypatch.setattr(module, "assess", lambda _, policy, *__, **___: decided[policy.digest])
     for n in count(1, 3):
         place = f"{bucket}/{n}"
         Store(place, salt=SALT).ingest("r1", make_ratings(), original)
