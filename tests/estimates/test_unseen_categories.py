@@ -14,6 +14,12 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 
 BY_CATEGORY = ["specific_agreement", "category_agreement", "alpha_by_category", "kappa_by_category"]
+OF_A_CLASSIFIER = [
+    "precision_beside_raters",
+    "precision_by_category",
+    "recall_beside_raters",
+    "recall_by_category",
+]
 FEW = Inference(n_resamples=400)
 
 
@@ -25,7 +31,23 @@ def of_categories(names, declared=True):
 
 def test_all_measures_by_category_are_tested_here():
     found = [name for name, record in MEASURES.items() if record.per_category]
-    assert sorted(found) == sorted([*BY_CATEGORY, "test_retest_kappa_by_category"])
+    assert sorted(found) == sorted(
+        [*BY_CATEGORY, *OF_A_CLASSIFIER, "test_retest_kappa_by_category"]
+    )
+
+
+@pytest.mark.parametrize("name", OF_A_CLASSIFIER)
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_declared_category_that_a_classifier_never_met_leaves_the_lowest_undefined(
+    name, declared
+):
+    codes = np.random.default_rng(1).integers(0, 2, (60, 3))
+    scale = Scale(("a", "b", "c"), declared=declared)
+    panel = LabelsByRater(codes, scale=scale, raters=("x", "y", "z"))
+    of_round, *of_each = estimate_each([name], panel.with_classifier(codes[:, 0], "m"), FEW)
+    assert (of_round.value is None) == declared
+    assert not declared or "the declared category 'c'" in of_round.undefined
+    assert [each.value is None for each in of_each] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", BY_CATEGORY)

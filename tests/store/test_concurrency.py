@@ -17,12 +17,10 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.policy import Policy, Rule, assess
+from agreement_pipeline.policy import Policy, Rule, assess, decision
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
-    deciding,
     judge_round,
-    members,
     release_dataset,
     release_round,
     verify_release,
@@ -63,19 +61,23 @@ def make_ratings(round_name, quality):
 
 @pytest.fixture
 def assessed(monkeypatch):
-    """Every version under every policy, assessed once: the processes inherit it."""
+    """Every version under every policy, measured once: the processes inherit it."""
     monkeypatch.setattr(Contract, "check", lambda *_: ())
-    found = {
+    measured, kept = decision.measure_ratings, {}
+
+    def remembered(ratings, measures, inference, scopes):
+        key = ratings.digest, tuple(measures), inference, scopes
+        if key not in kept:
+            kept[key] = list(measured(ratings, measures, inference, scopes=scopes))
+        return iter(kept[key])
+
+    monkeypatch.setattr(decision, "measure_ratings", remembered)
+    return {
         (make_ratings(name, quality).digest, policy.digest): assess(
             make_ratings(name, quality), policy, CONTRACT
         )
         for name, quality, policy in product(ROUNDS, DISAGREEMENTS, POLICIES.values())
     }
-    for module in (deciding, members):
-        monkeypatch.setattr(
-            module, "assess", lambda ratings, policy, *_: found[ratings.digest, policy.digest]
-        )
-    return found
 
 
 def operate(store, draw, folder):
