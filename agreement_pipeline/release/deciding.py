@@ -54,10 +54,19 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A version of a round, and the decision that was taken on it."""
+    """A version of a round, and the decision that was taken on it.
+
+    Attributes
+    ----------
+    version, decision
+        The version and the decision.
+    number
+        How many different ratings came under the round's name, up to this version.
+    """
 
     version: RoundVersion
     decision: Decision
+    number: int
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -75,7 +84,7 @@ class Judged(Taken):
     @property
     def taken(self) -> Taken:
         """The decision without the ratings, which need much memory."""
-        return Taken(self.version, self.decision)
+        return Taken(self.version, self.decision, self.number)
 
 
 def decide(
@@ -153,7 +162,7 @@ def refuse_replaced(store: Store, judged: Iterable[Taken]) -> None:
             )
 
 
-def number_of(store: Store, version: RoundVersion) -> int:
+def _number_of(store: Store, version: RoundVersion) -> int:
     """How many different ratings came under the round's name, up to this version's last arrival."""
     arrived = [
         entry["ratings_digest"]
@@ -184,9 +193,9 @@ def _judge(store: Store, version: RoundVersion, terms: Terms) -> Judged:
     ratings = store.ratings_of(version)
     waivers = terms.of(version.round)
     also = _read_otherwise(version, terms)
-    number = number_of(store, version)
+    number = _number_of(store, version)
     found = assess(ratings, terms.policy, terms.contract, waivers, also, version=number)
-    return Judged(version, found.decision, ratings)
+    return Judged(version, found.decision, number, ratings)
 
 
 def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
@@ -212,7 +221,7 @@ def _reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str
         return ()
     waivers, also = terms.of(version.round).renamed(names), _read_otherwise(version, terms)
     renamed = ratings.renamed(names)
-    number = number_of(store, version)
+    number = _number_of(store, version)
     found = assess(renamed, terms.policy, terms.contract, waivers, also, version=number)
     return () if found.decision.admitted else found.decision.reasons
 

@@ -19,7 +19,6 @@ from agreement_pipeline.release.deciding import (
     Terms,
     decide,
     is_last_decision,
-    number_of,
     refuse_replaced,
     today,
 )
@@ -197,7 +196,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         terms.policy,
         terms.contract,
         waivers,
-        version=number_of(store, version),
+        version=judged.number,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != judged.ratings.gold:

@@ -60,10 +60,10 @@ def remembered(monkeypatch):
     known = {}
 
     def once(work, key_of):
-        def step(*arguments):
-            key = key_of(*arguments)
+        def step(*arguments, **named):
+            key = key_of(*arguments), tuple(named.items())
             if key not in known:
-                known[key] = work(*arguments)
+                known[key] = work(*arguments, **named)
             return known[key]
 
         return step
