@@ -7,7 +7,7 @@ import pytest
 from agreement_pipeline import readers
 from agreement_pipeline.engines import CountedRatings, engine_for, summed
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import applicable, survey
+from agreement_pipeline.estimates import Shown, applicable, survey
 from agreement_pipeline.intervals import Inference
 from tests.engines.sources import MADE
 from tests.engines.test_same_everywhere import plain
@@ -45,9 +45,9 @@ def unclustered(request):
 
 def test_one_round_counted_gives_the_estimates_of_its_ratings(made, tmp_path):
     ratings = readers.read(made.written(tmp_path), **made.reading)
-    measures = applicable(ratings)
-    found = survey(CountedRatings.of(ratings), measures, INFERENCE)
-    assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE)))
+    measures, shown = applicable(ratings), Shown.of(ratings, 20)
+    found = survey(CountedRatings.of(ratings), measures, INFERENCE, shown=shown)
+    assert plain(list(found)) == plain(list(survey(ratings, measures, INFERENCE, shown=shown)))
 
 
 def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, unclustered):
