@@ -1,6 +1,6 @@
 """Ingest a large Label Studio export, and print the time and the most memory that this took.
 
-    python benchmarks/large_export.py 5.0 --folder /tmp/large
+    python benchmarks/large_export.py 5.0 --folder FOLDER
 
 The export is made first, of the size in decimal gigabytes, and removed at the end.
 """
