@@ -10,22 +10,10 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.intervals import METHODS
 from agreement_pipeline.measures import MEASURES
+from tests.cli.test_help import IN_ORDER
 
 COMPLETE = "_AGREEMENT_PIPELINE_COMPLETE"
 NAME = "agreement-pipeline"
-COMMANDS = [
-    "demo",
-    "init",
-    "measure",
-    "compare",
-    "judge",
-    "report",
-    "plan",
-    "history",
-    "disputed",
-    "to-date",
-    "verify",
-]
 
 
 @pytest.fixture
@@ -54,13 +42,13 @@ def of_zsh(lines):
 
 
 def test_commands_are_completed_in_the_order_of_use(complete):
-    assert of_bash(complete("bash", "")) == [("plain", name) for name in COMMANDS]
+    assert of_bash(complete("bash", "")) == [("plain", name) for name in IN_ORDER]
     assert of_bash(complete("bash", "m")) == [("plain", "measure")]
 
 
 def test_zsh_shows_what_each_command_is_for(complete):
     found = of_zsh(complete("zsh", ""))
-    assert [text for _, text, _ in found] == COMMANDS
+    assert [text for _, text, _ in found] == IN_ORDER
     assert all(help_text.endswith(".") for _, _, help_text in found)
 
 
