@@ -8,6 +8,8 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
 export AGREEMENT_ROOT := $(CURDIR)
 export DAGSTER_DISABLE_TELEMETRY := 1
+# Modules are compiled when they are first imported. Some machines forbid to keep the result.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run ui test lint types definitions docs pages benchmarks format clean
 
