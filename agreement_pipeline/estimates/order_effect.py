@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.intervals import Interval, mean_interval
@@ -94,7 +94,7 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
             "order effect: found no preference between two alternatives; expected some, with "
             "the order in which they were shown. Read preferences, and not rankings."
         )
-    rows = rows.assign(cluster=pd.factorize(rows["cluster"])[0])
+    rows = rows.assign(cluster=_numbered(rows["cluster"].to_numpy(str)))
     chosen = rows[rows["label"] != "tie"]
     first = (chosen["label"] == chosen["shown"]).to_numpy(float), chosen["cluster"].to_numpy()
     same, other = _agreement(rows)
@@ -106,7 +106,7 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
     )
 
 
-def _agreement(rows: pd.DataFrame) -> tuple[Shares, Shares]:
+def _agreement(rows: Any) -> tuple[Shares, Shares]:
     """Whether two raters say the same of a pair, by whether they saw it in the same order."""
     found: defaultdict[bool, list[tuple[bool, int]]] = defaultdict(list)
     for _, said in rows.groupby("item", sort=True):
@@ -126,8 +126,13 @@ def _share(shares: Shares, level: float, without: str) -> OfOrder:
     values, clusters = shares
     if not len(values):
         return OfOrder(None, None, 0, without)
-    limits = mean_interval(values, pd.factorize(clusters)[0], level)
+    limits = mean_interval(values, _numbered(clusters), level)
     return OfOrder(float(values.mean()), limits, len(values), None if limits else FEW)
+
+
+def _numbered(names: np.ndarray[Any, Any]) -> Codes:
+    """Names as whole numbers from 0."""
+    return np.unique(names, return_inverse=True)[1]
 
 
 def _difference(same: Shares, other: Shares, level: float) -> OfOrder:
