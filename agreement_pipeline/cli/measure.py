@@ -1,8 +1,9 @@
 """The command `measure`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,15 +16,17 @@ from agreement_pipeline.cli.options import (
     engine_options,
     interval_options,
     measure_option,
+    on_disk,
     option,
     output_option,
     table_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
-from agreement_pipeline.cli.parameters import SOURCE, OneOf
+from agreement_pipeline.cli.parameters import SHARES, SOURCE, OneOf
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
     SCOPE_KINDS,
+    Estimate,
     Shown,
     applicable,
     registered,
@@ -33,7 +36,13 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.ratings import Rated
 from agreement_pipeline.report import estimate_rows
+from agreement_pipeline.units import RULES
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOVED = ("at_least", "step")
+"""The settings of units that a value moves with."""
 HEADLINES = ("round", "classifier", "stratum")
 EXAMPLES = (
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
@@ -63,6 +72,13 @@ EXAMPLES = (
     help=f"Measure every scope: also categories, raters and pairs. {MOST_SHOWN} raters and pairs "
     "of a larger panel are shown.",
 )
+@option(
+    "--at-each",
+    group=MEASURES,
+    type=SHARES,
+    metavar="X,Y,…",
+    help="With --units: measure at each of these similarities (at_least) or steps.",
+)
 @interval_options
 @option(
     "--interval-method",
@@ -78,6 +94,7 @@ def measure(
     measure: Sequence[str],
     scope: Sequence[str],
     everything: bool,
+    at_each: tuple[float, ...] | None,
     confidence_level: float,
     n_resamples: int,
     interval_method: str,
@@ -94,6 +111,9 @@ def measure(
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
+    if at_each:
+        say_found(list(_at_each(file, at_each, measure, scope, inference, reading)), _rows, output)
+        return 0
     ratings = open_table(file, reading)
     names = measure or _possible(ratings)
     for name in names:
@@ -105,6 +125,48 @@ def measure(
     if shown and (left_out := shown.left_out()):
         say_aside(left_out)
     return 0
+
+
+@dataclass(frozen=True)
+class _At:
+    """An estimate at one setting of the units."""
+
+    setting: str
+    at: float
+    estimate: Estimate
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The estimate as plain data, with the setting."""
+        return {self.setting: self.at, **self.estimate.to_mapping()}
+
+
+def _at_each(
+    file: str | Path,
+    values: Sequence[float],
+    measure: Sequence[str],
+    scope: Sequence[str],
+    inference: Inference,
+    reading: Mapping[str, Any],
+) -> Iterator[_At]:
+    """The estimates at each value of the setting that the rule of the units reads."""
+    units, source = reading["units"], on_disk(file)
+    moved = [name for name in MOVED if units and name in RULES[units.rule].settings]
+    if not moved:
+        raise click.UsageError(
+            "found --at-each without units that have a similarity or a step; expected --units "
+            "with a rule that does, as boxes."
+        )
+    for value in values:
+        ratings = open_table(source, {**reading, "units": replace(units, **{moved[0]: value})})
+        names = measure or _possible(ratings)
+        for found in survey(ratings, names, inference, scopes=scope or HEADLINES, shown=None):
+            yield _At(moved[0], value, found)
+
+
+def _rows(found: Sequence[_At]) -> "pd.DataFrame":
+    rows = estimate_rows([each.estimate for each in found])
+    rows.insert(0, found[0].setting, [f"{each.at:g}" for each in found])
+    return rows
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.drift import Drift, drift
 from agreement_pipeline.estimates.estimates import Estimate
 from agreement_pipeline.estimates.estimating import estimate, estimate_each, registered
+from agreement_pipeline.estimates.order_effect import OfOrder, OrderEffect, order_effect
 from agreement_pipeline.estimates.scope import ROUND, SCOPE_KINDS, Scope, ScopeKind, quoted
 from agreement_pipeline.estimates.scopes import (
     DETAIL_RESAMPLES,
@@ -43,6 +44,8 @@ __all__ = [
     "Drawn",
     "Drift",
     "Estimate",
+    "OfOrder",
+    "OrderEffect",
     "Reading",
     "Scope",
     "ScopeKind",
@@ -62,6 +65,7 @@ __all__ = [
     "measure",
     "measure_ratings",
     "measure_strata",
+    "order_effect",
     "quoted",
     "registered",
     "require_defined",

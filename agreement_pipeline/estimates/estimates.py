@@ -123,6 +123,11 @@ class Estimate(Tabular):
         return self.n_items - self.n_dropped
 
     @property
+    def n_apart(self) -> int:
+        """The number of clusters on which agreement is read, or of items that have no clusters."""
+        return self.n_used if self.n_clusters is None else self.n_clusters
+
+    @property
     def low(self) -> float | None:
         """The lower limit as plain data; None if it is infinite, or if there is no value."""
         return self.interval.low if self.interval and math.isfinite(self.interval.low) else None

@@ -167,12 +167,13 @@ def measure_strata(
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every stratum, with the small strata of a column as one.
 
-    A stratum is small if a measure reads agreement on fewer than `fewest` of its items.
+    A stratum is small if a measure reads agreement on fewer than `fewest` of its items, or
+    of their clusters.
     """
     strata = {each.scope: each for each in strata_of(ratings)}
     small = dict[tuple[str, str], list[Stratum]]()
     for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
-        if found.n_used < fewest:
+        if found.n_apart < fewest:
             stratum = strata[found.scope]
             small.setdefault((found.measure, stratum.column), []).append(stratum)
         else:

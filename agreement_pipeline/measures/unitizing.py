@@ -113,7 +113,9 @@ def unitizing_alphas(marked: Sequence[Marked]) -> UnitizingAlphas:
 
     :math:`\ell` are lengths on which sections of two raters meet, by their categories. Gaps are a
     category too. A unit cannot meet itself by chance, and so its squared length is taken off. Of a
-    gap its length is taken off, since each place of it may be one of another gap.
+    gap its length is taken off, since each place of it may be one of another gap. For cuα and
+    (k)uα, the length of a unit is what it adds to :math:`\ell`: a place counts by the share of the
+    other raters who marked a unit there.
 
     Parameters
     ----------
@@ -245,8 +247,7 @@ def _meetings(raters: Sequence[Sequence[Section]], names: Sequence[str]) -> Arra
     for one, other in permutations(raters, 2):
         for g in one:
             for h in other:
-                common = max(0.0, min(g.end, h.end) - max(g.start, h.start))
-                found[names.index(g.category), names.index(h.category)] += common
+                found[names.index(g.category), names.index(h.category)] += _common(g, h)
     return found / (len(raters) - 1)
 
 
@@ -261,23 +262,22 @@ def _alone(sections: Sequence[Section], names: Sequence[str]) -> Array:
 def _pairable(
     sections: Sequence[Section], others: Sequence[Sequence[Section]], names: Sequence[str]
 ) -> Array:
-    """The squared length of each unit, as far as another rater marked one there. Shape (K,)."""
+    """The squared length on which each unit meets units of the others. Shape (K,).
+
+    It is the mean over the other raters, as in the meetings: so what a unit would meet of itself is
+    what it adds to the sums, squared.
+    """
     found = dict.fromkeys(names, 0.0)
-    there = [(h.start, h.end) for units in others for h in units if h.category != NONE]
+    units = [h for sections_of_one in others for h in sections_of_one if h.category != NONE]
     for each in sections:
         if each.category != NONE:
-            cuts = [(max(each.start, a), min(each.end, b)) for a, b in there]
-            found[each.category] += _covered(cuts) ** 2
+            found[each.category] += (sum(_common(each, h) for h in units) / len(others)) ** 2
     return np.array(list(found.values()))
 
 
-def _covered(parts: Sequence[tuple[float, float]]) -> float:
-    """The length that some parts cover together."""
-    total, reach = 0.0, -np.inf
-    for start, end in sorted(part for part in parts if part[0] < part[1]):
-        total += max(0.0, end - max(start, reach))
-        reach = max(reach, end)
-    return total
+def _common(g: Section, h: Section) -> float:
+    """The length on which two sections meet."""
+    return max(0.0, min(g.end, h.end) - max(g.start, h.start))
 
 
 def _chance(meetings: Array, own: Array) -> Array:

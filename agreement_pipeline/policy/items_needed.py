@@ -114,7 +114,7 @@ class Judging(NamedTuple):
         if (
             found.interval is None
             or found.distribution is None
-            or found.n_used < self.min_items
+            or found.n_apart < self.min_items
             or found.interval.low < self.cutoff
         ):
             return False
@@ -158,6 +158,7 @@ def plan_measure(
         The cut-off, and the probability with which the lower limit must reach it.
     min_items
         A round whose agreement is read on fewer items is not evaluated, so it does not decide.
+        Items of one cluster count as one.
     n_rounds, seed
         How many rounds are simulated for each number of items, and the seed of the rounds.
     n_together

@@ -41,7 +41,7 @@ def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
 
 
 def too_few(what: str, found: int, least: int) -> str:
-    """The words for too few items or raters."""
+    """The words for too few items, clusters or raters."""
     return f"it rests on {found} {what} and the policy asks for {least}"
 
 
@@ -166,8 +166,7 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
 
 
 def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, what: str) -> str:
-    n = estimate.n_used if estimate.n_clusters is None else estimate.n_clusters
-    more = max(1, round(n * (_times(estimate, value, limits, reliable) - 1)))
+    more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
     said = f"; about {_rounded(more)} more {what} would decide, if agreement stays the same"
     if estimate.always_valid_at is not None:
         return said

@@ -97,7 +97,7 @@ class Rule:
         0.667.
     min_items, min_raters
         The fewest items with a value, and the fewest raters who rated one of them. An estimate with
-        fewer is not evaluated.
+        fewer is not evaluated. Items of one cluster count as one, as all units of a document do.
     if_too_few
         What happens to a stratum of fewer items than `min_items`. hold: it holds the release. tell:
         its verdict is only shown. pool: all such strata of a column are judged as one.
@@ -195,7 +195,7 @@ class Rule:
 
     def _told(self, estimate: Estimate) -> bool:
         """True if the estimate is of a stratum whose verdict is only shown."""
-        return self.if_too_few == "tell" and estimate.n_used < self.min_items
+        return self.if_too_few == "tell" and estimate.n_apart < self.min_items
 
     def _verdict(self, estimate: Estimate) -> "Verdict":
         if self.effect == "hold" and self._told(estimate):
@@ -214,8 +214,9 @@ class Rule:
 
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
         """The code and the words for evidence that the rule asks for and the estimate lacks."""
-        if estimate.n_used < self.min_items:
-            return "too_few_items", reasons.too_few("items", estimate.n_used, self.min_items)
+        if estimate.n_apart < self.min_items:
+            what = "items" if estimate.n_clusters is None else "clusters of items"
+            return "too_few_items", reasons.too_few(what, estimate.n_apart, self.min_items)
         if estimate.n_raters < self.min_raters:
             return "too_few_raters", reasons.too_few("raters", estimate.n_raters, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:

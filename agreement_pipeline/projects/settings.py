@@ -188,11 +188,11 @@ class ProjectSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _units_of_one_round(self) -> "ProjectSettings":
-        if self.units is not None and (self.columns.round or self.layout == "wide"):
+    def _units_of_an_export(self) -> "ProjectSettings":
+        if self.units is not None and self.layout == "wide":
             raise ValueError(
-                "found units beside a column of rounds or a wide layout; expected an export with "
-                "one round a file. Leave columns.round and layout out."
+                "found units beside a wide layout; expected the export of a tool, since a table "
+                "has no label objects. Leave layout out."
             )
         return self
 

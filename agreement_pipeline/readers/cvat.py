@@ -8,9 +8,10 @@ from xml.etree import ElementTree as Xml
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.drawn import DECIMALS, Drawn
-from agreement_pipeline.readers.exports import START, Export
+from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.readers.xml_files import begins_with, elements
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
 TAG = "tag"
@@ -30,20 +31,12 @@ def draws(export: Export, kind: str) -> Iterator[Submission]:
 
 def _jobs(export: Export, answers: Answers) -> Iterator[Submission]:
     for path in export.files:
-        place = export.place(path)
-        try:
-            yield from _job(path, place, answers)
-        except Xml.ParseError as error:
-            raise RatingsError(
-                f"{place}: found text that is not readable as XML ({error}); expected a whole "
-                "file. Export the job again."
-            ) from None
+        yield from _job(path, export.place(path), answers)
 
 
 def _job(path: Path, place: str, answers: Answers) -> Iterator[Submission]:
-    _refuse_declarations(path, place)
     rater = None
-    for _, element in Xml.iterparse(path):
+    for element in elements(path, place):
         if element.tag == "meta":
             rater = _assignee(element, place)
         elif element.tag == "image":
@@ -107,26 +100,10 @@ def _object(shape: Xml.Element, kind: str, where: str) -> LabelObject:
     return Polygon(tuple((float(x), float(y)) for x, y in corners), said["label"], where)
 
 
-def _refuse_declarations(path: Path, place: str) -> None:
-    """Refuse a document that declares entities: they can expand without end."""
-    with path.open("rb") as file:
-        if b"<!DOCTYPE" in file.read(START):
-            raise RatingsError(
-                f"{place}: found a DOCTYPE; expected none in an export. Export the job again."
-            )
-
-
-def _is_cvat(export: Export) -> bool:
-    if export.kind != "xml":
-        return False
-    with export.files[0].open("rb") as file:
-        return MARK in file.read(START)
-
-
 CVAT = Tool(
     "cvat",
     "CVAT for images 1.1",
-    _is_cvat,
+    lambda export: begins_with(export, MARK),
     submissions,
     frozenset({"raters", "assisted"}),
     draws=draws,

@@ -148,10 +148,10 @@ class Tool:
         columns: Columns = COLUMNS,
         limits: Limits = LIMITS,
     ) -> tuple[str, ...]:
-        """The rounds of an export, sorted."""
+        """The rounds of an export, sorted. No answer is read."""
         name = columns.round or "round"
-        question = question_of(columns, self.question)
-        frame = self._gathered(path, question, (name,), limits).frame
+        bare = replace(self, submissions=lambda export: map(_bare, self.submissions(export)))
+        frame = bare._gathered(path, None, (name,), limits).frame
         rounds, absent = frame[FIELD + name], frame["record"][frame[FIELD + name].isna()]
         if len(absent):
             raise RatingsError(
@@ -189,6 +189,11 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     submissions = reader.submissions(Export(path))
     found = gather(submissions, question, tuple(fields), path.name, LIMITS, reader.omits_none)
     return found.frame.rename(columns=lambda name: name.removeprefix(FIELD))
+
+
+def _bare(submission: Submission) -> Submission:
+    """A submission without its answers."""
+    return replace(submission, values={})
 
 
 def _rated(

@@ -14,10 +14,13 @@ from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, RatingsRows, Rows, Scale
 from agreement_pipeline.release.members import Member, called
 from agreement_pipeline.text import listed
+from agreement_pipeline.units import item_of, numbers_named
 
 TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
+UNIT_OF = "unit_of"
+"""The column of the item that a unit lies in."""
 
 
 def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
@@ -25,11 +28,19 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
     They hold the training rows, the unresolved items, and the annotations of both.
     """
+    numbers = _numbers(members)
     return {
-        TRAIN: LabelRows(labels, labels.resolved),
-        UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved)),
-        ANNOTATIONS: annotation_rows(members),
+        TRAIN: LabelRows(labels, labels.resolved, numbers),
+        UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved), numbers),
+        ANNOTATIONS: annotation_rows(members, numbers),
     }
+
+
+def _numbers(members: Sequence[Member]) -> tuple[str, ...]:
+    """The numbers that say where units lie. None if the items are not units of objects."""
+    if not all("cluster" in member.ratings.contents for member in members):
+        return ()
+    return numbers_named(name for member in members for name in member.ratings.contents.index)
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
@@ -46,8 +57,10 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
     )
 
 
-def annotation_rows(members: Sequence[Member]) -> "AnnotationRows":
+def annotation_rows(members: Sequence[Member], numbers: tuple[str, ...] = ()) -> "AnnotationRows":
     """The ratings of all rounds as they are released, one row for each rating.
+
+    `numbers` are those that say where a unit lies.
 
     Raises
     ------
@@ -57,6 +70,7 @@ def annotation_rows(members: Sequence[Member]) -> "AnnotationRows":
     rows = AnnotationRows(
         tuple(member.round for member in members),
         tuple(RatingsRows(member.ratings) for member in members),
+        numbers,
     )
     try:
         _ = rows.schema
@@ -74,16 +88,17 @@ class LabelRows:
     """The labels of some items as they are released.
 
     A category is stored as its position on the scale. The metadata name the categories for
-    Hugging Face `datasets`.
+    Hugging Face `datasets`. Units of objects have their item and the `numbers` of their place.
     """
 
     labels: PanelLabels
     rows: np.ndarray[Any, Any]
+    numbers: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns."""
-        kinds = _kinds(self.labels)
+        kinds = _kinds(self.labels, self.numbers)
         features = {name: feature for name, (_, feature) in kinds.items()}
         return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
             {"huggingface": json.dumps({"info": {"features": features}})}
@@ -97,6 +112,7 @@ class LabelRows:
         some = self.labels.take(self.rows[offset : offset + length])
         columns = {
             "id": some.items,
+            **_places(some.items, self.numbers),
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,
@@ -125,13 +141,15 @@ class AnnotationRows:
 
     rounds: tuple[str, ...]
     each: tuple[RatingsRows, ...]
+    numbers: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns."""
         column = pa.field("round", pa.string())
         schemas = [rows.schema.insert(0, column) for rows in self.each]
-        return pa.unify_schemas(schemas, promote_options="default")
+        places = pa.schema([(name, pa.float64()) for name in self.numbers])
+        return pa.unify_schemas([*schemas, places], promote_options="default")
 
     def __len__(self) -> int:
         return sum(map(len, self.each))
@@ -148,7 +166,16 @@ class AnnotationRows:
 
     def _named(self, name: str, part: pa.Table) -> pa.Table:
         given = dict(zip(part.column_names, part.columns, strict=True))
-        columns = {"round": pa.repeat(name, len(part)), **given}
+        places = _places(part.column("item").to_pylist(), self.numbers)
+        columns = {
+            "round": pa.repeat(name, len(part)),
+            **given,
+            **{
+                name: pa.array(said, pa.float64())
+                for name, said in places.items()
+                if name != UNIT_OF
+            },
+        }
         arrays = [
             columns[each.name].cast(each.type)
             if each.name in columns
@@ -158,6 +185,17 @@ class AnnotationRows:
         return pa.table(arrays, schema=self.schema)
 
 
+def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
+    """The item of each unit, and where the unit lies in it. Nothing of items that are no units."""
+    if not numbers:
+        return {}
+    found = [item_of(unit, numbers) for unit in units]
+    return {
+        UNIT_OF: [item for item, _ in found],
+        **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
+    }
+
+
 def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
     if pa.types.is_fixed_size_list(kind):
         flat = pa.array(values.ravel(), kind.value_type)
@@ -165,7 +203,9 @@ def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) 
     return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
 
 
-def _kinds(labels: PanelLabels) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
+def _kinds(
+    labels: PanelLabels, numbers: tuple[str, ...]
+) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     """The type of each column in Parquet and in Hugging Face `datasets`."""
     scale = labels.scale
     text, whole, real = (
@@ -182,6 +222,7 @@ def _kinds(labels: PanelLabels) -> dict[str, tuple[pa.DataType, dict[str, Any]]]
     )
     return {
         "id": text,
+        **({UNIT_OF: text, **dict.fromkeys(numbers, real)} if numbers else {}),
         "round": text,
         **({} if labels.texts is None else {"text": text}),
         "label": label,

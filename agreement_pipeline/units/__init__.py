@@ -22,6 +22,7 @@ from agreement_pipeline.units.objects import (
     Segment,
     Span,
 )
+from agreement_pipeline.units.places import item_of, numbers_named
 from agreement_pipeline.units.rule import RULES, UnitRule, UnitSettings, register
 from agreement_pipeline.units.units import Units, at_each, units_of
 
@@ -53,6 +54,8 @@ __all__ = [
     "extents_of",
     "groups_of",
     "in_order",
+    "item_of",
+    "numbers_named",
     "register",
     "units_of",
 ]

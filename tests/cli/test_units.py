@@ -44,6 +44,34 @@ def test_measure_reads_spans(path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("units", "setting", "values"),
+    [("spans,rule=matched", "at_least", (0.5, 0.9)), ("spans", "step", (1, 5))],
+)
+def test_measure_at_each_shows_how_a_value_moves(path, units, setting, values, capsys):
+    asked = ["--measure", "percent_agreement"]
+
+    def measured(*arguments):
+        assert main(["measure", path, *asked, "--format", "json", *arguments]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    together = measured("--units", units, "--at-each", ",".join(map(str, values)))
+    alone = [
+        {setting: value, **each}
+        for value in values
+        for each in measured("--units", f"{units},{setting}={value}")
+    ]
+    assert together == alone
+    assert len({each["n_items"] for each in together}) == 2
+    assert main(["measure", path, "--units", units, *asked, "--at-each", "0.5"]) == 0
+    assert capsys.readouterr().out.split()[0] == setting
+
+
+def test_measure_at_each_needs_units_that_move(path, capsys):
+    assert main(["measure", path, "--at-each", "0.5"]) == 2
+    assert "found --at-each without units" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
     ("said", "message"),
     [
         ("words", "found 'words'; expected one of spans"),

@@ -24,6 +24,12 @@ STUDY_2004 = {
     "j": [(70, 80, "c"), (205, 20, "c"), (250, 20, "c"), (30, 60, "k"), (150, 50, "k")],
 }
 """Krippendorff (2004), p. 254, on a continuum of 300 that begins at 0 here, and at 150 there."""
+FIGURE_12_11 = {
+    "Alex": [(0, 7, "1"), (7, 6, "2"), (30, 2, "5"), (32, 5, "6"), (37, 7, "6"), (44, 16, "7")],
+    "Paul": [(0, 7, "1"), (7, 6, "3"), (13, 8, "5"), (32, 12, "6")],
+    "Suzan": [(0, 7, "1"), (7, 6, "4"), (13, 8, "5"), (32, 5, "6"), (37, 4, "6"), (41, 3, "6")],
+}
+"""Krippendorff (2019), figure 12.11, as the tests of the R package quallmer have it."""
 
 
 def marked(rater, *units, length=24):
@@ -87,16 +93,15 @@ def by_position(units, length=18):
     return found
 
 
-def slowly(raters, what=lambda category: category, both=False):
+def slowly(raters, what=lambda category: category):
     """Alpha over all pairs of positions that are not of one unit of one rater."""
     lines = [by_position(units) for units in raters]
-    places = [n for n in range(18) if not both or all(line[n][0] != "none" for line in lines)]
     meet = [
         what(one[n][0]) != what(other[n][0])
         for one, other in combinations(lines, 2)
-        for n in places
+        for n in range(18)
     ]
-    every = [(who, *line[n]) for who, line in enumerate(lines) for n in places]
+    every = [(who, *line[n]) for who, line in enumerate(lines) for n in range(18)]
     chance = [
         what(one[1]) != what(other[1])
         for one, other in combinations(every, 2)
@@ -118,14 +123,55 @@ def test_the_alphas_of_2016_are_loops_over_pairs_of_positions(seed):
     )
 
 
+def coding_slowly(raters):
+    """cuα over pairs of marked positions. One counts by the share of others who marked it too."""
+    lines = [by_position(units) for units in raters]
+    others = len(lines) - 1
+    pairs = [
+        (one[n][0], other[n][0])
+        for one, other in combinations(lines, 2)
+        for n in range(18)
+        if "none" not in (one[n][0], other[n][0])
+    ]
+    every = [
+        (who, *line[n], sum(each[n][0] != "none" for each in lines if each is not line) / others)
+        for who, line in enumerate(lines)
+        for n in range(18)
+        if line[n][0] != "none"
+    ]
+    apart = every_pair = 0.0
+    for one, other in combinations(every, 2):
+        if (one[0], one[2]) != (other[0], other[2]):
+            every_pair += one[3] * other[3]
+            apart += one[3] * other[3] * (one[1] != other[1])
+    return 1 - np.mean([one != other for one, other in pairs]) / (apart / every_pair)
+
+
+@pytest.mark.parametrize("n_raters", [2, 3, 4])
 @pytest.mark.parametrize("seed", range(4))
-def test_coding_is_what_two_raters_call_the_positions_that_both_marked(seed):
+def test_coding_is_what_raters_call_the_positions_that_others_marked_too(seed, n_raters):
     rng = np.random.default_rng(seed)
-    raters = [[(0, 5, "A"), (7, 3, "B"), (10, 4, "A")], some_units(rng)]
+    raters = [
+        [(0, 5, "A"), (7, 3, "B"), (10, 4, "A")],
+        *(some_units(rng) for _ in range(n_raters - 1)),
+    ]
     found = unitizing_alphas(
-        [marked(name, *units, length=18) for name, units in zip("ab", raters, strict=True)]
+        [marked(name, *units, length=18) for name, units in zip("abcd", raters, strict=False)]
     )
-    assert float(found.coding.value) == pytest.approx(slowly(raters, both=True))
+    assert float(found.coding.value) == pytest.approx(coding_slowly(raters))
+
+
+def test_krippendorffs_example_of_2019():
+    found = unitizing_alphas(
+        [marked(rater, *units, length=60) for rater, units in FIGURE_12_11.items()]
+    )
+    assert float(found.nominal.value) == pytest.approx(0.510, abs=5e-4)
+    assert float(found.binary.value) == pytest.approx(0.413, abs=1e-3)
+    assert float(found.coding.value) == pytest.approx(0.724, abs=5e-4)
+    of_each = {name: float(each.value) for name, each in found.by_category.items()}
+    assert of_each == pytest.approx(
+        {"1": 1, "2": 0, "3": 0, "4": 0, "5": 1, "6": 1, "7": np.nan}, nan_ok=True
+    )
 
 
 def test_full_agreement_is_one_in_every_alpha():

@@ -67,6 +67,14 @@ def test_items_with_one_rating_are_no_evidence():
     )
 
 
+def test_items_of_one_cluster_are_one_item_of_evidence():
+    in_documents = replace(found(0.9, 1.0), n_clusters=8)
+    assert verdict(Rule("krippendorff_alpha", min_items=8), in_documents).kind == "reliable"
+    said = verdict(Rule("krippendorff_alpha", min_items=9), in_documents)
+    assert (said.kind, said.code) == ("not_evaluated", "too_few_items")
+    assert "it rests on 8 clusters of items and the policy asks for 9" in said.reason
+
+
 def test_raters_left_out_are_named_and_hold_where_the_policy_asks_for_every_rater():
     some = replace(found(0.9, 1.0, measure="self_agreement"), raters_left_out=("ben", "esra"))
     said = verdict(Rule("self_agreement"), some)

@@ -12,9 +12,12 @@ from agreement_pipeline.projects import Project, first_files, load_projects
 from tests.readers.drawings import (
     argilla_spans,
     coco_boxes,
+    conll_spans,
     cvat_boxes,
     doccano_spans,
+    inception_spans,
     label_studio_spans,
+    pascal_voc_boxes,
     prodigy_spans,
 )
 from tests.readers.exports_of_tools import CASES
@@ -102,6 +105,9 @@ def test_a_table_gives_a_project_too(tmp_path):
         (argilla_spans, ("none", "ORG", "PER")),
         (coco_boxes, ("none", "cat", "dog")),
         (cvat_boxes, ("none", "cat", "dog")),
+        (pascal_voc_boxes, ("none", "cat", "dog")),
+        (conll_spans, ("none", "ORG", "PER")),
+        (inception_spans, ("none", "ORG", "PER")),
     ],
 )
 def test_an_export_of_objects_gives_a_project_of_units(export, labels, tmp_path):

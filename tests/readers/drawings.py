@@ -2,7 +2,7 @@
 
 import json
 
-TEXTS = {"d1": "Ana met Ben at Acme.", "d2": "Nothing here.", "d3": "Chi left."}
+TEXTS = {"d1": "Ana met Ben at Acme .", "d2": "Nothing here.", "d3": "Chi left."}
 SPANS = {
     ("d1", "ana"): [(0, 3, "PER"), (15, 19, "ORG")],
     ("d1", "ben"): [(0, 3, "PER"), (8, 11, "PER")],
@@ -120,6 +120,38 @@ def argilla_spans(folder, spans=SPANS):
     return folder / "argilla.json"
 
 
+def conll_spans(folder, spans=SPANS):
+    for (item, rater), said in spans.items():
+        tags, at = [], 0
+        for token in TEXTS[item].split():
+            inside = next((each for each in said if each[0] <= at < each[1]), None)
+            mark = "O" if inside is None else f"{'B' if inside[0] == at else 'I'}-{inside[2]}"
+            tags.append(f"{token} _ {mark}")
+            at += len(token) + 1
+        path = folder / "conll" / f"{rater}.conll"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            print(f"# newdoc id = {item}", *tags, "", sep="\n", file=file)
+    return folder / "conll"
+
+
+def inception_spans(folder, spans=SPANS):
+    for (item, rater), said in spans.items():
+        text = TEXTS[item]
+        layer = [
+            {"%ID": n, "%TYPE": "custom.Entity", "@sofa": 1, "begin": s, "end": e, "value": label}
+            for n, (s, e, label) in enumerate(said, 4)
+        ]
+        structures = [
+            {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": text},
+            {"%ID": 2, "%TYPE": "uima.tcas.DocumentAnnotation", "begin": 0, "end": len(text)},
+            *layer,
+        ]
+        path = folder / "inception" / item / f"{rater}.json"
+        _write(path, {"%TYPES": {}, "%FEATURE_STRUCTURES": structures, "%VIEWS": {}})
+    return folder / "inception"
+
+
 def label_studio_boxes(folder, boxes=BOXES):
     width, height = SIZE
 
@@ -193,6 +225,21 @@ def cvat_boxes(folder, boxes=BOXES):
             f"<meta><job><assignee>{rater}</assignee></job></meta>{images}</annotations>",
         )
     return folder / "cvat"
+
+
+def pascal_voc_boxes(folder, boxes=BOXES):
+    for (item, rater), said in boxes.items():
+        objects = "".join(
+            f"<object><name>{label}</name><bndbox><xmin>{x}</xmin><ymin>{y}</ymin>"
+            f"<xmax>{x + w}</xmax><ymax>{y + h}</ymax></bndbox></object>"
+            for x, y, w, h, label in said
+        )
+        _write(
+            folder / "voc" / rater / f"{item}.xml",
+            f"<annotation><filename>{item}</filename><size><width>{SIZE[0]}</width>"
+            f"<height>{SIZE[1]}</height><depth>3</depth></size>{objects}</annotation>",
+        )
+    return folder / "voc"
 
 
 def label_studio_results(folder, **results):

@@ -16,11 +16,14 @@ from .drawings import (
     TEXTS,
     argilla_spans,
     coco_boxes,
+    conll_spans,
     cvat_boxes,
     doccano_spans,
+    inception_spans,
     label_studio_boxes,
     label_studio_results,
     label_studio_spans,
+    pascal_voc_boxes,
     prodigy_spans,
 )
 from .exports_of_tools import EXPORTS
@@ -28,8 +31,15 @@ from .exports_of_tools import EXPORTS
 NAME = Columns(item="name")
 PEOPLE = Scale(("none", "PER", "ORG"))
 PETS = Scale(("none", "cat", "dog"))
-SPAN_TOOLS = (label_studio_spans, prodigy_spans, doccano_spans, argilla_spans)
-BOX_TOOLS = (label_studio_boxes, coco_boxes, cvat_boxes)
+SPAN_TOOLS = (
+    label_studio_spans,
+    prodigy_spans,
+    doccano_spans,
+    argilla_spans,
+    conll_spans,
+    inception_spans,
+)
+BOX_TOOLS = (label_studio_boxes, coco_boxes, cvat_boxes, pascal_voc_boxes)
 
 
 def ratings(path, scale, kind, columns=NAME, **settings):
@@ -39,7 +49,7 @@ def ratings(path, scale, kind, columns=NAME, **settings):
 
 @pytest.mark.parametrize("rule", ["positions", "matched"])
 @pytest.mark.parametrize("export", SPAN_TOOLS)
-def test_the_same_spans_from_four_tools_are_the_same_units(export, rule, tmp_path):
+def test_the_same_spans_from_all_tools_are_the_same_units(export, rule, tmp_path):
     found = ratings(export(tmp_path), PEOPLE, "spans", rule=rule)
     marked = [
         Marked(item, rater, tuple(Span(*each) for each in said), (len(TEXTS[item]),))
@@ -51,7 +61,7 @@ def test_the_same_spans_from_four_tools_are_the_same_units(export, rule, tmp_pat
 
 
 @pytest.mark.parametrize("export", BOX_TOOLS)
-def test_the_same_boxes_from_three_tools_are_the_same_units(export, tmp_path):
+def test_the_same_boxes_from_all_tools_are_the_same_units(export, tmp_path):
     found = ratings(export(tmp_path), PETS, "boxes")
     marked = [
         Marked(item, rater, tuple(Box(*each) for each in said), SIZE)
@@ -99,6 +109,7 @@ def test_a_bad_span_names_its_file_record_and_object(export, place, span, messag
         (label_studio_boxes, "boxes.json: record 2, annotation 20, object 2"),
         (coco_boxes, "ana.json: image 1, annotation 3"),
         (cvat_boxes, "job_ana.xml: image 2, object 2"),
+        (pascal_voc_boxes, "ana/i2.png.xml, object 2"),
     ],
 )
 def test_a_bad_box_names_its_file_record_and_object(export, place, tmp_path):
@@ -108,11 +119,113 @@ def test_a_bad_box_names_its_file_record_and_object(export, place, tmp_path):
         ratings(export(tmp_path, with_box(190, 20, 20, 9, "cat")), PETS, "boxes")
 
 
-@pytest.mark.parametrize("export", [doccano_spans, coco_boxes, cvat_boxes])
+@pytest.mark.parametrize(
+    "export",
+    [doccano_spans, conll_spans, inception_spans, coco_boxes, cvat_boxes, pascal_voc_boxes],
+)
 def test_an_export_that_does_not_tell_nothing_from_unopened_is_refused(export, tmp_path):
-    kind = "spans" if export is doccano_spans else "boxes"
+    kind = "spans" if export in SPAN_TOOLS else "boxes"
     with pytest.raises(RatingsError, match=r"which cannot show \['none'\]"):
         read(export(tmp_path), NAME, rules=Rules(units=UnitSettings(kind)))
+
+
+def test_a_bad_span_of_inception_names_its_file_and_object(tmp_path):
+    place = "d3/ana.json: record 1, object 5"
+    found = "found offset 40, where no character begins in a text of 9 code units"
+    with pytest.raises(RatingsError, match=f"^{place}: {found}"):
+        ratings(inception_spans(tmp_path, with_span(2, 40, "PER")), PEOPLE, "spans")
+    with pytest.raises(RatingsError, match=f"^{place}: found start 5 and end 4"):
+        ratings(inception_spans(tmp_path, with_span(5, 4, "PER")), PEOPLE, "spans")
+    with pytest.raises(RatingsError, match=f"^{place}: found category 'LOC'"):
+        ratings(inception_spans(tmp_path, with_span(4, 6, "LOC")), PEOPLE, "spans")
+
+
+def test_offsets_of_inception_are_of_code_units_and_ours_of_characters(tmp_path):
+    for rater in ("ana", "ben"):
+        path = tmp_path / "doc" / f"{rater}.json"
+        path.parent.mkdir(exist_ok=True)
+        text = {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": "\N{GRINNING FACE} Ben"}
+        span = {"%ID": 2, "%TYPE": "x.Entity", "begin": 3, "end": 6, "value": "PER"}
+        path.write_text(json.dumps({"%FEATURE_STRUCTURES": [text, span]}))
+    found = ratings(tmp_path, PEOPLE, "spans", Columns(), rule="matched")
+    assert {*found.table["item"]} == {"doc 2-5"}
+
+
+def conll(folder, *lines, name="ana.conll"):
+    (folder / name).write_text("\n".join([*lines, ""]))
+    return folder
+
+
+CONLL = {
+    "BIO": ("B-PER", "I-PER", "B-PER", "O", "B-ORG"),
+    "BIOES": ("B-PER", "E-PER", "S-PER", "O", "S-ORG"),
+    "BILOU": ("B-PER", "L-PER", "U-PER", "O", "U-ORG"),
+    "IOB1": ("I-PER", "I-PER", "B-PER", "O", "I-ORG"),
+}
+
+
+@pytest.mark.parametrize("tags", CONLL.values(), ids=CONLL)
+def test_every_way_to_tag_is_the_same_spans(tags, tmp_path):
+    lines = [f"{word}\t{tag}" for word, tag in zip("abcde", tags, strict=True)]
+    for rater in ("ana", "ben"):
+        conll(tmp_path, *lines, name=f"{rater}.conll")
+    found = ratings(tmp_path, PEOPLE, "spans", Columns(), rule="matched")
+    assert {*zip(found.table["item"], found.table["label"], strict=True)} == {
+        ("1 0-3", "PER"),
+        ("1 4-5", "PER"),
+        ("1 8-9", "ORG"),
+    }
+
+
+def test_a_column_of_conll_for_each_rater(tmp_path):
+    lines = ("# global.columns = FORM ana ben", "Ana\tB-PER\tO", "met\tO\tO", "", "Ben\tO\tB-PER")
+    found = ratings(conll(tmp_path, *lines), PEOPLE, "spans", Columns(), rule="matched").table
+    assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
+        ("1 0-3", "ana", "PER"),
+        ("1 0-3", "ben", "none"),
+        ("2 0-3", "ana", "none"),
+        ("2 0-3", "ben", "PER"),
+    ]
+
+
+def test_documents_of_conll_are_marked_or_are_files(tmp_path):
+    lines = ("-DOCSTART- -X- O", "", "Ana B-PER", "", "met O", "-DOCSTART- -X- O", "", "Ben O")
+    for rater in ("ana", "ben"):
+        conll(tmp_path, *lines, name=f"{rater}.conll")
+    found = ratings(tmp_path, PEOPLE, "spans", Columns()).table["item"]
+    assert {*found} == {"1 0-3", "1 3-7", "2 0-3"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("Ana B-PER", "met O", "Ben PER"), "row 3: found tag 'PER'; expected O, or a category"),
+        (("Ana B-PER", "met"), "row 2: found 1 cells; expected a token and its tag"),
+    ],
+)
+def test_a_bad_line_of_conll_names_its_file_and_row(lines, message, tmp_path):
+    rules = Rules(reader="conll", units=UnitSettings("spans"), requires=())
+    with pytest.raises(RatingsError, match=f"^ana.conll: {message}"):
+        read(conll(tmp_path, *lines), rules=rules)
+
+
+@pytest.mark.parametrize("filler", [0, 200_000])
+def test_xml_with_declarations_is_refused(filler, tmp_path):
+    path = pascal_voc_boxes(tmp_path) / "ana" / "i1.png.xml"
+    grows = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb">]>'
+    path.write_text(f"<!--{'x' * filler}-->{grows}{path.read_text()}")
+    rules = Rules(reader="pascal_voc", units=UnitSettings("boxes"), requires=())
+    with pytest.raises(RatingsError, match=r"^ana/i1.png.xml: found a DOCTYPE; expected none"):
+        read(tmp_path / "voc", rules=rules)
+
+
+def test_a_file_of_no_rater_or_document_is_refused(tmp_path):
+    voc = pascal_voc_boxes(tmp_path) / "ana"
+    with pytest.raises(RatingsError, match="found an image in no folder, so no rater"):
+        ratings(voc, PETS, "boxes")
+    inception = inception_spans(tmp_path) / "d1"
+    with pytest.raises(RatingsError, match="found a file in no folder, so no document"):
+        ratings(inception, PEOPLE, "spans")
 
 
 def test_an_export_without_such_objects_is_refused(tmp_path):

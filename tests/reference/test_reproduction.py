@@ -13,7 +13,7 @@ from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater
-from tools.pages.sources import SOURCES, Figure, shah, um
+from tools.pages.sources import SOURCES, Figure, segeval, shah, um
 from tools.pages.sources._figure import parts, rounds_to
 
 FIGURES = {
@@ -21,7 +21,9 @@ FIGURES = {
     for source in SOURCES
     for figure in source.figures
 }
-SHAH, UM, CAMPAGNER, SIEGEL, RST = (source.title for source in SOURCES)
+SHAH, UM, CAMPAGNER, SIEGEL, RST, K1995, K2004, K2016, K2019, SEGEVAL = (
+    source.title for source in SOURCES
+)
 LABORATORIES, T = "5.3, three reference laboratories", "5.3, laboratory T"
 
 # These values were computed by hand from the sources' tables, to the digits kept.
@@ -55,8 +57,12 @@ OURS = {
     ): 0.82 * 0.8**2,
     (SIEGEL, "Calculations, example", "R_0"): 400 / 550,
     (SIEGEL, "Calculations, example", "R_1"): 450 / 600,
+    (K1995, "page 57", "observed disagreement of example A"): 2 * (8 + 10) / (2 * 24**2),
 }
 SLIPS = {
+    (K1995, "page 57", "observed disagreement of example C"): 0.0277,
+    (K2004, "page 254, and tests of dkpro-statistics", "both categories: α"): 1 - 0.0144 / 0.1022,
+    (K2019, "figure 12.11", "uα, binary"): 0.413,
     (SHAH, LABORATORIES, "κ_S: A_e"): 0.27098,
     (SHAH, T, "S: A_e"): 0.10390,
     (UM, "5, table 2", "d_0"): 41.143,
@@ -91,6 +97,10 @@ VERDICTS = {
     },
     "not reproducible": {
         *NOT_PUBLIC,
+        *(
+            (K2016, "README of lindanna/unitized_alpha", name)
+            for name in ("uα", "uα, binary", "cuα", "(1)uα", "(2)uα")
+        ),
         (UM, "5, table 3", "φ"),
         (CAMPAGNER, "4", "mean GAE at ρ = 0.63, observed agreement being 0.82"),
         (CAMPAGNER, "4", "the largest x from 12 repetitions of 2 balanced classes"),
@@ -110,7 +120,7 @@ VERDICTS = {
 
 
 def test_each_figure_has_a_place_of_its_own():
-    assert len(FIGURES) == sum(len(source.figures) for source in SOURCES) == 68
+    assert len(FIGURES) == sum(len(source.figures) for source in SOURCES) == 98
 
 
 @pytest.mark.parametrize("key", OURS, ids=": ".join)
@@ -183,6 +193,18 @@ def test_the_vectors_of_the_page_are_the_tables_that_the_source_prints(table, fi
     assert table.tolist() == [
         [[float(number) for number in rating.split("|")] for rating in item] for item in printed
     ]
+
+
+@pytest.mark.parametrize(
+    ("chapters", "a_o", "a_e", "pi"),
+    [
+        (segeval.GROUP_5, 0.2564575645756457, 0.0217093133247, 0.2399575652197196),
+        (segeval.GROUP_2, 0.4201773835920177, 0.0200452041574, 0.4083169765912929),
+        ({"item": ("12", "1 1 1 1 1 1 1 1 1 1 1 1")}, 0, 0.25, -1 / 3),
+    ],
+)
+def test_the_parts_of_segevals_pi_are_those_that_it_returns(chapters, a_o, a_e, pi):
+    assert segeval.agreement(chapters) == pytest.approx((a_o, a_e, pi), abs=1e-11)
 
 
 def chance(ratings, divisor, classifier=None):

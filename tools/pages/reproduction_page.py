@@ -15,9 +15,10 @@ INTRODUCTION = f"""# Reproduction
 
 <!-- Written by `python -m {COMMAND} docs/reproduction.md`. -->
 
-The measures were first taken from five sources. This page shows every printed figure of these
-sources beside our own. This package computes our figure from the source's own table, by the
-definition. Where a printed figure and its definition disagree, the package follows the definition.
+The measures were first taken from five sources. Five more are about units that raters mark. This
+page shows the printed figures of these sources beside our own. This package computes our figure
+from the source's own table, by the definition. Where a printed figure and its definition disagree,
+the package follows the definition.
 
 - **agrees**: our figure rounds to the printed figure.
 - **holds** or **does not hold**: the verdict on a printed statement.

@@ -1,6 +1,14 @@
-"""The five sources of the first measures: every figure they print, beside our own."""
+"""The sources of the measures: every figure they print, beside our own."""
 
-from tools.pages.sources import campagner_cabitza, measures_rst, shah, siegel, um
+from tools.pages.sources import (
+    campagner_cabitza,
+    krippendorff,
+    measures_rst,
+    segeval,
+    shah,
+    siegel,
+    um,
+)
 from tools.pages.sources._figure import Figure, Source, Verdict
 
 SOURCES: tuple[Source, ...] = (
@@ -9,6 +17,8 @@ SOURCES: tuple[Source, ...] = (
     campagner_cabitza.SOURCE,
     siegel.SOURCE,
     measures_rst.SOURCE,
+    *krippendorff.SOURCES,
+    segeval.SOURCE,
 )
 
 __all__ = ["SOURCES", "Figure", "Source", "Verdict"]

@@ -1,0 +1,161 @@
+"""Does the order of presentation move preferences? Each value has an interval over whole items."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.intervals import Interval, mean_interval
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.students_t import quantile
+from agreement_pipeline.units import RULES, Marked, UnitSettings, in_order
+
+FEW = "there are fewer than two items to tell their differences from"
+Shares = tuple[Array, Codes]
+"""Ones and zeros, and the number of the item of each."""
+
+
+@dataclass(frozen=True)
+class OfOrder:
+    """A share, or a difference of two.
+
+    Attributes
+    ----------
+    value
+        None if nothing tells it.
+    interval
+        Student's interval over whole items. None with fewer than two items.
+    n
+        What it is the mean of: preferences, or pairs of preferences.
+    undefined
+        Why there is no value or no interval. None if there are both.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    undefined: str | None = None
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """What the order of presentation does to preferences.
+
+    Attributes
+    ----------
+    first
+        Of the preferences that are no ties, the share for the alternative that was shown first. It
+        is 0.5 if the order has no effect and is random.
+    within, across
+        Of two raters of a pair of alternatives, how often they say the same: where both saw it in
+        the same order, and where they did not.
+    difference
+        `within` less `across`. Above 0, raters follow the order.
+    """
+
+    first: OfOrder
+    within: OfOrder
+    across: OfOrder
+    difference: OfOrder
+
+
+def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
+    """The effect of the order in which alternatives were shown.
+
+    Parameters
+    ----------
+    marked
+        The preferences of raters. Rankings have no order of presentation, and are left out.
+    level
+        The level of the intervals.
+
+    Raises
+    ------
+    RatingsError
+        There is no preference between two alternatives.
+
+    Examples
+    --------
+    >>> from agreement_pipeline.units import Preference
+    >>> shown = {"ana": Preference("x", "y", "first"), "ben": Preference("y", "x", "first")}
+    >>> found = order_effect(Marked("q1", rater, (said,)) for rater, said in shown.items())
+    >>> found.first.value, found.across.value, found.within.undefined
+    (1.0, 0.0, 'no two raters saw a pair in the same order')
+    """
+    rows = RULES["pairs"].rows(in_order(marked), UnitSettings("preferences"), ())
+    rows = rows[rows["shown"].notna()]
+    if rows.empty:
+        raise RatingsError(
+            "order effect: found no preference between two alternatives; expected some, with "
+            "the order in which they were shown. Read preferences, and not rankings."
+        )
+    rows = rows.assign(cluster=_numbered(rows["cluster"].to_numpy(str)))
+    chosen = rows[rows["label"] != "tie"]
+    first = (chosen["label"] == chosen["shown"]).to_numpy(float), chosen["cluster"].to_numpy()
+    same, other = _agreement(rows)
+    return OrderEffect(
+        _share(first, level, "all preferences are ties"),
+        _share(same, level, "no two raters saw a pair in the same order"),
+        _share(other, level, "no two raters saw a pair in different orders"),
+        _difference(same, other, level),
+    )
+
+
+def _agreement(rows: Any) -> tuple[Shares, Shares]:
+    """Whether two raters say the same of a pair, by whether they saw it in the same order."""
+    found: defaultdict[bool, list[tuple[bool, int]]] = defaultdict(list)
+    for _, said in rows.groupby("item", sort=True):
+        columns = (said[name] for name in ("rater", "label", "shown", "cluster"))
+        for one, other in combinations(zip(*columns, strict=True), 2):
+            if one[0] != other[0]:
+                found[one[2] == other[2]].append((one[1] == other[1], one[3]))
+    return _shares(found[True]), _shares(found[False])
+
+
+def _shares(said: list[tuple[bool, int]]) -> Shares:
+    values, clusters = np.array(said, dtype=float).reshape(-1, 2).T
+    return values, clusters.astype(np.int64)
+
+
+def _share(shares: Shares, level: float, without: str) -> OfOrder:
+    values, clusters = shares
+    if not len(values):
+        return OfOrder(None, None, 0, without)
+    limits = mean_interval(values, _numbered(clusters), level)
+    return OfOrder(float(values.mean()), limits, len(values), None if limits else FEW)
+
+
+def _numbered(names: np.ndarray[Any, Any]) -> Codes:
+    """Names as whole numbers from 0."""
+    return np.unique(names, return_inverse=True)[1]
+
+
+def _difference(same: Shares, other: Shares, level: float) -> OfOrder:
+    """The difference of two means, and its interval: an item moves both of them."""
+    n = len(same[0]) + len(other[0])
+    if not len(same[0]) or not len(other[0]):
+        return OfOrder(None, None, n, "raters saw all pairs in one order, or all in two")
+    value = float(same[0].mean() - other[0].mean())
+    items = np.unique(np.concatenate([same[1], other[1]]))
+    if len(items) < 2:
+        return OfOrder(value, None, n, FEW)
+    moved = _moved(same, items) - _moved(other, items)
+    error = math.sqrt(len(items) / (len(items) - 1) * float(moved @ moved))
+    reach = quantile((1 + level) / 2, len(items) - 1) * error
+    return OfOrder(value, Interval(value - reach, value + reach), n)
+
+
+def _moved(shares: Shares, items: Codes) -> Array:
+    """How far each item moves a mean."""
+    values, clusters = shares
+    places = np.searchsorted(items, clusters)
+    beyond = np.bincount(places, values - values.mean(), minlength=len(items))
+    return np.asarray(beyond / len(values))
+
+
+__all__ = ["OfOrder", "OrderEffect", "order_effect"]

@@ -1,0 +1,190 @@
+"""CoNLL: a token a line, with its tag. The tags begin with B, I, E or S, or they are O.
+
+A rater has a file, or a folder of files. Or a rater has a column, and the first line names all
+columns: `# global.columns = FORM ana ben`, as in CoNLL-U Plus.
+
+An item is what stands between two marks of documents, `-DOCSTART-` or `# newdoc`. Without marks it
+is a sentence. Its text is the tokens with a blank between them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.drawn import Drawn
+from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.submissions import Submission
+from agreement_pipeline.readers.tool import Tool
+from agreement_pipeline.units import Span
+
+TAG = re.compile(r"(?P<outside>O)|(?P<place>[BIESLU])[-_](?P<category>\S+)")
+OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+"""The columns of CoNLL-U. They are no raters."""
+COLUMNS, NEW, START = "# global.columns =", "# newdoc", "-DOCSTART-"
+FIRST, LAST = "BSU", "ELSU"
+ENOUGH = 50
+"""Lines by which the format is told."""
+
+
+class Token(NamedTuple):
+    """A token: its line in the file, its text, and its tag by each rater."""
+
+    line: int
+    text: str
+    tags: Mapping[str, str]
+
+
+@dataclass
+class Item:
+    """A document or a sentence: its name, and its tokens."""
+
+    name: str
+    tokens: list[Token] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The tokens with a blank between them."""
+        return " ".join(token.text for token in self.tokens)
+
+
+def submissions(export: Export) -> Iterator[Submission]:
+    """The items of each rater. They have no answers but spans."""
+    yield from _read(export, ())
+
+
+def draws(export: Export, kind: str) -> Iterator[Submission]:
+    """The spans of each rater in each item."""
+    yield from _read(export, (kind,))
+
+
+def _read(export: Export, kinds: Sequence[str]) -> Iterator[Submission]:
+    for path in export.files:
+        place = export.place(path)
+        folders = path.relative_to(export.path).parts[:-1] if path != export.path else ()
+        rater = folders[0] if folders else path.stem
+        inside = "/".join([*folders[1:], path.stem]) if folders else ""
+        for item in _items(path, place, rater):
+            name = f"{inside} {item.name}" if inside else item.name
+            for said_by in item.tokens[0].tags:
+                where = f"{place}: row {item.tokens[0].line}"
+                yield Submission(
+                    name,
+                    said_by,
+                    {kind: Drawn(_spans(item, said_by, place)) for kind in kinds},
+                    where if said_by == rater else f"{where}, column {said_by!r}",
+                    fields={"name": name, "text": item.text},
+                )
+
+
+def _items(path: Path, place: str, rater: str) -> Iterator[Item]:
+    """The documents of a file. If no document is marked, its sentences."""
+    with path.open(encoding="utf-8-sig") as file:
+        sentences: list[Item] = []
+        documents: list[Item] = []
+        for name, tokens in _sentences(file, place, rater):
+            if name is not None:
+                documents.append(Item(name or str(len(documents) + 1)))
+            if not tokens:
+                continue
+            sentences.append(Item(str(len(sentences) + 1), tokens))
+            if documents:
+                documents[-1].tokens += tokens
+    yield from (item for item in documents or sentences if item.tokens)
+
+
+def _sentences(
+    lines: Iterable[str], place: str, rater: str
+) -> Iterator[tuple[str | None, list[Token]]]:
+    """Each sentence, and the name of the document that begins before it. None if none begins."""
+    columns: list[str] = []
+    begins: str | None = None
+    tokens: list[Token] = []
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text.startswith(COLUMNS):
+            columns = text.removeprefix(COLUMNS).split()
+        is_mark = text.startswith((NEW, START))
+        if tokens and (not text or is_mark):
+            yield begins, tokens
+            begins, tokens = None, []
+        if is_mark:
+            begins = text.partition("=")[2].strip()
+        elif text and not (text.startswith("#") and "\t" not in text and columns):
+            tokens.append(_token(line, number, columns, place, rater))
+    if tokens or begins is not None:
+        yield begins, tokens
+
+
+def _token(line: str, number: int, columns: Sequence[str], place: str, rater: str) -> Token:
+    text = line.rstrip("\r\n")
+    cells = text.split("\t") if "\t" in text else text.split()
+    if len(cells) < 2 or (columns and len(cells) != len(columns)):
+        expected = f"{len(columns)}, as the first line says" if columns else "a token and its tag"
+        raise RatingsError(
+            f"{place}: row {number}: found {len(cells)} cells; expected {expected}. "
+            "Export the file again."
+        )
+    if not columns:
+        return Token(number, cells[0], {rater: cells[-1]})
+    named = dict(zip(columns, cells, strict=True))
+    raters = {name: tag for name, tag in named.items() if name.upper() not in OF_TOKENS}
+    return Token(number, named.get("FORM", cells[0]), raters)
+
+
+def _spans(item: Item, rater: str, place: str) -> tuple[Span, ...]:
+    """The spans of a rater in an item, in characters of its text."""
+    found: list[tuple[int, int, str, int]] = []
+    at, is_open = 0, False
+    for token in item.tokens:
+        where = f"{place}: row {token.line}"
+        mark, category = _tag(token.tags[rater], where)
+        end = at + len(token.text)
+        goes_on = is_open and mark not in FIRST and found[-1][2] == category
+        if category and goes_on:
+            found[-1] = (found[-1][0], end, category, found[-1][3])
+        elif category:
+            found.append((at, end, category, token.line))
+        is_open = bool(category) and mark not in LAST
+        at = end + 1
+    return tuple(
+        Span(start, end, category, f"{place}: row {line}, object {n}")
+        for n, (start, end, category, line) in enumerate(found, 1)
+    )
+
+
+def _tag(tag: str, where: str) -> tuple[str, str]:
+    found = TAG.fullmatch(tag)
+    if found is None:
+        raise RatingsError(
+            f"{where}: found tag {tag!r}; expected O, or a category after B-, I-, E- or S-. "
+            "Correct the tag."
+        )
+    return found["place"] or "O", found["category"] or ""
+
+
+def _is_conll(export: Export) -> bool:
+    """True if all tags of the first lines are tags of spans."""
+    if not export.files:
+        return False
+    try:
+        with export.files[0].open(encoding="utf-8-sig") as file:
+            some = [tokens for _, tokens in _sentences(islice(file, ENOUGH), "", "")]
+    except (RatingsError, UnicodeDecodeError):
+        return False
+    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
+    return bool(tags) and all(map(TAG.fullmatch, tags))
+
+
+CONLL = Tool(
+    "conll",
+    "CoNLL's files of raters",
+    _is_conll,
+    submissions,
+    frozenset({"raters"}),
+    draws=draws,
+    kinds=("spans",),
+).register()
