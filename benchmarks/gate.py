@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from mixtures import Mixture, guessed
+from populations import Mixture, guessed
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference

@@ -8,24 +8,11 @@ import argparse
 from collections.abc import Sequence
 
 import numpy as np
+from populations import TRUTH_OF_GUESSERS, with_guessers
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import RELIABLE
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import LabelsByRater
-
-GUESSERS = 1 / 7
-RIGHT = 1 - GUESSERS / 2
-TRUTH = 1 - 4 * RIGHT * (1 - RIGHT)
-TWO = Scale(("no", "yes"))
-
-
-def drawn(items: int, raters: int, rng: np.random.Generator) -> LabelsByRater:
-    truth = rng.integers(2, size=(items, 1))
-    guessed = rng.integers(2, size=(items, raters))
-    codes = np.where(rng.random(raters) < GUESSERS, guessed, truth)
-    return LabelsByRater(codes, scale=TWO, raters=tuple(map(str, range(raters)))).merged()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,11 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for items in (60, 300):
             rng = np.random.default_rng([raters, items])
             found = [
-                estimate("krippendorff_alpha", drawn(items, raters, rng), inference).interval
+                estimate(
+                    "krippendorff_alpha", with_guessers(items, raters, rng), inference
+                ).interval
                 for _ in range(rounds)
             ]
             lows = np.array([each.low for each in found if each])
-            held, admitted = 100 * np.mean(lows <= TRUTH), 100 * np.mean(lows >= RELIABLE)
+            held, admitted = (
+                100 * np.mean(lows <= TRUTH_OF_GUESSERS),
+                100 * np.mean(lows >= RELIABLE),
+            )
             print(f"| {raters} | {items} | {held:.1f} | {admitted:.1f} |", flush=True)
 
 

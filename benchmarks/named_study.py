@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from mixtures import NAMED, Mixture
+from populations import NAMED, Mixture
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference

@@ -7,45 +7,16 @@ share of the truth in the variance of a rating.
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
+from populations import OPEN_SCALES, Errors
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import RELIABLE
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import NumbersByRater
 
 MEASURES = ("krippendorff_alpha", "icc_1_1")
-RATERS = ("a", "b", "c")
 SIZES = (50, 200, 400)
-OPEN = Scale(None, "interval")
-
-
-class Errors(NamedTuple):
-    """Normal errors; some are `times` as large. The true value is `truth`."""
-
-    name: str
-    truth: float
-    share: float = 0.0
-    times: float = 1.0
-
-    def drawn(self, n: int, rng: np.random.Generator) -> NumbersByRater:
-        variance = 1 + self.share * (self.times**2 - 1)
-        usual = np.sqrt((1 / self.truth - 1) / variance)
-        large = rng.random((n, len(RATERS))) < self.share
-        errors = rng.normal(size=large.shape) * usual * np.where(large, self.times, 1.0)
-        return NumbersByRater(rng.normal(size=(n, 1)) + errors, scale=OPEN, raters=RATERS)
-
-
-POPULATIONS = (
-    Errors("errors alike", 0.3),
-    Errors("errors alike", 0.79),
-    Errors("errors alike", 0.95),
-    Errors("3 % of errors are 5 times as large", 0.79, 0.03, 5.0),
-    Errors("1 % of errors are 10 times as large", 0.79, 0.01, 10.0),
-)
 
 
 def lines(population: Errors, rounds: int, draws: int) -> Iterator[str]:
@@ -69,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=600)
     parser.add_argument("--draws", type=int, default=400)
     options = parser.parse_args(arguments)
-    for population in POPULATIONS:
+    for population in OPEN_SCALES:
         for line in lines(population, options.rounds, options.draws):
             print(line, flush=True)
 

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 from gate import admitted
-from mixtures import Mixture, guessed
+from populations import Mixture, guessed
 
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE

@@ -10,15 +10,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from populations import of_finders
 
 from agreement_pipeline.estimates.common_prevalence import at_common_prevalence
 from agreement_pipeline.estimates.differences import difference
 from agreement_pipeline.estimates.sides import Side
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import CategoryCounts
 
-SCALE = Scale(("no", "yes"))
 PAIRS = (
     (150, 3, 0.94, 0.04, 0.5, 0.15),
     (400, 3, 0.94, 0.04, 0.5, 0.15),
@@ -31,15 +29,6 @@ PAIRS = (
 prevalence in both rounds."""
 
 
-def drawn(
-    rng: np.random.Generator, n: int, raters: int, right: float, wrong: float, share: float
-) -> Side:
-    found = np.where(rng.random(n) < share, right, wrong)
-    yes = (rng.random((n, raters)) < found[:, None]).sum(1)
-    counts = CategoryCounts(np.column_stack([raters - yes, yes]), scale=SCALE)
-    return Side("round", "krippendorff_alpha", counts.merged())
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=400)
@@ -50,7 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for number in range(options.pairs):
             rng = np.random.default_rng([n, raters, number])
             inference = Inference(n_resamples=options.draws, seed=number)
-            own = tuple(drawn(rng, n, raters, right, wrong, share) for share in shares)
+            own = tuple(
+                Side("round", "krippendorff_alpha", of_finders(rng, n, raters, right, wrong, share))
+                for share in shares
+            )
             for place, sides in enumerate((own, at_common_prevalence(own)[0])):
                 low, high = difference(*sides, inference).interval or (-math.inf, math.inf)
                 outside[place] += not low <= 0 <= high

@@ -162,6 +162,53 @@ def test_after_the_populations_of_these_raters_come_those_of_raters_at_large(pop
         assert abs(counts - 60 / levels).max() <= 9
 
 
+def test_a_third_rater_asked_where_two_differ_moves_measures_as_every_item_by_hand_says(
+    populations,
+):
+    """Of four items, pairs (0, 0), (0, 1), (1, 0), (1, 1) of a guessed one: half need a third."""
+    guessed = 0.4
+    every, asked = populations.where_two_differ(guessed)
+    three = asked.given.sum(1) == 3
+    share = asked.weights / asked.weights.sum()
+    assert share[three].sum() == pytest.approx(guessed / 2)
+    assert (asked.codes[~three, 0] == asked.codes[~three, 1]).all()
+    differing = share @ np.where(three, 2 / 3, 0)
+    assert differing == pytest.approx(guessed / 2 * 2 / 3)
+    from agreement_pipeline.measures import MEASURES
+
+    of = MEASURES["percent_agreement"]
+    assert float(of(asked.counts()).value) == pytest.approx(1 - differing)
+    assert float(of(every.counts()).value) == pytest.approx(1 - guessed / 2)
+
+
+def test_the_true_value_of_a_mixture_is_that_of_many_drawn_items(populations):
+    from agreement_pipeline.measures import MEASURES
+
+    (camps,) = (each for each in populations.NAMED if "camps" in each.name)
+    ((weights, _),) = camps.rounds(200_000, 1, 0)
+    for name in camps.measures:
+        found = MEASURES[name](camps.statistic(name, weights.astype(float))).value
+        assert float(found) == pytest.approx(camps.truth(name), abs=0.01), name
+
+
+def test_numbers_with_some_large_errors_have_their_true_value(populations):
+    from agreement_pipeline.measures import MEASURES
+
+    for errors in populations.OPEN_SCALES:
+        numbers = errors.drawn(100_000, np.random.default_rng(1))
+        found = float(MEASURES["icc_1_1"](numbers).value)
+        assert found == pytest.approx(errors.truth, abs=0.015), errors.name
+
+
+def test_one_rater_in_seven_guesses_and_two_raters_agree_as_often_as_their_skills_say(populations):
+    rng = np.random.default_rng(0)
+    rounds = [populations.with_guessers(1000, 2, rng) for _ in range(2000)]
+    agree = np.mean(
+        [each.weights[each.codes[:, 0] == each.codes[:, 1]].sum() / 1000 for each in rounds]
+    )
+    assert 2 * agree - 1 == pytest.approx(populations.TRUTH_OF_GUESSERS, abs=0.03)
+
+
 SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
