@@ -17,6 +17,7 @@ from agreement_pipeline.engines.session import (
     is_list_of_labels,
 )
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers import footer_of
 
 ENGINE = "duckdb"
 BATCH = 100_000
@@ -86,6 +87,8 @@ class DuckDB:
         if source.form == "json":
             keys = f"SELECT DISTINCT UNNEST(json_keys(json)) AS name FROM ({_lines([path])})"
             return sorted(self.ask(keys)["name"].to_pylist())
+        if Path(path).is_file():
+            footer_of(Path(path))
         return [str(name) for name in self.ask(f"{_parquet([path])} LIMIT 0").column_names]
 
     def open(self, view: str, source: Files, columns: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from agreement_pipeline.ratings.consensus import (
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
+from agreement_pipeline.ratings.footer import Footer
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
@@ -41,6 +42,7 @@ from agreement_pipeline.ratings.spelling import (
     meaning,
     refuse_all_tiny,
 )
+from agreement_pipeline.ratings.thrift import FooterError
 from agreement_pipeline.ratings.times import is_clock, seconds
 from agreement_pipeline.ratings.votes import RESOLUTIONS
 from agreement_pipeline.ratings.where import STRATUM
@@ -62,6 +64,8 @@ __all__ = [
     "Batch",
     "Category",
     "Codes",
+    "Footer",
+    "FooterError",
     "Level",
     "Origin",
     "PanelLabels",

@@ -1,61 +1,59 @@
 """How large a column of a Parquet file is once its codes are texts again.
 
-A file keeps each text of a chunk once, and its rows as codes. So a text of a megabyte in a
-thousand rows is a small file, and a gigabyte in memory.
+A file keeps each text of a chunk once, and its rows as codes. Or it keeps only how a text differs
+from the one before. So a text of a megabyte in a thousand rows is a small file, and a gigabyte in
+memory.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from agreement_pipeline.ratings.footer import Chunk, Footer
 
-class _Chunk(NamedTuple):
-    """A chunk of texts: its row group, the path of its column, its bytes and its values."""
-
-    group: int
-    path: str
-    size: int
-    values: int
+AT_ONCE = 1 << 26
 
 
 def expanded_bytes(
-    source: Path | pa.NativeFile, name: str, most: int, group: int | None = None
+    source: Path | pa.NativeFile, footer: Footer, name: str, most: int, group: int | None = None
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group.
 
-    It is exact where the limit would be over `most`.
+    It is exact where the limit would be over `most`, or it is a number over `most`.
     """
-    metadata = pq.read_metadata(source)
     chunks = [
         each
-        for each in _chunks(metadata)
-        if group in (None, each.group) and name in (each.path, each.path.partition(".")[0])
+        for each in footer.chunks
+        if each.text
+        and (each.coded or each.by_prefix)
+        and group in (None, each.group)
+        and name in (each.path, each.path.partition(".")[0])
     ]
     if sum(each.size * each.values for each in chunks) <= most:
         return sum(each.size for each in chunks)
-    file = pq.ParquetFile(source, metadata=metadata, read_dictionary=[each.path for each in chunks])
-    bounds = {each: _longest(file, name, each.group) * each.values for each in chunks}
-    total = sum(bounds.values())
-    for each in sorted(chunks, key=lambda chunk: -bounds[chunk]):
+    file = pq.ParquetFile(source, read_dictionary=[each.path for each in chunks if each.coded])
+    total = sum(_counted(file, name, each, most) for each in chunks if each.by_prefix)
+    coded = [each for each in chunks if not each.by_prefix]
+    bounds = {each: _longest(file, name, each.group) * each.values for each in coded}
+    total += sum(bounds.values())
+    for each in sorted(coded, key=lambda chunk: -bounds[chunk]):
         if total <= most:
             break
         total += _exact(file, name, each.group) - bounds[each]
     return total
 
 
-def _chunks(metadata: Any) -> list[_Chunk]:
-    found = []
-    for group in range(metadata.num_row_groups):
-        columns = (metadata.row_group(group).column(at) for at in range(metadata.num_columns))
-        found += [
-            _Chunk(group, each.path_in_schema, each.total_uncompressed_size, each.num_values)
-            for each in columns
-            if each.physical_type == "BYTE_ARRAY" and each.has_dictionary_page
-        ]
-    return found
+def _counted(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> int:
+    """The bytes of a chunk, counted in small parts. No text is longer than its page."""
+    total, rows = 0, max(AT_ONCE // max(chunk.largest, 1), 1)
+    for part in file.iter_batches(batch_size=rows, row_groups=[chunk.group], columns=[name]):
+        total += part.nbytes
+        if total > most:
+            break
+    return total
 
 
 def _longest(file: pq.ParquetFile, name: str, group: int) -> int:

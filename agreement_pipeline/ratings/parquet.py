@@ -11,12 +11,14 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.expanded import expanded_bytes
+from agreement_pipeline.ratings.footer import WRITER, Footer
+from agreement_pipeline.ratings.thrift import FooterError
 
 ROW_GROUP = 100_000
 MOST_BYTES = 1_000_000_000
 """The most that the texts of one column may need in one row group."""
 
-SCHEMA, WRITER = b"ARROW:schema", "parquet-cpp-arrow version "
+SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
 
 
 class Rows(Protocol):
@@ -71,10 +73,11 @@ class ParquetRows:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns."""
+        _ = self._footer
         return _read(lambda: self._file().schema_arrow)
 
     def __len__(self) -> int:
-        return int(self._file().metadata.num_rows)
+        return self._footer.rows
 
     def parts(self, coded: Collection[str] = ()) -> Iterator[pa.Table]:
         """The row groups, each checked. Some texts may come in the codes that the file holds."""
@@ -86,7 +89,8 @@ class ParquetRows:
 
     def _refuse_large(self, group: int) -> None:
         for name in self.schema.names:
-            if expanded_bytes(pa.BufferReader(self.data), name, MOST_BYTES, group) > MOST_BYTES:
+            source = pa.BufferReader(self.data)
+            if expanded_bytes(source, self._footer, name, MOST_BYTES, group) > MOST_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} of one "
                     "row group; expected at most that. Restore the file."
@@ -98,43 +102,20 @@ class ParquetRows:
         Readers believe a footer. With false statistics they leave out rows, and with other
         metadata they call labels by other names.
         """
-        file = self._file().metadata
-        groups = [file.row_group(at) for at in range(file.num_row_groups)]
-        chunks = [group.column(at) for group in groups for at in range(file.num_columns)]
-        said = {key: value for key, value in (file.metadata or {}).items() if key != SCHEMA}
+        footer, said = self._footer, dict(metadata)
         return (
-            said == dict(metadata)
-            and all(self._footer.count(_written(key)) == 1 for key in (SCHEMA, *metadata))
-            and file.created_by.startswith(WRITER)
-            and sum(group.num_rows for group in groups) == file.num_rows
-            and not any(group.sorting_columns for group in groups)
-            and not any(map(_says_more, chunks))
+            sorted(key for key, _ in footer.keys) == sorted((SCHEMA, *said))
+            and all(said.get(key, value) == value for key, value in footer.keys)
+            and footer.fields.get(WRITER, b"").startswith(WRITTEN_BY)
+            and footer.is_plain
         )
 
-    @property
-    def _footer(self) -> bytes:
-        size = int.from_bytes(self.data[-8:-4], "little")
-        return self.data[-8 - size : -8]
+    @cached_property
+    def _footer(self) -> Footer:
+        return _read(lambda: Footer.of(pa.BufferReader(self.data)))
 
     def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
         return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=list(coded))
-
-
-def _written(key: bytes) -> bytes:
-    """A short text as a footer has it: its length, and its bytes."""
-    return bytes([len(key)]) + key
-
-
-def _says_more(chunk: pq.ColumnChunkMetaData) -> bool:
-    """True if a footer says more of a column than where it is and how it is written."""
-    return bool(
-        chunk.is_stats_set
-        or chunk.is_geo_stats_set
-        or chunk.has_column_index
-        or chunk.has_offset_index
-        or chunk.bloom_filter_offset is not None
-        or chunk.file_path
-    )
 
 
 def _whole(part: pa.Table) -> pa.Table:
@@ -145,7 +126,7 @@ def _whole(part: pa.Table) -> pa.Table:
 def _read(what: Any) -> Any:
     try:
         return what()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
+    except (pa.ArrowException, FooterError, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
             f"Parquet file: found one that cannot be read ({cause}); "
             "expected a readable file. Restore the file."

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import category_text, expanded_bytes
+from agreement_pipeline.ratings import Footer, category_text, expanded_bytes
 from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.excel import sheet
 from agreement_pipeline.readers.exports import kind_of, separator_in
 from agreement_pipeline.readers.files import WAIT, Steady, whole_text
+from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.twice import refuse_twice
 
@@ -245,9 +246,9 @@ class _Parquet:
 
         self._source, self._delivered = path.name, Steady.at(path)
         with _as_refusal(self._source):
-            metadata = pq.read_metadata(path)
-            _refuse_large(metadata, self._source, limits)
-            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(metadata))
+            self._footer = footer_of(path)
+            _refuse_large(self._footer, self._source, limits)
+            self._file = pq.ParquetFile(path, read_dictionary=_repetitive(self._footer))
             self._path, self._limits = path, limits
             self.header = list(self._file.schema_arrow.names)
         self._delivered.refuse_change()
@@ -259,7 +260,7 @@ class _Parquet:
         columns = {}
         for name in names:
             with _as_refusal(self._source):
-                expanded = expanded_bytes(self._path, name, self._limits.file_bytes)
+                expanded = expanded_bytes(self._path, self._footer, name, self._limits.file_bytes)
                 where = f"{self._source}: column {name!r}"
                 self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
                 column = self._file.read(columns=[name])
@@ -283,26 +284,19 @@ def _as_refusal(source: str) -> Iterator[None]:
         ) from None
 
 
-def _refuse_large(metadata: Any, source: str, limits: Limits) -> None:
-    """Refuse by the file's own metadata: a small Parquet file can hold a large table."""
-    expanded = sum(
-        metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)
-    )
-    limits.refuse_beyond("columns", metadata.num_columns, source, "columns")
-    limits.refuse_beyond("rows", metadata.num_rows, source, "rows")
-    limits.refuse_beyond("file_bytes", expanded, source, "bytes once expanded")
+def _refuse_large(footer: Footer, source: str, limits: Limits) -> None:
+    """Refuse by what the file says of itself: a small Parquet file can hold a large table."""
+    limits.refuse_beyond("columns", len(footer.leaves), source, "columns")
+    limits.refuse_beyond("rows", footer.rows, source, "rows")
+    limits.refuse_beyond("file_bytes", footer.size, source, "bytes once expanded")
 
 
-def _repetitive(metadata: Any) -> list[str]:
+def _repetitive(footer: Footer) -> list[str]:
     """The columns of text whose values are so few that a value takes two bytes at most."""
     sizes: defaultdict[str, float] = defaultdict(float)
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place in range(metadata.num_columns):
-            chunk = group.column(place)
-            text = chunk.physical_type == "BYTE_ARRAY"
-            sizes[chunk.path_in_schema] += chunk.total_uncompressed_size if text else math.inf
-    return [name for name, size in sizes.items() if size <= BYTES_A_VALUE * metadata.num_rows]
+    for chunk in footer.chunks:
+        sizes[chunk.path] += chunk.size if chunk.text and not chunk.by_prefix else math.inf
+    return [name for name, size in sizes.items() if size <= BYTES_A_VALUE * footer.rows]
 
 
 def _in_codes(column: Any) -> Any:

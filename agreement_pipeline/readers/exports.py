@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import UNFINISHED, readable, text_of
+from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.json_stream import json_objects
 
 FileKind = Literal["json", "xml", "parquet", "arrow", "excel", "text"]
@@ -194,6 +195,7 @@ def _columnar(path: Path, kind: FileKind) -> Iterator[dict[str, Any]]:
 
     try:
         if kind == "parquet":
+            footer_of(path)
             batches = pq.ParquetFile(path).iter_batches(BATCH)
         else:
             batches = iter(pa.ipc.open_stream(pa.memory_map(str(path))))

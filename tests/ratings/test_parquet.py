@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
+    Footer,
     ParquetRows,
     RatingsRows,
     coded_frame,
@@ -62,3 +63,14 @@ def test_a_table_without_rows_is_a_file_of_one_empty_table():
 def test_other_bytes_are_refused():
     with pytest.raises(RatingsError, match="found one that cannot be read"):
         ParquetRows(b"PAR1 nothing PAR1")
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_statistics_in_the_headers_of_pages_are_seen_too(version):
+    table, sink = pa.table({"item": ["b", "a", "b"]}), pa.BufferOutputStream()
+    pq.write_table(table, sink, data_page_version=version, use_dictionary=False)
+    told = Footer.of(pa.BufferReader(sink.getvalue()))
+    assert [each.statistics for each in told.chunks] == [True]
+    plain = Footer.of(pa.BufferReader(parquet_bytes(table)))
+    assert [each.statistics for each in plain.chunks] == [False]
+    assert plain.is_plain

@@ -12,7 +12,7 @@ import pytest
 
 from agreement_pipeline import Limits, Ratings
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import ParquetRows, expanded_bytes
+from agreement_pipeline.ratings import Footer, ParquetRows, expanded_bytes
 from agreement_pipeline.ratings import parquet as release_parquet
 from agreement_pipeline.readers import read
 
@@ -44,7 +44,7 @@ def test_i1_a_text_that_is_kept_once_counts_in_every_row(tmp_path, column):
     with pytest.raises(RatingsError, match=r"column '.*': found .* raise the limit file_bytes"):
         read(path, limits=limits)
     assert used() - before < 150_000_000
-    assert expanded_bytes(path, column, 1000) == expanded
+    assert expanded_bytes(path, Footer.of(path), column, 1000) == expanded
 
 
 def test_i1_a_column_that_nothing_reads_costs_nothing(tmp_path):
@@ -55,10 +55,32 @@ def test_i1_a_column_that_nothing_reads_costs_nothing(tmp_path):
 def test_i1_texts_of_usual_length_are_read_whatever_their_number(tmp_path):
     texts = [f"text {n // 2 % 7} of {n // 2 % 13}" for n in range(len(RATED))]
     table = pa.table({**RATED.to_dict("list"), "text": texts})
-    pq.write_table(table, tmp_path / "r.parquet", row_group_size=100)
+    path = tmp_path / "r.parquet"
+    pq.write_table(table, path, row_group_size=100)
     most = sum(map(len, texts))
-    assert expanded_bytes(tmp_path / "r.parquet", "text", 1000) == most
-    assert isinstance(read(tmp_path / "r.parquet", limits=Limits(file_bytes=60_000)), Ratings)
+    assert expanded_bytes(path, Footer.of(path), "text", 1000) == most
+    assert isinstance(read(path, limits=Limits(file_bytes=60_000)), Ratings)
+
+
+def test_a_text_that_repeats_the_one_before_counts_in_every_row(tmp_path):
+    texts, path = ["x" * 200_000] * len(RATED), tmp_path / "r.parquet"
+    table = pa.table({**RATED.to_dict("list"), "text": texts})
+    encoding = {"text": "DELTA_BYTE_ARRAY"}
+    pq.write_table(table, path, use_dictionary=["item"], column_encoding=encoding)
+    assert path.stat().st_size < 220_000
+    before = used()
+    with pytest.raises(RatingsError, match=r"column 'text': found .* raise the limit file_bytes"):
+        read(path, limits=Limits(file_bytes=50_000_000))
+    assert used() - before < 150_000_000
+
+
+def test_texts_that_repeat_each_other_are_read_within_the_limit(tmp_path):
+    texts, path = [f"text {n // 2}" for n in range(len(RATED))], tmp_path / "r.parquet"
+    table = pa.table({**RATED.to_dict("list"), "text": texts})
+    encoding = {"text": "DELTA_BYTE_ARRAY"}
+    pq.write_table(table, path, use_dictionary=["item"], column_encoding=encoding)
+    assert expanded_bytes(path, Footer.of(path), "text", 10**9) < 10**9
+    assert sorted(set(read(path).contents["text"])) == sorted(set(texts))
 
 
 def test_i2_a_column_of_json_lines_is_made_when_it_is_read(tmp_path):

@@ -1,0 +1,145 @@
+"""A Parquet file that contradicts itself is refused, before a library opens it."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from agreement_pipeline import open_ratings
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Footer, ParquetRows
+from agreement_pipeline.readers import Columns, Export, Limits, read
+from agreement_pipeline.readers.exports import records_of
+from tests.footers import forged, number, numbers, text, written
+
+TABLE = {
+    "item": ["i1", "i1", "i2", "i2"],
+    "rater": ["ana", "ben", "ana", "ben"],
+    "label": [1.0, 1.0, 2.0, 2.0],
+}
+ITEM, RATER, LABEL = ((4, 0, 1, at, 3) for at in range(3))
+TWO_GROUPS = {"row_group_size": 2}
+
+FORGED = {
+    "a histogram of levels": ({(*ITEM, 16, 3): numbers([0, 4, 0])}, "histogram of column 'item'"),
+    "a column of another type": ({(*ITEM, 1): number(4)}, "another column in the place of 'item'"),
+    "a column by another name": (
+        {(*RATER, 3, 0): text(b"reter")},
+        "another column in the place of 'rater'",
+    ),
+    "a name that is no text": ({(2, 2, 4): text(b"\xff\xfe")}, "no text in field 4"),
+    "fewer rows": ({(3,): number(3)}, "3 rows, and 4 in its row groups"),
+    "fewer rows than none": ({(3,): number(-4)}, "no count in field 3"),
+    "more columns than there are": ({(2, 0, 5): number(4)}, "fewer columns than its schema counts"),
+    "fewer columns": ({(2, 0, 5): number(2)}, "more columns than its schema counts"),
+    "a place beyond the end": (
+        {(*LABEL, 9): number(10**6), (*LABEL, 11): number(10**6)},
+        "column 'label' beyond its end",
+    ),
+    "a size beyond the end": ({(*LABEL, 7): number(10**6)}, "column 'label' beyond its end"),
+    "a place without a page": ({(*ITEM, 11): number(9)}, "found "),
+}
+
+
+@pytest.fixture(params=FORGED)
+def found(request, tmp_path):
+    changes, words = FORGED[request.param]
+    path = tmp_path / "r.parquet"
+    path.write_bytes(forged(written(TABLE), changes))
+    return path, words
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        read,
+        lambda path: open_ratings(path, engine="duckdb"),
+        lambda path: list(records_of(path, "here")),
+    ],
+    ids=["memory", "duckdb", "records"],
+)
+def test_a_footer_that_contradicts_itself_is_refused_whoever_reads_it(found, way):
+    path, words = found
+    with pytest.raises(RatingsError, match=rf"^r\.parquet: .*{words}") as refused:
+        way(path)
+    assert "); expected a finished one. Wait" in str(refused.value)
+
+
+def test_a_release_whose_tables_contradict_themselves_is_refused_too(found):
+    path, words = found
+    with pytest.raises(RatingsError, match=words):
+        ParquetRows(path.read_bytes())
+
+
+def test_a_forged_footer_does_not_end_the_process(tmp_path):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(forged(written(TABLE), {(*ITEM, 16, 3): numbers([0, 4, 0])}))
+    command = [sys.executable, "-m", "agreement_pipeline", "measure", str(path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert said.stderr.startswith("error: r.parquet: found no whole Parquet file (a histogram")
+
+
+def test_what_was_not_forged_is_read(tmp_path):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(forged(written(TABLE), {(3,): number(4)}))
+    assert path.read_bytes() == written(TABLE)
+    assert len(read(path).table) == 4
+
+
+@pytest.mark.parametrize("how", ["snappy", "zstd"])
+def test_sizes_that_a_footer_hides_are_counted_by_its_pages(tmp_path, how):
+    rows = 400
+    table = {
+        "item": [f"i{n // 2}" for n in range(rows)],
+        "rater": ["ana", "ben"] * (rows // 2),
+        "label": ["a"] * rows,
+        "text": [f"{n:05}" + "x" * 10_000 for n in range(rows)],
+    }
+    small = {(4, 0, 1, 3, 3, 6): number(10), (4, 0, 2): number(10)}
+    path = tmp_path / "r.parquet"
+    path.write_bytes(forged(written(table, compression=how, use_dictionary=False), small))
+    assert Footer.of(path).size > rows * 10_000
+    with pytest.raises(RatingsError, match=r"found 40\d{5} bytes once expanded"):
+        read(path, Columns(text="text"), limits=Limits(file_bytes=1_000_000))
+
+
+@pytest.mark.parametrize("page", ["1.0", "2.0"])
+@pytest.mark.parametrize("how", [{}, {"write_page_index": True}, {"row_group_size": 1}])
+def test_the_sizes_of_a_whole_file_are_those_that_arrow_reads(tmp_path, page, how):
+    table = {**TABLE, "nested": [[["a", "b"]], [[]], [], None]}
+    path = tmp_path / "r.parquet"
+    path.write_bytes(written(table, data_page_version=page, **how))
+    footer, said = Footer.of(path), pq.read_metadata(path)
+    groups = [said.row_group(at) for at in range(said.num_row_groups)]
+    assert footer.size == sum(group.total_byte_size for group in groups)
+    assert footer.rows == said.num_rows
+    assert [leaf.path for leaf in footer.leaves] == [
+        said.schema.column(at).path for at in range(said.num_columns)
+    ]
+    assert [(leaf.repeated, leaf.defined) for leaf in footer.leaves] == [
+        (column.max_repetition_level, column.max_definition_level)
+        for column in map(said.schema.column, range(said.num_columns))
+    ]
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_a_table_without_rows_has_a_footer(tmp_path, codec):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(
+        written({name: values[:0] for name, values in TABLE.items()}, compression=codec)
+    )
+    assert Footer.of(path).rows == 0
+    pq.write_table(pa.table(TABLE).slice(0, 0), path, compression=codec)
+    assert [each.values for each in Footer.of(path).chunks] in ([], [0, 0, 0])
+
+
+def test_what_duckdb_writes_is_read(tmp_path):
+    import duckdb
+
+    path = tmp_path / "r.parquet"
+    duckdb.from_arrow(pa.table(TABLE)).to_parquet(str(path))
+    assert len(read(path).table) == 4
+    assert Export(path).kind == "parquet"
