@@ -73,4 +73,3 @@ def _value(row: Mapping[Hashable, Any]) -> str:
     if pd.isna(row["value"]):
         return ""
     return f"{in_words(row['value'])} ({interval(row['low'], row['high'], between=' … ')})"
-

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report.differing import MOST_RATERS, differing_raters, most_differing
 
 SCALE = Scale(("bad", "good", "odd"))
