@@ -23,7 +23,8 @@ from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, PLOT, PICTURE = DOCS / "coverage.md", DOCS / "coverage.png", DOCS / "held-round.png"
+PAGE = DOCS / "coverage.md"
+PLOT, PICTURE = DOCS / "images" / "coverage.png", DOCS / "images" / "held-round.png"
 START, END = (
     "<!-- coverage: written by benchmarks/coverage_report.py -->",
     "<!-- end of coverage -->",

@@ -16,7 +16,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import RELIABLE
 
 PAGE = Path(__file__).parents[1] / "docs" / "intervals.md"
-PLOT = PAGE.with_name("gate.png")
+PLOT = PAGE.parent / "images" / "gate.png"
 START, END = "<!-- gate: written by benchmarks/gate.py -->", "<!-- end of gate -->"
 ALPHA = "krippendorff_alpha"
 TRUTHS = (0.6, 0.7, 0.75, 0.79, 0.8, 0.85, 0.9)

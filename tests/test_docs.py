@@ -233,6 +233,14 @@ def test_links_between_pages_lead_somewhere():
     ] == []
 
 
+def test_pictures_have_one_home_and_each_is_shown_and_small():
+    shown = "".join(page.read_text() for page in PAGES)
+    pictures = [path for path in DOCS.rglob("*") if path.suffix in (".png", ".svg")]
+    assert {path.parent.relative_to(DOCS).as_posix() for path in pictures} == {"images"}
+    assert [path.name for path in pictures if f"images/{path.name})" not in shown] == []
+    assert [path.name for path in pictures if path.stat().st_size > 200_000] == []
+
+
 def test_links_into_pages_lead_to_a_heading():
     links = [
         (page, *link)

@@ -2,7 +2,7 @@
 
     python -m tools.screenshots configs/projects/moderation.yaml 2026-W03 pictures/
 
-Chromium must be installed. The docs have `overview.png` and `category.png`.
+Chromium must be installed. The docs show `report-project.png` and `report-category.png`.
 """
 
 import argparse
@@ -38,10 +38,10 @@ class Picture:
 
 
 PICTURES = (
-    Picture("overview", "project", "header", "#course figure .says", tallest=1600),
+    Picture("report-project", "project", "header", "#course figure .says", tallest=1600),
     Picture("decision", "round", "header", "#decision figure .says"),
     Picture("where-to-look", "round", "#where-to-look", "#where-to-look"),
-    Picture("category", "round", "#categories", "#categories", opened="#category-2"),
+    Picture("report-category", "round", "#categories", "#categories", opened="#category-2"),
     Picture("confusion", "round", "#confusion", "#confusion"),
     Picture("raters", "round", "#raters", "#raters", tallest=1700),
     Picture("pairs", "round", "#pairs", "#pairs .wide"),

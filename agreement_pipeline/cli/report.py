@@ -1,7 +1,8 @@
 """The command `report`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from agreement_pipeline.cli.options import (
     read_table,
     table_options,
 )
-from agreement_pipeline.cli.output import say
+from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.cli.parameters import FILE
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import AgreementError, StoreError
@@ -25,9 +26,13 @@ from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
+    from agreement_pipeline.report import Render
+
+    Page = Callable[[Render], str]
 
 PROJECT, INDEX = (".yaml", ".yml"), "index.html"
 EXAMPLES = (
+    "agreement-pipeline report labels.csv --policy standard.yaml",
     "agreement-pipeline report configs/projects/moderation.yaml --output pages/",
     "agreement-pipeline report labels.csv --policy standard.yaml --output labels.html",
 )
@@ -56,7 +61,7 @@ EXAMPLES = (
     group=OUTPUT,
     type=FILE,
     metavar="FILE",
-    required=True,
+    show_default="text in the terminal",
     help="The page to write. For a folder: a page for the project and for each round.",
 )
 @click.pass_context
@@ -67,23 +72,32 @@ def report(
     round_name: str | None,
     policy: Path | None,
     names: bool,
-    target: Path,
+    target: Path | None,
     **reading: Any,
 ) -> int:
     """Write a page that says what was decided, why, and who disagrees on what.
 
-    The page is one HTML file that needs no network. Of a project, it shows all rounds, or one
-    round that is named. Of a table, it needs a policy.
+    The page is one HTML file that needs no network. Without a file, it is printed as text. Of a
+    project, it shows all rounds, or one round that is named. Of a table, it needs a policy.
     """
     of_project = file.suffix in PROJECT
     given = given_options(ctx, *OF_TABLES, POLICY) if of_project else []
     if given or (not of_project and (round_name or policy is None)):
         raise AgreementError(_misused(file, given, round_name))
+    from agreement_pipeline.report import as_html, as_text
+
     if of_project:
-        written = _of_project(file, round_name, target, names)
+        opened = _opened(file)
+        if target and not target.suffix and not round_name:
+            say("\n".join(_written_folder(opened, target, names)))
+            return 0
+        page = _of_project(opened, round_name, names)
     else:
-        written = [_write(target, _of_table(file, policy, names, reading))]
-    say("\n".join(f"wrote {path}" for path in written))
+        page = _of_table(file, policy, names, reading)
+    if target:
+        say(_written(target, page(as_html)))
+    else:
+        say(page(partial(as_text, width=terminal_width())))
     return 0
 
 
@@ -101,31 +115,44 @@ def _misused(file: Path, given: Sequence[str], round_name: str | None) -> str:
     return f"{file}: found a table without a policy; expected one. Name it with --policy."
 
 
-def _of_table(file: Path, policy: Path | None, names: bool, reading: dict[str, Any]) -> str:
+def _of_table(file: Path, policy: Path | None, names: bool, reading: dict[str, Any]) -> "Page":
     from agreement_pipeline.report import report_page
 
     ratings = read_table(file, reading)
     load_lightly()
     called: dict[str, str] | None = {} if names else None
-    return report_page(ratings, load_policy(str(policy)), name=file.name, names=called)
+    under = load_policy(str(policy))
+    return lambda render: report_page(ratings, under, name=file.name, names=called, render=render)
 
 
-def _of_project(file: Path, round_name: str | None, target: Path, names: bool) -> list[Path]:
-    from agreement_pipeline.projects import Project, load_project, project_page, round_page
+def _opened(file: Path) -> "Project":
+    from agreement_pipeline.projects import Project, load_project
 
     project = Project(load_project(file))
     load_lightly()
+    return project
+
+
+def _of_project(project: "Project", round_name: str | None, names: bool) -> "Page":
+    """The page of a round that is named, or of all rounds."""
+    from agreement_pipeline.projects import project_page, round_page
+
+    if not round_name:
+        return lambda render: project_page(project, names=names, render=render)
     today = datetime.now(UTC).date()
-    if round_name:
-        return [_write(target, round_page(project, round_name, on=today, names=names))]
-    if target.suffix:
-        return [_write(target, project_page(project, names=names))]
-    rounds = _rounds(project)
-    pages = {name: f"{name}.html" for name in rounds}
-    index = _write(target / INDEX, project_page(project, pages, names=names))
+    return lambda render: round_page(project, round_name, on=today, names=names, render=render)
+
+
+def _written_folder(project: "Project", folder: Path, names: bool) -> list[str]:
+    """Write the page of all rounds, which leads to a page of each round."""
+    from agreement_pipeline.projects import project_page
+    from agreement_pipeline.report import as_html
+
+    pages = {name: f"{name}.html" for name in _rounds(project)}
+    index = _written(folder / INDEX, project_page(project, pages, names=names))
     of_rounds = [
-        _write(target / pages[name], round_page(project, name, on=today, names=names))
-        for name in rounds
+        _written(folder / page, _of_project(project, name, names)(as_html))
+        for name, page in pages.items()
     ]
     return [index, *of_rounds]
 
@@ -139,7 +166,7 @@ def _rounds(project: "Project") -> tuple[str, ...]:
     return found
 
 
-def _write(path: Path, page: str) -> Path:
+def _written(path: Path, page: str) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
-    return path
+    return f"wrote {path}"

@@ -208,7 +208,7 @@ class _Maker:
     def _on_marking(self, category: str) -> float | None:
         """The share of the disagreement on a category in which the other rater said *none*."""
         names = self.statistic.scale.names
-        if NONE not in names or category not in names or self.statistic.holds != "labels":
+        if NONE not in names or category not in names or not self._reads_panel:
             return None
         counts = self.statistic.unnamed()
         c, nothing = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
@@ -220,10 +220,14 @@ class _Maker:
         return float(on_marking / every) if every > 0 else None
 
     @property
+    def _reads_panel(self) -> bool:
+        """True if the measure reads what the panel said, label by label, and nothing beside it."""
+        return self.record.needs in ("counts", "patterns") and self.statistic.holds == "labels"
+
+    @property
     def _chosen(self) -> float | None:
         """The p-value of ratings by chance, if it is small and misleads the measure."""
-        reads_round = self.record.needs in ("counts", "patterns")
-        if self.record.withstands_chosen or not reads_round or self.statistic.holds != "labels":
+        if self.record.withstands_chosen or not self._reads_panel:
             return None
         p = chosen_ratings(self.statistic.unnamed())
         return p if p <= CHOSEN else None
@@ -231,8 +235,7 @@ class _Maker:
     @property
     def _prevailing(self) -> tuple[str, float] | None:
         """The category of nearly all labels that meet another, if it makes the value low."""
-        corrected = self.record.chance_corrected and self.record.needs in ("counts", "patterns")
-        if not corrected or self.statistic.holds != "labels":
+        if not self.record.chance_corrected or not self._reads_panel:
             return None
         counts = self.statistic.unnamed()
         given = np.atleast_2d(counts.meeting)[0]

@@ -58,28 +58,32 @@ class Drawn:
         return "higher" if self.interval.low > self.mean else "like the others"
 
 
-def drawn_together(estimates: Iterable[Estimate]) -> tuple[Drawn, ...]:
-    r"""Estimates of one measure, each drawn towards the mean of all.
+def drawn_together(
+    estimates: Iterable[Estimate], pool: Iterable[Estimate] | None = None
+) -> tuple[Drawn, ...]:
+    r"""Estimates of one measure, each drawn towards the mean of a pool, or of them all.
 
     .. math:: \tilde x = \frac{x / s^2 + \mu / \tau^2}{1 / s^2 + 1 / \tau^2}
 
     The standard error s is half of the interval, divided by the normal quantile of its level.
-    :math:`\tau^2` is how much the values differ beyond their errors. Estimates without a value or
-    without limits are left out. There are none of fewer than two.
+    :math:`\tau^2` is how much the values of the pool differ beyond their errors, and :math:`\mu`
+    is their mean. Estimates without a value or without limits are left out. There are none if the
+    pool has fewer than two. A pool that was chosen by its values gives a wrong mean.
     """
     known = [found for found in estimates if _has_limits(found)]
-    if len(known) < 2:
+    pooled = known if pool is None else [found for found in pool if _has_limits(found)]
+    if len(pooled) < 2:
         return ()
-    z = NormalDist().inv_cdf((1 + known[0].confidence_level) / 2)
-    values = np.array([found.value for found in known], dtype=float)
-    variances = np.array([_half(found) / z for found in known]) ** 2
-    return tuple(_drawn(known, values, variances, z))
+    z = NormalDist().inv_cdf((1 + pooled[0].confidence_level) / 2)
+    return tuple(_drawn(known, pooled, z))
 
 
-def _drawn(known: Sequence[Estimate], values: Array, variances: Array, z: float) -> list[Drawn]:
-    between = spread_between(values, variances)
-    weights = 1 / (variances + between)
-    mean = float(weights @ values / weights.sum())
+def _drawn(known: Sequence[Estimate], pooled: Sequence[Estimate], z: float) -> list[Drawn]:
+    of_pool, their_variances = _values(pooled, z)
+    between = spread_between(of_pool, their_variances)
+    weights = 1 / (their_variances + between)
+    mean = float(weights @ of_pool / weights.sum())
+    values, variances = _values(known, z)
     own = between / (variances + between)
     drawn = own * values + (1 - own) * mean
     errors = np.sqrt(own * variances + (1 - own) ** 2 / weights.sum())
@@ -87,6 +91,12 @@ def _drawn(known: Sequence[Estimate], values: Array, variances: Array, z: float)
         Drawn(found, float(value), Interval(float(value - z * e), float(value + z * e)), mean)
         for found, value, e in zip(known, drawn, errors, strict=True)
     ]
+
+
+def _values(found: Sequence[Estimate], z: float) -> tuple[Array, Array]:
+    """The values, and the squares of their standard errors."""
+    values = np.array([each.value for each in found], dtype=float)
+    return values, np.array([_half(each) / z for each in found]) ** 2
 
 
 def _has_limits(found: Estimate) -> bool:

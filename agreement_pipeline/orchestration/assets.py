@@ -190,7 +190,7 @@ def agreement_history(project: Project) -> Result:
             checks.like_before(charted(rounds, project.policy)),
         ],
         metadata={
-            **rendered(history(rounds, project.policy, why)),
+            **rendered(history(rounds, project.policy, project.store.ratings, why)),
             **link(project, INDEX),
             **refused_files("files_refused", project.refused()),
             **refused_files("waivers_unused", unused),

@@ -14,7 +14,7 @@ from agreement_pipeline.orchestration.scaffolding import ProjectScaffolder
 from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
 from agreement_pipeline.orchestration.sensors import build_round_sensor
 from agreement_pipeline.orchestration.trainers import host
-from agreement_pipeline.orchestration.watching import build_history_sensor
+from agreement_pipeline.orchestration.watching import build_adjudicated_sensor, build_history_sensor
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits
@@ -94,6 +94,7 @@ def project_definitions(
         sensors=[
             build_round_sensor(project, jobs.rounds),
             build_history_sensor(project, jobs.history),
+            *build_adjudicated_sensor(hosted, jobs.again),
             *build_alert_sensor(project),
         ],
         schedules=[build_schedule(hosted, jobs)],

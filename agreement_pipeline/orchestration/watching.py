@@ -1,12 +1,17 @@
-"""The sensor that keeps the table of all rounds up to date."""
+"""The sensors that keep the table of all rounds and adjudicated releases up to date."""
 
 import hashlib
+import json
 import time
 
 import dagster as dg
 
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration.compat import AssetJob
+from agreement_pipeline.orchestration.host import Host, rounds_of
 from agreement_pipeline.projects import Project, overdue
+from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.report import admitted_rounds
 
 
 def build_history_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
@@ -30,6 +35,55 @@ def build_history_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition
         return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=now)
 
     return history_changed
+
+
+def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
+    """A run of the training data of an admitted round whenever its adjudicated labels change.
+
+    None if the project names no folder for them.
+    """
+    project, training_data = host.project, host.key("training_data")
+    if project.settings.adjudicated is None:
+        return []
+
+    @dg.sensor(
+        name=f"{project.name}_adjudicated",
+        job=job,
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Releases an admitted round again when its adjudicated labels change.",
+    )
+    def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        try:
+            now = _answered(project)
+        except AgreementError as error:
+            return dg.SkipReason(str(error))
+        before = json.loads(context.cursor or "{}")
+        changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
+        if not changed:
+            return dg.SkipReason("no adjudicated labels have changed")
+        return dg.SensorResult(
+            run_requests=[
+                dg.RunRequest(partition_key=name, asset_selection=[training_data])
+                for name in changed
+            ],
+            dynamic_partitions_requests=[rounds_of(project.name).build_add_request(changed)],
+            cursor=json.dumps(now),
+        )
+
+    return [adjudicated]
+
+
+def _answered(project: Project) -> dict[str, str]:
+    """A digest of the adjudicated labels of each admitted round that has some."""
+    admitted = admitted_rounds(project.store)
+    answers = project.adjudicated
+    return {name: _digest(answers[name]) for name in admitted if name in answers}
+
+
+def _digest(answers: Adjudicated) -> str:
+    said = json.dumps([answers.ratings_digest, dict(answers.labels)], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def _state(project: Project) -> str:

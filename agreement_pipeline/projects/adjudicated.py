@@ -1,33 +1,66 @@
-"""The answers of adjudicators, as tables that a team puts into a folder."""
+"""The answers of adjudicators, as files that a team puts into a folder."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.ratings import STRATUM, Adjudicated, Scale
+from agreement_pipeline.readers import Rules, read
 from agreement_pipeline.text import listed
 
 NEEDED = ("item", "label", "ratings_digest")
+OF_TASK = ("item", "ratings_digest")
+"""What the command `disputed` writes into each task, and a tool hands back."""
+
+Answers = Iterable[tuple[str, Mapping[str, str]]]
+"""Where each answer stands, and what it says under the names in `NEEDED`."""
 
 
-def read_adjudicated(folder: Path) -> dict[str, Adjudicated]:
-    """The adjudicated labels of each round: a CSV file a round, named after the round.
+def read_adjudicated(folder: Path, scale: Scale | None = None) -> dict[str, Adjudicated]:
+    """The adjudicated labels of each round: a file a round, named after the round.
+
+    A file is a table with the columns in `NEEDED`, or the export of a labelling tool.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    scale
+        What the labels of an export may be.
 
     Raises
     ------
     ProjectError
-        There is no such folder, or a file is not what it must be.
+        There is no such folder, a file is not what it must be, or a round has two files.
+    AgreementError
+        The export of a tool is not what it must be.
     """
     if not folder.is_dir():
         raise ProjectError(
             f"{folder}: found no such folder; expected the adjudicated labels. "
             "Correct adjudicated in the project, or make the folder."
         )
-    return {path.stem: _of_round(path) for path in sorted(folder.glob("*.csv"))}
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        first = found.setdefault(path.stem, path)
+        if first != path:
+            raise ProjectError(
+                f"{path}: found a second file of the round beside {first.name}; "
+                "expected one file a round. Remove one."
+            )
+    return {name: _of_round(path, scale) for name, path in found.items()}
 
 
-def _of_round(path: Path) -> Adjudicated:
+def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
+    answers = list(_of_table(path) if path.suffix == ".csv" else _of_export(path, scale))
+    return Adjudicated(_one_digest(path, answers), _labels(path, answers))
+
+
+def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The rows whose label is filled in."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
@@ -36,29 +69,36 @@ def _of_round(path: Path) -> Adjudicated:
                 f"{path}: found no column {listed(missing)}; expected {listed(NEEDED)}. "
                 "Fill in the column label of what the command disputed writes."
             )
-        rows = [(number, row) for number, row in enumerate(reader, 2) if row["label"]]
-    return Adjudicated(_one_digest(path, rows), _labels(path, rows))
+        yield from ((f"row {number}", row) for number, row in enumerate(reader, 2) if row["label"])
 
 
-Rows = list[tuple[int, dict[str, str]]]
+def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The submitted answers to the tasks. Drafts and skipped tasks are none."""
+    answered = read(str(path), scale=scale, usable=False, rules=Rules(strata=OF_TASK))
+    tasks = answered.contents
+    for rating in answered.current.sort_values("item").to_dict("records"):
+        task = rating["item"]
+        said = {name: str(tasks.at[task, f"{STRATUM}{name}"]) for name in OF_TASK}
+        yield f"task {task}, answer of {rating['rater']}", {**said, "label": str(rating["label"])}
 
 
-def _one_digest(path: Path, rows: Rows) -> str:
-    digests = {row["ratings_digest"]: number for number, row in rows}
+def _one_digest(path: Path, answers: Answers) -> str:
+    digests = {answer["ratings_digest"]: place for place, answer in answers}
     if len(digests) > 1:
         raise ProjectError(
-            f"{path}: rows {sorted(digests.values())}: found {len(digests)} digests of ratings; "
-            "expected answers on one version of the round. Adjudicate the present version."
+            f"{path}: {'; '.join(sorted(digests.values()))}: found {len(digests)} digests of "
+            "ratings; expected answers on one version of the round. Adjudicate the present version."
         )
     return next(iter(digests), "")
 
 
-def _labels(path: Path, rows: Rows) -> Mapping[str, str]:
+def _labels(path: Path, answers: Answers) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for number, row in rows:
-        if found.setdefault(row["item"], row["label"]) != row["label"]:
+    for place, answer in answers:
+        item, label = answer["item"], answer["label"]
+        if found.setdefault(item, label) != label:
             raise ProjectError(
-                f"{path}: row {number}: found label {row['label']!r} of item {row['item']!r}; "
-                f"expected {found[row['item']]!r}, as in an earlier row. Keep one answer."
+                f"{path}: {place}: found label {label!r} of item {item!r}; "
+                f"expected {found[item]!r}, as in an earlier answer. Keep one answer."
             )
     return found

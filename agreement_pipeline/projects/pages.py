@@ -11,6 +11,8 @@ from agreement_pipeline.projects.project import Project
 from agreement_pipeline.report import (
     Before,
     JudgedProject,
+    Render,
+    as_html,
     in_text,
     page_of_project,
     report_page,
@@ -23,8 +25,10 @@ MOST_READ = 40
 """So many rounds are read for the page of a project, the last ones."""
 
 
-def round_page(project: Project, round_name: str, *, on: date, names: bool = False) -> str:
-    """The page of a round of the store as HTML, judged by the present policy.
+def round_page(
+    project: Project, round_name: str, *, on: date, names: bool = False, render: Render = as_html
+) -> str:
+    """The page of a round of the store, judged by the present policy.
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ def round_page(project: Project, round_name: str, *, on: date, names: bool = Fal
         The day on which a waiver must hold.
     names
         True shows the raters' names. Else they have the pseudonyms of releases, cut short.
+    render
+        Shows the page: as HTML, or as text.
 
     Raises
     ------
@@ -52,13 +58,18 @@ def round_page(project: Project, round_name: str, *, on: date, names: bool = Fal
         waivers=for_round(project.waivers, round_name, on),
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
+        render=render,
     )
 
 
 def project_page(
-    project: Project, pages: Mapping[str, str] = MappingProxyType({}), *, names: bool = False
+    project: Project,
+    pages: Mapping[str, str] = MappingProxyType({}),
+    *,
+    names: bool = False,
+    render: Render = as_html,
 ) -> str:
-    """The page of all rounds of a project as HTML, from the decisions in its store.
+    """The page of all rounds of a project, from the decisions in its store.
 
     Parameters
     ----------
@@ -68,6 +79,8 @@ def project_page(
         The address of each round's page, if the page shall link to it.
     names
         True shows the raters' names where a reason has some. Else they have pseudonyms.
+    render
+        Shows the page: as HTML, or as text.
     """
     rounds, shares = round_table(project.store), {}
     for name in sorted(project.store.rounds())[-MOST_READ:]:
@@ -82,4 +95,4 @@ def project_page(
     judged = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages
     )
-    return page_of_project(judged)
+    return page_of_project(judged, render)

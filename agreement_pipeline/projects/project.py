@@ -92,7 +92,7 @@ class Project:
     def adjudicated(self) -> Mapping[str, Adjudicated]:
         """The labels that adjudicators chose, by the round, read again each time."""
         folder = self.settings.adjudicated
-        return {} if folder is None else read_adjudicated(self.root / folder)
+        return {} if folder is None else read_adjudicated(self.root / folder, self.settings.scale)
 
     def unused_waivers(self) -> dict[str, str]:
         """Why waivers speak of nothing in the project, by the name of their file."""

@@ -16,10 +16,13 @@ from agreement_pipeline.report.history import (
     round_table,
     round_text,
 )
+from agreement_pipeline.report.html import as_html
 from agreement_pipeline.report.judged import JudgedProject, JudgedRound
 from agreement_pipeline.report.names import in_text, shortened
-from agreement_pipeline.report.page import page_of_project, page_of_round, report_page
+from agreement_pipeline.report.page import Render
+from agreement_pipeline.report.pages import page_of_project, page_of_round, report_page
 from agreement_pipeline.report.patterns import patterns
+from agreement_pipeline.report.plain import as_text
 from agreement_pipeline.report.rules import rule_rows
 from agreement_pipeline.report.section import Content, Plot, Section
 from agreement_pipeline.report.shares import shares_of
@@ -44,8 +47,11 @@ __all__ = [
     "JudgedRound",
     "Order",
     "Plot",
+    "Render",
     "Section",
     "admitted_rounds",
+    "as_html",
+    "as_text",
     "charted",
     "decision_word",
     "delivery",

@@ -62,20 +62,14 @@ def _why(rows: pd.DataFrame) -> str:
 
 
 def _value_and_verdict(row: Mapping[Hashable, Any]) -> str:
+    """The verdict on a value; if there is none, why."""
+    if row["verdict"] == "not_evaluated":
+        return str(row["reason"]).removeprefix(f"{row['broken']}; ")
     value = _value(row)
-    return f"{row['measure']} {value + ' ' if value else ''}is {_plain(row['verdict'])}"
+    return f"{row['measure']} {value + ' ' if value else ''}is {row['verdict']}"
 
 
 def _value(row: Mapping[Hashable, Any]) -> str:
     if pd.isna(row["value"]):
         return ""
     return f"{in_words(row['value'])} ({interval(row['low'], row['high'], between=' … ')})"
-
-
-def _plain(verdict: str) -> str:
-    """A verdict as it stands in a sentence.
-
-    >>> _plain("not_evaluated")
-    'not evaluated'
-    """
-    return verdict.replace("_", " ")

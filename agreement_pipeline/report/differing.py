@@ -1,14 +1,37 @@
 """Which rater differs most from the others, and over which labels."""
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings
 from agreement_pipeline.statistics import LabelsByRater
 from agreement_pipeline.text import PERCENT, number
 
 MOST_RATERS = 40
+
+
+def most_differing(rounds: Sequence[str], ratings_of: Callable[[str], Ratings]) -> pd.DataFrame:
+    """Of each round the rater who differs most, and over which labels.
+
+    A round without categories, or one whose stored bytes cannot be read, has no row.
+    """
+    found = [row for name in rounds for row in _first(name, ratings_of)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def _first(name: str, ratings_of: Callable[[str], Ratings]) -> Iterator[pd.DataFrame]:
+    try:
+        found = differing_raters(ratings_of(name))
+    except AgreementError:  # its own run says why; the other rounds are still shown
+        return
+    if found is not None:
+        first = found[["rater", "differs in", "most often"]].head(1)
+        first.insert(0, "round", name)
+        yield first
 
 
 def differing_raters(ratings: Ratings) -> pd.DataFrame | None:

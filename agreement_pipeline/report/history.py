@@ -1,6 +1,6 @@
 """The rounds of a project as its store remembers them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.cells import without_numbers
 from agreement_pipeline.report.control import charted, control_rows
 from agreement_pipeline.report.decisions import decisions, health, rules_of
+from agreement_pipeline.report.differing import most_differing
 from agreement_pipeline.report.figures import history_figure
 from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.section import Section
@@ -35,6 +37,8 @@ COLUMNS = (
     "broken",
 )
 NOT_JUDGED = "not judged"
+MOST_LOOKED_AT = 5
+"""Of so many held rounds, the last ones, the ratings are read."""
 
 
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
@@ -102,16 +106,20 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def history(rounds: pd.DataFrame, policy: Policy, late: str = "") -> Section:
+def history(
+    rounds: pd.DataFrame, policy: Policy, ratings_of: Callable[[str], Ratings], late: str = ""
+) -> Section:
     """The last rounds at a glance, the decision on each round and why, then all the rest.
 
-    The plots show the measure of the policy's first rule that can hold a release. `late` says why
-    the next round is overdue.
+    The plots show the measure of the policy's first rule that can hold a release. Who differs most
+    in the last held rounds is read off their ratings. `late` says why the next round is overdue.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
+    differing = most_differing(_decided_as(rounds, "held")[: -MOST_LOOKED_AT - 1 : -1], ratings_of)
     return {
         "picture": partial(glance, rounds, first),
         "decisions": decisions(rounds),
+        "who_differs": None if differing.empty else differing,
         "health": health(rounds, late),
         **round_counts(rounds),
         "larger_plot": partial(history_figure, rounds, first),
@@ -125,13 +133,13 @@ def round_counts(rounds: pd.DataFrame) -> Section:
     return {
         "rounds": int(rounds["round"].nunique()),
         "held_rounds": len(_held(rounds)),
-        "not_judged": len(_not_judged(rounds)),
+        "not_judged": len(_decided_as(rounds, NOT_JUDGED)),
     }
 
 
 def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
     """Which rounds are held and which were not judged, in words; empty if all are admitted."""
-    held, not_judged = _held(rounds), _not_judged(rounds)
+    held, not_judged = _held(rounds), _decided_as(rounds, NOT_JUDGED)
     said = (
         (held, f"held: {', '.join(held)}"),
         (not_judged, f"not judged: {listed(not_judged)}; the table says why"),
@@ -182,8 +190,8 @@ def _ingested(history: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted({entry["round"] for entry in history if entry["event"] == "ingested"})
 
 
-def _not_judged(rounds: pd.DataFrame) -> list[str]:
-    return list(rounds.loc[rounds["decision"] == NOT_JUDGED, "round"].unique())
+def _decided_as(rounds: pd.DataFrame, decision: str) -> list[str]:
+    return list(rounds.loc[rounds["decision"] == decision, "round"].unique())
 
 
 def _held(rounds: pd.DataFrame) -> list[str]:

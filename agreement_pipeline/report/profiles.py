@@ -3,26 +3,36 @@
 Values are drawn towards the other raters, so that few labels say little.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from agreement_pipeline.engines import engine_for
-from agreement_pipeline.estimates import Drawn, Estimate, Shown, drawn_together
-from agreement_pipeline.intervals import mean_interval
+from agreement_pipeline.estimates import (
+    Drawn,
+    Estimate,
+    Shown,
+    drawn_together,
+    shrunken_self_agreement,
+)
+from agreement_pipeline.intervals import Inference, mean_interval
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.report.measured import measured
 from agreement_pipeline.report.standing_in import compared_by
-from agreement_pipeline.text import SENTENCE, interval, number
+from agreement_pipeline.statistics import seed_of
+from agreement_pipeline.text import SENTENCE, WHOLE_PERCENT, in_words, interval, number
 
 COLUMNS = (
     "rater",
     "ratings",
+    "of items",
     "with the others",
     "interval",
     "drawn to all",
+    "with themselves",
     "right on gold",
     "interval on gold",
     "reads",
@@ -31,41 +41,85 @@ COLUMNS = (
     "seconds",
 )
 GOLD = "gold_accuracy"
+MOST_POOLED = 40
+"""Of a larger panel, so many raters stand for all."""
 MOST_SECONDS = 3_600
 """A longer time between two ratings is a pause."""
 
 
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> pd.DataFrame | None:
-    """A row for each rater. None if the scale lists no categories, or for a single rater."""
+    """A row for each rater. None if the scale lists no categories, or for a single rater.
+
+    Of a large panel, some raters are `shown`. They are drawn towards raters from all over it.
+    """
     measure = compared_by(ratings.scale)
     if measure is None or ratings.scale.continuous or len(ratings.raters) < 2:
         return None
-    found = list(measured(ratings, [measure, GOLD], policy, ("rater",), shown))
-    return profile_rows(ratings, found, policy.confidence_level)
+    asked = shown or Shown.whole(ratings.raters)
+    pool = _pool(engine_for(ratings).panel(ratings))
+    every = replace(asked, raters=tuple(dict.fromkeys((*asked.raters, *pool))))
+    found = list(measured(ratings, [measure, GOLD], policy, ("rater",), every))
+    return profile_rows(ratings, found, policy, asked.raters, pool)
 
 
-def profile_rows(ratings: Ratings, found: list[Estimate], level: float) -> pd.DataFrame:
-    """The profiles of the raters that the estimates are about."""
+def _pool(panel: Sequence[str]) -> Sequence[str]:
+    """Raters from all over a panel. Their places in the order of names say nothing of them."""
+    return panel[:: -(-len(panel) // MOST_POOLED)] if panel else ()
+
+
+def profile_rows(
+    ratings: Ratings,
+    found: Sequence[Estimate],
+    policy: Policy,
+    shown: Sequence[str],
+    pool: Sequence[str],
+) -> pd.DataFrame:
+    """The profiles of the raters that are shown, drawn towards those of the pool."""
     others = _by_rater(each for each in found if each.measure != GOLD)
     right = _by_rater(each for each in found if each.measure == GOLD)
-    drawn = {each.estimate.scope.name: each for each in drawn_together(others.values())}
-    on_gold = {each.estimate.scope.name: each for each in drawn_together(right.values())}
-    uses, seconds = dict(_uses(ratings, level)), _seconds(ratings)
-    given = ratings.current["rater"].value_counts()
+    drawn, on_gold = (_drawn(each, shown, pool) for each in (others, right))
+    again = _again(ratings, policy)
+    uses, seconds = dict(_uses(ratings, policy.confidence_level)), _seconds(ratings)
+    given, n_items = _given(ratings)
     rows = [
         (
             name,
-            str(int(given.get(name, 0))),
+            str(given.get(name, 0)),
+            in_words(given.get(name, 0) / n_items, WHOLE_PERCENT),
             *_value_and_interval(others.get(name)),
             number(drawn[name].value, SENTENCE) if name in drawn else "",
+            again.get(name, ""),
             *_value_and_interval(right.get(name)),
             _reads(drawn.get(name), on_gold.get(name)),
             *uses.get(name, ("", "")),
             seconds.get(name, ""),
         )
-        for name in sorted({*others, *right})
+        for name in sorted({*others, *right} & {*shown})
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _drawn(
+    found: Mapping[str, Estimate], shown: Sequence[str], pool: Sequence[str]
+) -> Mapping[str, Drawn]:
+    mine = (found[name] for name in shown if name in found)
+    towards = (found[name] for name in pool if name in found)
+    return {each.estimate.scope.name: each for each in drawn_together(mine, towards)}
+
+
+def _given(ratings: Ratings) -> tuple[Mapping[str, int], int]:
+    """How many items each rater rated, and how many items there are, gold items too."""
+    table = ratings.current
+    given = {str(name): int(n) for name, n in table["rater"].value_counts().items()}
+    return given, int(table["item"].nunique())
+
+
+def _again(ratings: Ratings, policy: Policy) -> Mapping[str, str]:
+    """The agreement of raters with themselves, drawn towards that of all. Empty if undefined."""
+    replicates = engine_for(ratings).replicated_labels(ratings)
+    inference = Inference(policy.confidence_level, seed=seed_of(replicates))
+    found = shrunken_self_agreement(replicates, inference)
+    return {each.scope.name: number(each.value, SENTENCE) for each in found}
 
 
 def _by_rater(found: Iterator[Estimate]) -> dict[str, Estimate]:

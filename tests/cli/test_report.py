@@ -49,6 +49,33 @@ def test_a_table_gets_a_page_with_numbered_raters_or_with_their_names(tmp_path, 
     assert "Ref-1" in page.read_text(encoding="utf-8")
 
 
+def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, capsys):
+    """Serology: the interval 0.443 to 0.850 holds both cut-offs, 0.667 and 0.8."""
+    assert main(["report", str(project), SEROLOGY.stem]) == 0
+    said = capsys.readouterr().out
+    for words in (
+        f"{SEROLOGY.stem}\n{'=' * len(SEROLOGY.stem)}\nRound of project serology\n\nheld\n",
+        "Decision\n--------\n\nHeld: 1 of 1 rule that can hold a release is not met.",
+        "0.679 (0.443 to 0.850)",
+        "Categories\n----------\n",
+        "Checklist\n---------\n",
+    ):
+        assert words in said
+    [line] = [each for each in said.splitlines() if each.endswith("  0.679 (0.443 to 0.850)")]
+    assert line.index(":") < line.index("?") < line.index("|")
+    assert main(["report", str(project)]) == 0
+    assert "0 of 1 round may be trained on." in capsys.readouterr().out
+
+
+def test_a_table_is_printed_as_text_too(tmp_path, capsys):
+    asked = ["report", str(SEROLOGY), *WIDE, "--policy", str(policy(tmp_path))]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"{SEROLOGY.name}\n====")
+    assert "rater-1" in said
+    assert "Ref-1" not in said
+
+
 def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_path, capsys):
     assert main(["report", str(project), "--output", str(tmp_path / "pages")]) == 0
     index = (tmp_path / "pages/index.html").read_text(encoding="utf-8")

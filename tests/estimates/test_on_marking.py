@@ -1,11 +1,14 @@
 """Where raters may mark nothing, an estimate of a category says what its disagreement is about."""
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import estimate
+from agreement_pipeline.estimates import applicable, estimate, survey
 from agreement_pipeline.intervals import Inference
+from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import verdict
 
@@ -38,3 +41,26 @@ def test_a_reason_names_the_category_and_the_kind_of_disagreement():
     reason = verdict(Rule("alpha_by_category", min_items=1), found()).reason
     words = "(lowest: DOSE, 75% of the disagreement on marking and 25% on naming)"
     assert words in reason
+
+
+def beside(other, occurrence):
+    """Two raters and another one, or one of the two again, who differ on every fifth item."""
+    rows = [
+        (item, rater, ("none", "DRUG", "DOSE")[(item + (shift and item % 5 == 0)) % 3], n)
+        for item in range(30)
+        for rater, shift, n in (("ana", 0, 1), ("ben", 1, 1), (other, 2, occurrence))
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    models = ("model",) if other == "model" else ()
+    return Ratings.from_frame(frame.astype({"item": "str"}), SCALE, classifiers=models)
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "occurrence"), [("classifier", "model", 1), ("intra-rater", "ana", 2)]
+)
+def test_measures_of_models_and_of_replicates_have_no_such_share(question, other, occurrence):
+    ratings = beside(other, occurrence)
+    names = [name for name in applicable(ratings, question) if MEASURES[name].per_category]
+    told = survey(ratings, names, Inference(n_resamples=200), scopes={"classifier", "category"})
+    assert any(each.value is not None for each in told)
+    assert {each.on_marking for each in told} == {None}

@@ -53,3 +53,14 @@ def test_what_has_no_limits_is_left_out():
     )
     certain = Estimate("m", Scope("rater", "y"), 1.0, Interval(1.0, 1.0), 0.95, "m", 9, 1, 9)
     assert drawn_together([undefined, certain, found("a", 0.8, 0.1)]) == ()
+
+
+def test_the_lowest_of_many_are_drawn_towards_all_of_them():
+    """Of 40 raters around 0.8, ten stand low beyond their errors, and the pool shows it."""
+    everybody = [found(f"r{n:02}", 0.6 + 0.01 * n, 0.01) for n in range(40)]
+    lowest = everybody[:10]
+    drawn = drawn_together(lowest, everybody)
+    assert [each.estimate for each in drawn] == lowest
+    assert {each.mean for each in drawn} == {drawn_together(everybody)[0].mean}
+    assert {each.reads for each in drawn} == {"lower"}
+    assert "higher" in {each.reads for each in drawn_together(lowest)}

@@ -163,6 +163,12 @@ def test_the_history_shows_every_round_with_its_decision(line):
     assert not held.passed
     assert held.description == "held: w2"
     assert check(result, "like_before").passed
+    (event,) = result.get_asset_materialization_events()
+    told = event.materialization.metadata["who_differs"].records
+    first = event.materialization.metadata["decisions"].records[0].data
+    assert [record.data["round"] for record in told] == ["w2"]
+    assert first["round"] == "w2"
+    assert "says " in told[0].data["most often"]
 
 
 def test_a_round_that_falls_out_of_the_chart_is_warned_of_and_never_held():
@@ -330,6 +336,37 @@ def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decis
     assert [entry for entry in line.project.store.history() if entry["event"] == "decided"] == [
         entry for entry in before if entry["event"] == "decided"
     ]
+
+
+def test_answers_of_an_adjudicator_ask_for_the_training_data_of_an_admitted_round(make_line):
+    line = make_line(adjudicated="answers")
+    (line.root / "answers").mkdir()
+    for name, frame in (("w1", GOOD), ("w2", BAD)):
+        line.deliver(name, frame)
+        line.run(name)
+    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_adjudicated")
+
+    def tick(cursor):
+        return sensor(dg.build_sensor_context(instance=line.instance, cursor=cursor))
+
+    def answer(name, label):
+        found = [{**task, "label": label} for task in tasks(line.project.store.ratings(name))[:1]]
+        (line.root / f"answers/{name}.csv").write_text(written_tasks(found, (), "csv"))
+
+    assert isinstance(tick(None), dg.SkipReason)
+    answer("w1", "safe")
+    answer("w2", "safe")
+    first = tick(None)
+    (asked,) = first.run_requests
+    assert asked.partition_key == "w1"
+    assert [key.path[-1] for key in asked.asset_selection] == ["training_data"]
+    assert isinstance(tick(first.cursor), dg.SkipReason)
+    answer("w1", "offensive")
+    assert [each.partition_key for each in tick(first.cursor).run_requests] == ["w1"]
+    (line.root / "answers/w1.csv").write_text("item,label\n")
+    assert "found no column" in tick(first.cursor).skip_message
+    (line.root / "answers/w1.csv").unlink()
+    assert [each.partition_key for each in tick(first.cursor).run_requests] == ["w1"]
 
 
 def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make_line):

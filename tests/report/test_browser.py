@@ -87,6 +87,16 @@ def test_it_prints_with_everything_open(shown, tmp_path):
     assert shown.locator("details:not([open])").count() == 0
 
 
+def test_heads_of_printed_tables_are_text_since_a_browser_repeats_no_buttons(shown):
+    head = "#pairs > .wide thead th:nth-child(2)"
+    name = shown.locator(f"{head} button").inner_text()
+    shown.emulate_media(media="print")
+    said = shown.evaluate(f"getComputedStyle(document.querySelector('{head}'), '::before').content")
+    hidden = not shown.locator(f"{head} button").is_visible()
+    shown.emulate_media(media="screen")
+    assert (said.strip('"'), hidden) == (name, True)
+
+
 @pytest.mark.parametrize(
     ("scheme", "rules"),
     [("light", LEVEL_AA), ("dark", ["color-contrast"])],

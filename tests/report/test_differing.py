@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.errors import StoreError
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.differing import MOST_RATERS, differing_raters
+from agreement_pipeline.report.differing import MOST_RATERS, differing_raters, most_differing
 
 SCALE = Scale(("bad", "good", "odd"))
 
@@ -77,3 +78,29 @@ def test_forty_raters_at_most_are_shown():
 def test_numbers_without_categories_have_no_such_table():
     frame = pd.DataFrame({"item": ["i", "i"], "rater": ["a", "b"], "label": [1.5, 2.0]})
     assert differing_raters(Ratings.from_frame(frame, Scale(None, "interval"))) is None
+
+
+def test_of_each_round_the_rater_who_differs_most_is_told():
+    """Of 3 items two raters agree; a third differs on one item, and on all in the other round."""
+    agreed = [(f"i{i}", rater, "good") for i in range(3) for rater in ("ana", "ben")]
+    one = [*agreed, ("i0", "cleo", "bad"), ("i1", "cleo", "good"), ("i2", "cleo", "good")]
+    every = [*agreed, *((f"i{i}", "dan", "odd") for i in range(3))]
+    found = most_differing(["w1", "w2"], {"w1": ratings_of(one), "w2": ratings_of(every)}.get)
+    assert found.to_dict("list") == {
+        "round": ["w1", "w2"],
+        "rater": ["cleo", "dan"],
+        "differs in": ["33.3%", "100.0%"],
+        "most often": [
+            "says bad where others say good (2 of 2)",
+            "says odd where others say good (6 of 6)",
+        ],
+    }
+
+
+def test_a_round_whose_bytes_are_damaged_does_not_hide_the_others():
+    def ratings(name):
+        if name == "w1":
+            raise StoreError("w1: found other bytes")
+        return ratings_of([("i0", "ana", "good"), ("i0", "ben", "bad")])
+
+    assert list(most_differing(["w1", "w2"], ratings)["round"]) == ["w2"]

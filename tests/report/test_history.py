@@ -8,6 +8,7 @@ import pytest
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report import not_admitted
 from agreement_pipeline.report.course import course_figure
+from agreement_pipeline.report.decisions import decisions
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.history import round_counts
 
@@ -72,3 +73,12 @@ def test_an_image_is_small_and_stands_by_itself():
     root = ElementTree.fromstring(b64decode(drawn.partition(",")[2]))
     assert root.find("{http://www.w3.org/2000/svg}style").text.startswith(":root")
     assert {"width", "height", "viewBox"} <= set(root.keys())
+
+
+def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
+    """The contract's finding stands before it, once."""
+    row = {"decision": "held", "release": "none", "value": None, "low": None, "high": None}
+    verdict = {"measure": "self_agreement", "verdict": "not_evaluated", "broken": "two files"}
+    why = "self_agreement: undefined, since no rater met an item twice"
+    rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])
+    assert list(decisions(rounds)["why"]) == [f"two files; {why}"]

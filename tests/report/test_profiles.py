@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.estimates import Shown
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import JudgedRound
@@ -71,8 +72,8 @@ def test_categories_speed_and_accuracy_stand_beside(ratings, shown):
 
 def test_the_page_says_how_many_differ_and_how_to_read_it(ratings):
     found = rater_profiles(JudgedRound("p", "w1", ratings, POLICY, None))
-    assert found.sentences[0].endswith("of 7 raters differ from the others.")
-    assert found.tables[0].columns == COLUMNS
+    assert found.sentences[0].startswith("Of 7 raters, 1 read lower than the others, ")
+    assert found.tables[0].columns == tuple(name for name in COLUMNS if name != "with themselves")
 
 
 def test_numbers_without_categories_have_no_profiles():
@@ -80,3 +81,39 @@ def test_numbers_without_categories_have_no_profiles():
     bare = Ratings.from_frame(frame, Scale(None, "interval"))
     assert profiles(bare, POLICY) is None
     assert rater_profiles(JudgedRound("p", "w1", bare, POLICY, None)) is None
+
+
+def test_how_much_of_a_round_a_rater_rated_stands_beside(shown):
+    assert (shown["of items"]["r1"], shown["of items"]["new"]) == ("100%", "6%")
+
+
+def test_agreement_with_themselves_is_drawn_towards_all(ratings):
+    """`careless` changes half of ten labels, and the five others change none of twenty."""
+    first = ratings.table[["item", "rater", "label", "occurrence"]]
+    again = first[first["rater"] != "biased"].groupby("rater", observed=True).head(20)
+    again = again.assign(occurrence=2)
+    changed = again.index[again["rater"] == "new"][::2]
+    again.loc[changed, "label"] = again.loc[changed, "label"].map({"a": "b", "b": "a"})
+    both = Ratings.from_frame(pd.concat([first, again], ignore_index=True), SCALE)
+    shown = profiles(both, POLICY).set_index("rater")["with themselves"]
+    assert shown["biased"] == ""
+    assert 0.5 < float(shown["new"]) < float(shown["r1"]) < 1
+
+
+def test_the_raters_who_are_shown_are_drawn_towards_the_whole_panel():
+    """The lower half of a panel is shown: nobody of it agrees more than the others do."""
+    random = np.random.default_rng(4)
+    rows = [
+        (f"i{item}", f"r{rater:02}", "ab"[(item + (random.random() < 0.3 - rater / 100)) % 2])
+        for item in range(120)
+        for rater in range(30)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    panel = Ratings.from_frame(frame, SCALE)
+    lowest = Shown.of(panel, 10)
+    few = profiles(panel, POLICY, lowest).set_index("rater")
+    every = profiles(panel, POLICY).set_index("rater")
+    assert sorted(few.index) == sorted(lowest.raters)
+    assert list(few["reads"]) == list(every.loc[few.index, "reads"])
+    assert "agrees: higher" in set(every["reads"])
+    assert "agrees: higher" not in set(few["reads"])

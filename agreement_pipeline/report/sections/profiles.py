@@ -1,6 +1,9 @@
 """A profile of each rater of a round."""
 
+import pandas as pd
+
 from agreement_pipeline.report.answer import Answer, grid
+from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.judged import JudgedRound
 from agreement_pipeline.report.profiles import COLUMNS, profiles
 from agreement_pipeline.report.sections.record import section
@@ -20,11 +23,14 @@ def rater_profiles(judged: JudgedRound) -> Answer | None:
     if found is None:
         return None
     rows = [list(row) for row in found.itertuples(index=False)]
-    differing = found["reads"].str.contains("lower|higher").sum()
-    said = (
-        f"{differing} of {len(rows)} raters differ from the others."
-        if differing
-        else ("No rater differs from the others as far as anybody can tell.")
-    )
     table = grid("Each rater beside the others", COLUMNS, rows, "raters")
-    return Answer((said, *FAIR), tables=(table,))
+    return Answer((_differing(found["reads"]), *FAIR), tables=(table,))
+
+
+def _differing(reads: "pd.Series[str]") -> str:
+    lower, higher = (int(reads.str.contains(word).sum()) for word in ("lower", "higher"))
+    if not lower + higher:
+        return "No rater differs from the others as far as anybody can tell."
+    return (
+        f"Of {counted(len(reads), 'rater')}, {lower} read lower than the others, {higher} higher."
+    )
