@@ -73,6 +73,16 @@ def test_boxes_in_a_frame_and_who_dissents():
     ]
 
 
+def test_units_of_naming_alone_are_drawn_too():
+    marked = [boxes(f"d{n:02}", rater) for n in range(12) for rater in RATERS]
+    drawn = (Box(10, 20, 30, 40, "<b>ORG</b>"),)
+    marked[3] = Marked("d01", "ana", drawn, (99, 99))
+    settings = UnitSettings("boxes", part="naming")
+    found = marked_objects(judged(units_of(marked, settings, Scale(SCALE.names[1:])).ratings))
+    assert found.figures[0].title == "d01"
+    assert [mark.label for mark in found.figures[0].marks] == ["<b>ORG</b>: ana; PER: ben, cyd"]
+
+
 def test_a_round_of_plain_labels_or_of_agreement_has_no_such_section():
     assert marked_objects(judged(a_round())) is None
     agreed = ratings_of(

@@ -48,8 +48,8 @@ class _Unit(NamedTuple):
 @section("Marked objects", "Where do raters mark differently?", place=52)
 def marked_objects(judged: JudgedRound) -> Answer | None:
     """The most disputed documents or images with their units. None if there are none."""
-    contents, scale = judged.ratings.contents, judged.ratings.scale
-    if NONE not in scale.names or "cluster" not in contents:
+    contents = judged.ratings.contents
+    if "cluster" not in contents:
         return None
     numbers = numbers_named(contents.index)
     disputed = _disputed(judged)
