@@ -68,8 +68,8 @@ def test_boxes_in_a_frame_and_who_dissents():
     (frame,) = found.figures
     assert (frame.kind, frame.title) == ("frames", "d05")
     assert [(m.across_low, m.low, m.across_high, m.high, m.label, m.tone) for m in frame.marks] == [
-        (10, 20, 40, 60, "PER: ana, ben, cyd", "good"),
-        (60, 5, 70, 15, "PER: ana, ben; none: cyd", "bad"),
+        (10, 20, 40, 60, "PER 3", "good"),
+        (60, 5, 70, 15, "PER 2, none 1", "bad"),
     ]
 
 
@@ -80,7 +80,7 @@ def test_units_of_naming_alone_are_drawn_too():
     settings = UnitSettings("boxes", part="naming")
     found = marked_objects(judged(units_of(marked, settings, Scale(SCALE.names[1:])).ratings))
     assert found.figures[0].title == "d01"
-    assert [mark.label for mark in found.figures[0].marks] == ["<b>ORG</b>: ana; PER: ben, cyd"]
+    assert [mark.label for mark in found.figures[0].marks] == ["PER 2, <b>ORG</b> 1"]
 
 
 def test_a_round_of_plain_labels_or_of_agreement_has_no_such_section():

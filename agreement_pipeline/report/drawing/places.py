@@ -9,7 +9,9 @@ from agreement_pipeline.report.drawing.intervals import shortened
 from agreement_pipeline.report.figure import Figure, Mark
 from agreement_pipeline.text import number
 
-ROW, SIDE, LETTERS, TAG = 46.0, 6.0, 48, 12
+ROW, SIDE, LETTERS = 46.0, 6.0, 48
+LETTER = 5.5
+"""How wide a letter is."""
 TALL, LOW = 12.0, 5.0
 FRAME = 260.0
 """The height of a frame."""
@@ -27,11 +29,10 @@ def spans(figure: Figure) -> Canvas:
             if mark.low is None or mark.high is None:
                 continue
             left, high = axis.at(mark.low), TALL if mark.tone == "bad" else LOW
+            width = axis.at(mark.high) - left
             tip = f"{mark.label}: {number(mark.low, 'g')} to {number(mark.high, 'g')}"
-            canvas.box(
-                (left, foot - high), (axis.at(mark.high) - left, high), f"bar {mark.tone}", tip
-            )
-            canvas.text((left, foot - 15), shortened(mark.label, TAG), "tick")
+            canvas.box((left, foot - high), (width, high), f"bar {mark.tone}", tip)
+            canvas.text((left, foot - 15), _within(mark.label, width), "tick")
     canvas.text((WIDTH / 2, ROW * len(figure.series) + 12), figure.axis, "tick", "middle")
     return canvas
 
@@ -57,7 +58,12 @@ def _frame(canvas: Canvas, mark: Mark, across: Axis, down: Axis) -> None:
         axis.at(value or 0.0) for axis, value in zip((across, down) * 2, corners, strict=True)
     )
     canvas.box((left, top), (right - left, foot - top), f"edge {mark.tone}", mark.label)
-    canvas.text((left + 2, top + 11), shortened(mark.label, LETTERS), "tick")
+    canvas.text((left + 2, top + 11), _within(mark.label, right - left), "tick")
+
+
+def _within(text: str, width: float) -> str:
+    """As much of a text as its object has room for. The tip has all of it."""
+    return shortened(text, max(1, int(width / LETTER)))
 
 
 def _axis(bounds: tuple[float, float] | None, ends: list[float | None]) -> Axis:

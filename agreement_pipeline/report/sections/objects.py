@@ -16,7 +16,7 @@ MOST_ITEMS, MOST_UNITS = 3, 60
 COLUMNS = ("unit", "what raters said", "who dissents")
 SAYS = {
     "spans": "A low bar: the rater marks what most do. A tall bar: the rater dissents there.",
-    "frames": "A thick edge: raters differ on the box. The words say who drew it, and as what.",
+    "frames": "A thick edge: raters differ on the box. Beside a label stands how many gave it.",
 }
 
 
@@ -35,6 +35,12 @@ class _Unit(NamedTuple):
     def dissenters(self) -> list[str]:
         """The raters who said something else. All of them if there is a tie."""
         return [rater for rater, label in self.said.items() if label != self.agreed]
+
+    @property
+    def counts(self) -> str:
+        """Each label and how many gave it."""
+        counted_labels = Counter(self.said.values()).most_common()
+        return ", ".join(f"{label} {times}" for label, times in counted_labels)
 
     @property
     def words(self) -> str:
@@ -127,7 +133,7 @@ def _spans(rater: str, units: Sequence[_Unit]) -> tuple[Mark, ...]:
 def _box(unit: _Unit) -> Mark:
     x, y, width, height = unit.place
     return Mark(
-        unit.words,
+        unit.counts,
         None,
         y,
         y + height,
