@@ -96,7 +96,7 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
         )
     rows = rows.assign(cluster=_numbered(rows["cluster"].to_numpy(str)))
     chosen = rows[rows["label"] != "tie"]
-    first = (chosen["label"] == chosen["shown"]).to_numpy(float), chosen["cluster"].to_numpy()
+    first = _shares([*zip(chosen["label"] == chosen["shown"], chosen["cluster"], strict=True)])
     same, other = _agreement(rows)
     return OrderEffect(
         _share(first, level, "all preferences are ties"),

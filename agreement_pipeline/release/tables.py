@@ -112,7 +112,7 @@ class LabelRows:
         some = self.labels.take(self.rows[offset : offset + length])
         columns = {
             "id": some.items,
-            **_places(some.items, self.numbers),
+            **_places(some.items.tolist(), self.numbers),
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,

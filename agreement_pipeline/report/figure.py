@@ -5,7 +5,7 @@ from typing import Literal
 
 from agreement_pipeline.text import PROBABILITY
 
-Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines"]
+Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines", "spans", "frames"]
 Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 
 WITHDRAWN = "withdrawn"
@@ -80,7 +80,9 @@ class Figure:
         - *matrix*: a row for each series, and a cell for each mark;
         - *plane*: marks on two axes;
         - *bars*: a bar for each mark;
-        - *lines*: a line for each series.
+        - *lines*: a line for each series;
+        - *spans*: a line for each series, with marks from their low to their high ends;
+        - *frames*: a box for each mark.
     title
         What is drawn.
     says

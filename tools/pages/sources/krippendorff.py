@@ -6,7 +6,7 @@ from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES, unitizing_alpha, unitizing_alphas
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
-from tools.pages.sources._figure import Figure, Source
+from tools.pages.sources._figure import Figure, Source, parts
 
 Unit = tuple[int, int, str]
 """Start, length and category."""
@@ -66,7 +66,7 @@ def _of_1995() -> tuple[Figure, ...]:
                 "page 57",
                 f"observed disagreement of example {name}",
                 figure,
-                float(unitizing_alpha(_tokens(name)).observed),
+                parts(unitizing_alpha(_tokens(name)))["observed"],
                 slip=cut.get(name),
             )
             for name, figure in printed.items()
@@ -93,10 +93,10 @@ def _of_2004() -> tuple[Figure, ...]:
     c, k, both = (unitizing_alpha(marked, name) for name in ("c", "k", None))
     rounded = 1 - (0.0144 + 0) / (0.0532 + 0.0490)
     return (
-        Figure(where, "category c: D_o", "0.0144", float(c.observed)),
-        Figure(where, "category c: D_e", "0.0532", float(c.expected)),
+        Figure(where, "category c: D_o", "0.0144", parts(c)["observed"]),
+        Figure(where, "category c: D_e", "0.0532", parts(c)["expected"]),
         Figure(where, "category c: α", "0.7286", float(c.value)),
-        Figure(where, "category k: D_e", "0.0490", float(k.expected)),
+        Figure(where, "category k: D_e", "0.0490", parts(k)["expected"]),
         Figure(where, "category k: α", "1.0", float(k.value)),
         Figure(
             where,
