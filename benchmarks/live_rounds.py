@@ -125,8 +125,8 @@ def project_in(root: Path, disk: Path) -> Project:
 
 
 @contextmanager
-def daemon(root: Path) -> Iterator[Path]:
-    """A daemon on the project, and its log. It is ended with all that it started."""
+def daemon(root: Path) -> Iterator[None]:
+    """A daemon on the project. It is ended with all that it started."""
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(root / "home"),
@@ -149,7 +149,7 @@ def daemon(root: Path) -> Iterator[Path]:
                 if process.poll() is not None:
                     sys.exit(log.read_text())
                 time.sleep(0.5)
-            yield log
+            yield
         finally:
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
@@ -201,12 +201,11 @@ def run(rounds: int, every: float, folder: Path | None) -> int:
     home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     with small_disk(folder) as disk, home as place:
         project, files = project_in(Path(place), disk), contents(rounds)
-        with daemon(Path(place)) as log:
+        with daemon(Path(place)):
             delivered, decided = watched(project, files, disk, every)
             reported = project.unjudged()
-            runs = log.read_text().count("Launched run")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return said(files, delivered, decided, reported, used.ru_utime + used.ru_stime, runs)
+    return said(files, delivered, decided, reported, used.ru_utime + used.ru_stime)
 
 
 def said(
@@ -215,7 +214,6 @@ def said(
     decided: Mapping[str, tuple[float, str]],
     reported: Mapping[str, str],
     seconds: float,
-    runs: int,
 ) -> int:
     """Print what happened to each round, and the sums."""
     last = max(delivered.values())
@@ -233,7 +231,7 @@ def said(
     print(
         f"\n{len(in_time)} of {len(sound_ones)} judged within {PATIENCE:.0f} s of the last "
         f"delivery at {last:.0f} s, the last of them at {latest:.0f} s. "
-        f"{len(named)} of {len(broken)} broken ones reported. {runs} runs, {seconds:.0f} CPU s, "
+        f"{len(named)} of {len(broken)} broken ones reported. {seconds:.0f} CPU s, "
         f"{os.cpu_count()} cores, Python {platform.python_version()}."
     )
     return int(len(in_time) < len(sound_ones) or len(named) < len(broken))
