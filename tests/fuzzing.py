@@ -1,18 +1,26 @@
 """Hostile bytes for everything that reads files.
 
 They are refused with the package's own errors, and nothing that was changed is opened.
-`python -m tests.fuzzing MINUTES` looks for that long and prints every fault. The tests run
-it for seconds.
+`python -m tests.fuzzing MINUTES` looks for that long, and prints every fault and the sums.
+Each few inputs have a process of their own. So an input that ends its process, never ends or fills
+the memory is a fault like any other. The tests run it for seconds.
 """
 
+import gzip
 import io
 import json
+import os
+import resource
+import signal
 import sys
 import tempfile
 import time
 import traceback
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import dagster as dg
 import numpy as np
@@ -29,7 +37,7 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline.readers import Columns, read_rounds
+from agreement_pipeline.readers import Columns, read_rounds, rows_of
 from agreement_pipeline.readers.table import table_rows
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
@@ -44,12 +52,19 @@ from tests.hostile import (
     ROWS_EXPECTED,
     WAIVER,
     contracts,
+    footers,
     frames,
     mutated,
+    packed,
     parquet,
     values_of,
 )
+from tests.readers.exports_of_tools import CASES
 from tests.tampering import tampered
+
+GIGABYTE = 1 << 30
+MOST_MEMORY, LONGEST_SECONDS, AT_ONCE = 4 * GIGABYTE, 60, 60
+"""What a process may take, what an input may take, and how many inputs a process tries."""
 
 PARQUET = {
     "item": ["i1", "i1", "i2"],
@@ -254,6 +269,7 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
 
     return {
         **tables(folder),
+        **exports(place("exports")),
         "policy": text("policy.yaml", load_policy, POLICY),
         "waiver": text("waiver.yaml", load_waiver, WAIVER),
         "contract": (
@@ -289,41 +305,117 @@ def tables(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         ),
         "parquet": table("a.parquet", mutated(sink.getvalue())),
         "parquet types": table("b.parquet", parquet()),
+        "parquet footer": table("c.parquet", footers(sink.getvalue())),
+        "gzip": table("a.csv.gz", packed(CSV.encode(), gzip.compress)),
+        "zstd": table("a.jsonl.zst", packed(JSON_LINES.encode(), _zstd)),
     }
+
+
+def _zstd(data: bytes) -> bytes:
+    return pa.compress(data, codec="zstd", asbytes=True)
+
+
+def exports(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
+    """Changed exports of labelling tools, and what must hold of them."""
+
+    def read(drawn: tuple[str, bytes]) -> None:
+        case, data = CASES[drawn[0]], drawn[1]
+        path = folder / case.file.name
+        path.write_bytes(data)
+        refused(lambda: rows_of(path, case.columns, rules=case.rules))
+
+    small = [name for name, case in CASES.items() if case.file.is_file()]
+    changed = st.sampled_from(small).flatmap(
+        lambda name: st.tuples(st.just(name), mutated(CASES[name].file.read_bytes()))
+    )
+    return {"exports of tools": (changed, read)}
 
 
 def fuzz(minutes: float) -> int:
     """Look for that long, print each fault once by its place, and count the faults."""
-    faults: dict[str, int] = {}
+    found: dict[str, Found] = {}
     with tempfile.TemporaryDirectory() as folder:
         every, until = checks(Path(folder)), time.monotonic() + 60 * minutes
-        start, tried = time.time_ns(), 0
+        number = time.time_ns()
         while time.monotonic() < until:
-            for name, (strategy, check) in every.items():
-                start += 1
-                tried += _gather(name, strategy, check, start, 60, faults)
-        print(f"{tried} inputs tried, {len(faults)} faults: {faults}", flush=True)  # noqa: T201
-    return len(faults)
+            for name in every:
+                number += 1
+                part = in_a_process(name, every[name], number, Path(folder) / "found.json")
+                found[name] = found[name].and_also(part) if name in found else part
+    return _said(found)
+
+
+class Found(NamedTuple):
+    """What inputs did: how many there were, their faults by place, and the most bytes of memory."""
+
+    tried: int
+    faults: Counter[str]
+    peak: int
+
+    def and_also(self, more: "Found") -> "Found":
+        return Found(self.tried + more.tried, self.faults + more.faults, max(self.peak, more.peak))
+
+
+def in_a_process(
+    name: str, fuzzed: tuple[st.SearchStrategy, Callable], number: int, notes: Path
+) -> Found:
+    """Try some inputs in a process of their own. Notes say how far it came, if it is ended."""
+    notes.write_text(json.dumps([0, {}, ""]))
+    if not (child := os.fork()):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        try:
+            _gather(name, *fuzzed, number, notes)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    _, status, used = os.wait4(child, 0)
+    tried, faults, last = json.loads(notes.read_text())
+    if status:
+        key = f"{name}: the process ended with {os.waitstatus_to_exitcode(status)}"
+        print(f"{key}\n  {last}", flush=True)  # noqa: T201
+        faults[key] = 1
+    return Found(tried, Counter(faults), used.ru_maxrss * 1024)
+
+
+def _said(found: dict[str, Found]) -> int:
+    lines = ["| what | inputs | faults | peak memory, MB |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {each.tried} | {each.faults.total()} | {each.peak / 1e6:.0f} |"
+        for name, each in found.items()
+    ]
+    every = Counter[str]()
+    for each in found.values():
+        every += each.faults
+    let_through = sum(count for key, count in every.items() if ": AssertionError" in key)
+    large = [name for name, each in found.items() if each.peak > GIGABYTE]
+    print("\n".join(lines))  # noqa: T201
+    print(  # noqa: T201
+        f"{sum(each.tried for each in found.values())} inputs; "
+        f"{every.total() - let_through} uncaught exceptions or ended processes; "
+        f"{let_through} admitted or opened; peak memory "
+        f"{max(each.peak for each in found.values()) / 1e6:.0f} MB"
+        f"{', over 1 GiB in ' + ', '.join(large) if large else ''}",
+        flush=True,
+    )
+    return len(every) + len(large)
 
 
 def _gather(
-    name: str,
-    strategy: st.SearchStrategy,
-    check: Callable,
-    number: int,
-    examples: int,
-    faults: dict[str, int],
-) -> int:
-    tried = 0
+    name: str, strategy: st.SearchStrategy, check: Callable, number: int, notes: Path
+) -> None:
+    tried, faults = 0, Counter[str]()
 
     @seed(number)
     @settings(
-        max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
     @given(strategy)
     def run(drawn: object) -> None:
         nonlocal tried
         tried += 1
+        notes.write_text(json.dumps([tried, faults, repr(drawn)[:3000]]))
+        signal.alarm(LONGEST_SECONDS)
         try:
             check(drawn)
         except Exception as error:
@@ -334,12 +426,15 @@ def _gather(
             key = f"{name}: {type(error).__name__} at {place}"
             if key not in faults:
                 print(f"{key}\n  {str(error)[:300]}\n  {repr(drawn)[:600]}", flush=True)  # noqa: T201
-            faults[key] = faults.get(key, 0) + 1
+            faults[key] += 1
+        finally:
+            signal.alarm(0)
 
     run()
-    return tried
+    notes.write_text(json.dumps([tried, faults, ""]))
 
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
+    warnings.simplefilter("ignore")
     sys.exit(fuzz(float(sys.argv[1])) > 0)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -147,6 +148,29 @@ def mutated(draw: st.DrawFn, data: bytes, most: int = 6) -> bytes:
         end = draw(st.sampled_from([at, min(at + 1, len(data)), to]))
         data = data[:at] + put + data[end:]
     return data
+
+
+@st.composite
+def footers(draw: st.DrawFn, data: bytes) -> bytes:
+    """A Parquet file whose footer has a few other bytes."""
+    size = int.from_bytes(data[-8:-4], "little")
+    changed = bytearray(data[-8 - size : -8])
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(changed) - 1))
+        put = draw(st.binary(min_size=1, max_size=2) | st.just(b"") | st.just(b"\xff\xff\xff\x7f"))
+        changed[at : at + draw(st.integers(0, 2))] = put
+    return data[: -8 - size] + changed + len(changed).to_bytes(4, "little") + b"PAR1"
+
+
+@st.composite
+def packed(draw: st.DrawFn, data: bytes, pack: Callable[[bytes], bytes]) -> bytes:
+    """A packed file: changed before it was packed, or after, or one that unpacks to much."""
+    return draw(
+        mutated(data).map(pack)
+        | mutated(pack(data))
+        | st.just(pack(pack(data)))
+        | st.sampled_from([10**6, 3 * 10**7]).map(lambda size: pack(data + b"\n" * size))
+    )
 
 
 @st.composite

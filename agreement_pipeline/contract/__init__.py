@@ -2,6 +2,6 @@
 
 from agreement_pipeline.contract.contract import Contract
 from agreement_pipeline.contract.finding import Finding
-from agreement_pipeline.contract.lightly import load_lightly
+from agreement_pipeline.contract.lightly import load_lightly, load_lightly_when_needed
 
-__all__ = ["Contract", "Finding", "load_lightly"]
+__all__ = ["Contract", "Finding", "load_lightly", "load_lightly_when_needed"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pandas as pd
 
 from agreement_pipeline.contract.expectations import Expectation
-from agreement_pipeline.contract.lightly import refused
+from agreement_pipeline.contract.lightly import load_as_wanted, refused
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.yaml_files import Place
 
@@ -47,6 +47,7 @@ def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Any
         Great Expectations cannot be imported here. Or it does not know an expectation, or not its
         keyword arguments.
     """
+    load_as_wanted()
     with _without_warnings(), refused():
         from great_expectations.expectations.expectation_configuration import (
             ExpectationConfiguration,
@@ -78,6 +79,7 @@ def answers(
     """
     if not suite:
         return {}
+    load_as_wanted()
     with _without_warnings(), refused():
         from great_expectations.execution_engine import PandasExecutionEngine
         from great_expectations.validator.validator import Validator

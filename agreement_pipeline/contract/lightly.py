@@ -6,7 +6,7 @@ These parts take most of the time of its import. A table in memory needs none of
 import gc
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from types import ModuleType
@@ -20,6 +20,8 @@ LEFT_OUT = ("boto3", "botocore", "pyspark", "sqlalchemy")
 LOADED_LATER = ("altair", "scipy.stats")
 """Libraries that Great Expectations imports, and that one of its expectations uses."""
 
+_wanted: list[Callable[[], None]] = []
+
 
 def load_lightly() -> None:
     """Import Great Expectations for this process, for tables in memory only.
@@ -30,6 +32,20 @@ def load_lightly() -> None:
     with refused(), _stood_in(), _without_collection(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("great_expectations")
+
+
+def load_lightly_when_needed() -> None:
+    """Import Great Expectations as `load_lightly` does, when the first contract is checked.
+
+    This is for a program in which nothing else uses it.
+    """
+    _wanted.append(load_lightly)
+
+
+def load_as_wanted() -> None:
+    """Import Great Expectations lightly, if that was asked for."""
+    while _wanted:
+        _wanted.pop()()
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def _instance(root: Path) -> dg.DagsterInstance:
         settings.write_text(
             "telemetry:\n  enabled: false\n"
             "nux:\n  enabled: false\n"
-            "concurrency:\n  runs:\n    max_concurrent_runs: 1\n"
+            f"concurrency:\n  runs:\n    max_concurrent_runs: {os.cpu_count() or 1}\n"
         )
     os.environ["DAGSTER_HOME"] = str(home)
     return dg.DagsterInstance.get()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, load_lightly_when_needed
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.projects import load_projects
@@ -23,8 +23,10 @@ def root() -> Path:
 def defs() -> dg.Definitions:
     """The definitions of all projects.
 
-    Every policy and contract in configs/ is read, also if no project uses it.
+    Every policy and contract in configs/ is read, also if no project uses it. Each run is a new
+    process, and nothing in it uses Great Expectations but our contracts. So little of it is loaded.
     """
+    load_lightly_when_needed()
     configs = root() / "configs"
     for policy in sorted((configs / "policies").glob("*.yaml")):
         load_policy(policy)

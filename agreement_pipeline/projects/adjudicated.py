@@ -61,15 +61,41 @@ def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
 
 def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows whose label is filled in."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
-        if missing:
-            raise ProjectError(
-                f"{path}: found no column {listed(missing)}; expected {listed(NEEDED)}. "
-                "Fill in the column label of what the command disputed writes."
-            )
-        yield from ((f"row {number}", row) for number, row in enumerate(reader, 2) if row["label"])
+    header, given = _cells(path)
+    missing = [name for name in NEEDED if header.count(name) != 1]
+    if missing:
+        raise ProjectError(
+            f"{path}: found no column {listed(missing)}, or more than one; expected "
+            f"{listed(NEEDED)} once each. Fill in the column label of what the command disputed "
+            "writes."
+        )
+    rows = ((f"row {number}", _row(path, number, header, cells)) for number, cells in given)
+    yield from ((place, row) for place, row in rows if row["label"])
+
+
+def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and the cells of each row with the number of the row."""
+    try:
+        if not path.is_file():
+            raise OSError("no file")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ProjectError(
+            f"{path}: found no readable table ({error}); expected CSV in UTF-8, with quotes that "
+            "close. Save the file again."
+        ) from None
+    header = rows[0] if rows else []
+    return header, [(at, row) for at, row in enumerate(rows[1:], 2) if row]
+
+
+def _row(path: Path, number: int, header: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise ProjectError(
+            f"{path}: row {number}: found {len(cells)} cells; expected {len(header)}, as in the "
+            "header. Complete the row, or quote the cell that holds a comma."
+        )
+    return dict(zip(header, cells, strict=True))
 
 
 def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:

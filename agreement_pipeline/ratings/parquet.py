@@ -112,7 +112,8 @@ class ParquetRows:
 
     @cached_property
     def _footer(self) -> Footer:
-        return _read(lambda: Footer.of(pa.BufferReader(self.data)))
+        footer: Footer = _read(lambda: Footer.of(pa.BufferReader(self.data)))
+        return footer
 
     def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
         return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=list(coded))

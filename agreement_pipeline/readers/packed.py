@@ -14,6 +14,8 @@ WORKBOOK = "[Content_Types].xml"
 COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
 """How a compressed file begins: the name of its form, and how its name ends."""
 AT_ONCE = 1 << 20
+MOST_FILES = 100_000
+"""The most files of a ZIP file. Each takes time, however small it is."""
 
 
 @contextmanager
@@ -69,14 +71,19 @@ def _form(path: Path) -> str | None:
 
 def _extract(path: Path, place: Path, limits: Limits) -> None:
     with ZipFile(path) as packed:
+        if (files := len(packed.namelist())) > MOST_FILES:
+            raise RatingsError(
+                f"{path.name}: found {files} files; expected at most {MOST_FILES}. "
+                "Check that the export is the right one."
+            )
         expanded = sum(each.file_size for each in packed.infolist())
         limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
         try:
             packed.extractall(place)
-        except (BadZipFile, NotImplementedError, OSError) as error:
+        except (BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
             raise RatingsError(
-                f"{path.name}: found a damaged ZIP file ({error}); expected a whole one. "
-                "Pack the folder again."
+                f"{path.name}: found a damaged or encrypted ZIP file ({error}); expected a whole "
+                "one. Pack the folder again."
             ) from None
 
 

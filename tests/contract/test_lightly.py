@@ -16,16 +16,19 @@ CHECKED = """
 import json
 import sys
 
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import Contract, load_lightly, load_lightly_when_needed
 from agreement_pipeline.readers import read
 
 if sys.argv[1] == "lightly":
     load_lightly()
+if sys.argv[1] == "when needed":
+    load_lightly_when_needed()
 loaded = sorted(sys.modules)
 rows = [(f"item {n}", name, "ab"[(n + len(name)) % 7 == 0]) for n in range(60) for name in RATERS]
 contract = Contract.from_mapping({"rows": [each("rows", *one) for one in ROWS], "items": DEFAULT})
 findings = contract.check(read(table(rows)))
-print(json.dumps({"loaded": loaded, "findings": [repr(found) for found in findings]}))
+said = {"loaded": loaded, "after": sorted(sys.modules), "findings": list(map(repr, findings))}
+print(json.dumps(said))
 """
 SETTING = """
 import pandas as pd
@@ -70,7 +73,7 @@ def found(tmp_path_factory):
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
         return json.loads(run.stdout)
 
-    return {how: in_a_process(how) for how in ("lightly", "in full")}
+    return {how: in_a_process(how) for how in ("lightly", "when needed", "in full")}
 
 
 def test_the_findings_are_the_same(found):
@@ -84,6 +87,13 @@ def test_what_a_table_does_not_need_is_not_loaded(found):
     loaded = set(found["lightly"]["loaded"])
     assert "great_expectations" in loaded
     assert not loaded & {*LEFT_OUT, *LOADED_LATER}
+
+
+def test_it_is_loaded_lightly_when_it_is_needed(found):
+    assert found["when needed"]["findings"] == found["in full"]["findings"]
+    assert "great_expectations" not in found["when needed"]["loaded"]
+    assert not set(found["when needed"]["after"]) & {*LEFT_OUT}
+    assert "sqlalchemy" in found["in full"]["after"]
 
 
 ENDED = """

@@ -1,6 +1,8 @@
 """The answers of adjudicators, as they come back in a folder."""
 
 import json
+import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -176,3 +178,28 @@ def test_a_round_in_two_files_is_an_error(tmp_path):
     (tmp_path / "w1.json").write_text("[]")
     with pytest.raises(ProjectError, match=r"w1\.json: found a second file of the round beside"):
         read_adjudicated(tmp_path, SCALE)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("item,label,ratings_digest\ni1,a,d\n".encode("utf-16"), "found no readable table"),
+        (b"item,label,ratings_digest\n\xff,a,d\n", "found no readable table"),
+        (b'item,label,ratings_digest\n"i1,a,d\n', "found no readable table"),
+        (b"item,label,ratings_digest\ni1," + b"x" * 200_000 + b",d\n", "found no readable table"),
+        (b"item,label,ratings_digest\ni1,a\n", "row 2: found 2 cells; expected 3"),
+        (b"item,label,ratings_digest\ni1,a,d,e\n", "row 2: found 4 cells; expected 3"),
+        (b"item,item,label,ratings_digest\ni1,i2,a,d\n", "or more than one"),
+    ],
+)
+def test_a_file_that_is_no_whole_table_is_refused_with_its_name(tmp_path, data, words):
+    (tmp_path / "r1.csv").write_bytes(data)
+    with pytest.raises(ProjectError, match=rf"r1\.csv: .*{words}"):
+        read_adjudicated(tmp_path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, make):
+    make(tmp_path / "r1.csv")
+    with pytest.raises(ProjectError, match=r"r1\.csv: found no readable table \(no file\)"):
+        read_adjudicated(tmp_path)

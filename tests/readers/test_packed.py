@@ -3,6 +3,7 @@
 import gzip
 import lzma
 from itertools import product
+from zipfile import ZipFile
 
 import pandas as pd
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Limits, read, read_rounds, rows_of
+from agreement_pipeline.readers import packed as packed_files
 from tests.readers.exports_of_tools import CASES
 
 ROWS = list(product(["i1", "i2", "i3", "i4"], ["ana", "ben"], ["no"]))
@@ -113,3 +115,25 @@ def test_a_folder_with_a_file_that_is_no_table_is_refused(folder):
     (folder / "notes.txt").write_text("call Ben")
     with pytest.raises(RatingsError, match="2026-09: found no format that is known"):
         read(folder)
+
+
+def test_a_zip_file_that_is_encrypted_is_refused(tmp_path):
+    path = tmp_path / "r.zip"
+    with ZipFile(path, "w") as packed:
+        packed.writestr("r.csv", "item,rater,label\ni1,ana,a\n")
+    data = bytearray(path.read_bytes())
+    data[6] |= 1
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(RatingsError, match=r"r\.zip: found a damaged or encrypted ZIP file"):
+        read(path)
+
+
+def test_a_zip_file_of_very_many_files_is_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(packed_files, "MOST_FILES", 100)
+    path = tmp_path / "r.zip"
+    with ZipFile(path, "w") as packed:
+        for number in range(101):
+            packed.writestr(f"{number}.csv", "")
+    with pytest.raises(RatingsError, match="found 101 files; expected at most 100"):
+        read(path)
