@@ -26,10 +26,14 @@ COLOURS, STYLES = ("#23395b", "#b3392f", "#2a9d6f"), (":", "--", "-")
 
 
 def admitted(population: Mixture, n: int, rounds: int, draws: int) -> float:
-    """The share of rounds whose lower limit reaches the cut-off, in percent."""
-    inference, met = Inference(n_resamples=draws), 0
-    for weights, times in population.rounds(n, rounds, 0):
-        found = estimate(ALPHA, population.statistic(ALPHA, weights.astype(float)), inference)
+    """The share of rounds whose lower limit reaches the cut-off, in percent.
+
+    Each round has resamples of its own. If all had the same ones, their luck would be shared.
+    """
+    met = 0
+    for number, (weights, times) in enumerate(population.rounds(n, rounds, 0)):
+        statistic = population.statistic(ALPHA, weights.astype(float))
+        found = estimate(ALPHA, statistic, Inference(n_resamples=draws, seed=number))
         met += times * bool(found.interval and found.interval.low >= RELIABLE)
     return 100 * met / rounds
 
@@ -63,7 +67,7 @@ def plot(found: dict[tuple[float, int, float], float]) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args(arguments)
     found = {
         (rare, n, truth): admitted(

@@ -33,10 +33,10 @@ def lines(mixture: Mixture, rounds: int, draws: int) -> Iterator[Line]:
     for number, measure in enumerate(mixture.measures):
         truth = mixture.truth(measure)
         for n in mixture.sizes:
-            inference = Inference(n_resamples=draws, seed=number)
             failed = np.zeros(3)
-            for weights, times in mixture.rounds(n, rounds, number):
+            for place, (weights, times) in enumerate(mixture.rounds(n, rounds, number)):
                 statistic = mixture.statistic(measure, weights.astype(float))
+                inference = Inference(n_resamples=draws, seed=(number, place))
                 interval = estimate(measure, statistic, inference).interval
                 if interval:
                     low, high = interval

@@ -361,6 +361,14 @@ def guessed(
     return Mixture(name, measures, sizes, TWO, share, alike(given, raters))
 
 
+def overlooked(rare: float, lost: float, sizes: tuple[int, ...], raters: int) -> Mixture:
+    """Each rater overlooks a share of the items of a rare category, and takes no other for one."""
+    name = f"a category of {100 * rare:g} %, {100 * lost:g} % of it overlooked, {raters} raters"
+    given = alike(np.array([[1, 0], [lost, 1 - lost]]), raters)
+    measures = ("krippendorff_alpha",)
+    return Mixture(name, measures, sizes, TWO, np.array([1 - rare, rare]), given)
+
+
 def _half_lost() -> Mixture:
     """A third category of 1.5 %. Each rater takes half of it for the first."""
     given = np.array([[1, 0, 0], [0, 1, 0], [0.5, 0, 0.5]])
@@ -431,6 +439,8 @@ NAMED = (
     guessed(0.05, 0.3, (30, 60, 300), *KAPPAS, "specific_agreement"),
     guessed(0.05, 0.79, (60, 300, 1000), *KAPPAS, raters=3),
     guessed(0.5, 0.3, (30, 300), *KAPPAS, raters=3),
+    *(guessed(0.05, 0.79, (60, 300), *KAPPAS[:3], raters=raters) for raters in (5, 10)),
+    *(overlooked(0.015, 0.5, (100, 300), raters) for raters in (2, 3, 5)),
     guessed(0.5, 0.79, (30, 60, 300, 1000), *KAPPAS, raters=3),
     _sets(),
     _camps(),

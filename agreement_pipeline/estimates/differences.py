@@ -87,11 +87,11 @@ class Difference(Tabular):
 
     @property
     def probability_greater(self) -> float | None:
-        """The probability that one is truly greater than other.
+        """The share of resamples in which one is greater than other.
 
-        This is the share of resamples in which one is greater. Undefined resamples do not count as
-        greater. With few items, the interval is wider than the quantiles of the resamples. Then it
-        can contain 0 even if this probability is beyond the interval's level.
+        It is no probability that one is truly greater: 1 minus it is near a one-sided p-value.
+        Undefined resamples do not count as greater. With few items, the interval is wider than the
+        quantiles of the resamples. Then it can contain 0 even if this share is beyond its level.
         """
         return None if self.draws is None else float(np.mean(self.draws > 0))
 

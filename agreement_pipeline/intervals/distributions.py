@@ -242,7 +242,7 @@ class WiderOf:
         return max(tail, self.other.under(cutoff))
 
     def over(self, cutoff: float) -> float:
-        """The larger probability, found in the same way."""
+        """The larger p, found in the same way."""
         tail = self.one.over(cutoff)
         if tail >= 1 or self.other.limits(max(tail, self.finest)).high < cutoff:
             return tail

@@ -20,7 +20,7 @@ class Inference:
     Parameters
     ----------
     confidence_level
-        The probability with which an interval holds the true value, between 0 and 1.
+        In which share of rounds an interval should hold the true value, between 0 and 1.
     n_resamples
         How many resamples are drawn. Expensive measures use fewer.
     method
@@ -108,7 +108,7 @@ class Inference:
 
     @property
     def tail(self) -> float:
-        """The probability with which one limit may be wrong."""
+        """In which share of rounds one limit may be on the wrong side."""
         return (1 - self.confidence_level) / 2
 
     @property

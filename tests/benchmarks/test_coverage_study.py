@@ -209,6 +209,39 @@ def test_one_rater_in_seven_guesses_and_two_raters_agree_as_often_as_their_skill
     assert 2 * agree - 1 == pytest.approx(populations.TRUTH_OF_GUESSERS, abs=0.03)
 
 
+@pytest.mark.parametrize("script", ["gate", "power", "named_study"])
+def test_each_round_of_a_study_has_resamples_of_its_own(monkeypatch, populations, script):
+    """If all rounds had the same ones, their luck would be that of every round."""
+    from argparse import Namespace
+    from importlib import import_module
+
+    from agreement_pipeline.estimates import estimate
+
+    module, seeds = import_module(script), []
+
+    def noted(measure, statistic, inference):
+        seeds.append(inference.seed)
+        return estimate(measure, statistic, inference)
+
+    monkeypatch.setattr(module, "estimate", noted)
+    population = populations.guessed(0.1, 0.8, (60,), "krippendorff_alpha", raters=3)
+    if script == "gate":
+        module.admitted(population, 60, 20, 50)
+    elif script == "power":
+        module.rule(population, Namespace(rounds=20, draws=50))(60)
+    else:
+        list(module.lines(population, 20, 50))
+    assert len(set(seeds)) == len(seeds) > 10
+
+
+def test_half_of_a_rare_category_overlooked_halves_alpha_of_it(populations):
+    """Of items of the rare category, two raters agree on a quarter and differ on half."""
+    mixture = populations.overlooked(0.02, 0.5, (), 2)
+    d_o, yes = 0.02 * 0.5, 0.02 * 0.5
+    expected = 1 - d_o / (2 * yes * (1 - yes))
+    assert mixture.truth("krippendorff_alpha") == pytest.approx(expected, abs=1e-6)
+
+
 SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 
 
