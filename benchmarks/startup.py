@@ -112,6 +112,7 @@ def write_inputs(folder: Path) -> None:
         (folder / "configs" / name).mkdir(parents=True)
     (folder / "configs/policies/start.yaml").write_text(POLICY, encoding="utf-8")
     for number in range(PROJECTS):
+        (folder / f"inbox/p{number}").mkdir(parents=True)
         text = PROJECT.format(name=f"p{number}")
         (folder / f"configs/projects/p{number}.yaml").write_text(text, encoding="utf-8")
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -29,7 +30,7 @@ def load_lightly() -> None:
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.
     """
-    with refused(), _stood_in(), _without_collection(), warnings.catch_warnings():
+    with refused(), _stood_in(), _copying_less(), _without_collection(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("great_expectations")
 
@@ -104,6 +105,29 @@ def _put_there(stand_ins: dict[str, Any]) -> Iterator[None]:
 def _take_away(name: str, stand_in: ModuleType | None) -> None:
     if name in sys.modules and sys.modules[name] is stand_in:
         del sys.modules[name]
+
+
+@contextmanager
+def _copying_less() -> Iterator[None]:
+    """Let a class share what its fields inherit, down to what a class changes in them.
+
+    Great Expectations is made of hundreds of pydantic classes. Each copies all that it inherits.
+    """
+    pydantic = import_module("pydantic.v1.main")
+    deeply = pydantic.smart_deepcopy
+    vars(pydantic)["smart_deepcopy"] = _copied
+    try:
+        yield
+    finally:
+        vars(pydantic)["smart_deepcopy"] = deeply
+
+
+def _copied(fields: dict[str, Any]) -> dict[str, Any]:
+    found = {name: copy(field) for name, field in fields.items()}
+    for field in found.values():
+        field.field_info = copy(field.field_info)
+        field.class_validators = dict(field.class_validators)
+    return found
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pandas.api.types import union_categoricals
 
 from agreement_pipeline.ratings.scale import MISSING
 from agreement_pipeline.ratings.spelling import category_text
+from agreement_pipeline.ratings.text_codes import in_codes
 from agreement_pipeline.ratings.text_order import order_of_texts
 
 SAMPLE, SPARSE = 1000, 4
@@ -157,23 +158,17 @@ def recoded(column: pd.Series, names: Callable[[str], str]) -> pd.Categorical:
 
 def _coded_texts(values: pd.Series) -> Coded:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     column = _in_arrow(values)
     if _ascending(column.slice(0, SAMPLE)) and _ascending(column):
         return _coded_ascending(column)
-    encoded = pc.dictionary_encode(column)
-    if not encoded.num_chunks:
-        return Coded(np.empty(0, dtype=np.int32), pd.Index([], dtype="str"))
-    # All chunks of one column share a dictionary, which the last one holds whole.
-    distinct = encoded.chunk(encoded.num_chunks - 1).dictionary
+    codes, distinct = in_codes(column)
     order = order_of_texts(distinct)
     ranks = np.empty(len(order) + 1, dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = -1
-    places = [chunk.indices.fill_null(-1).to_numpy() for chunk in encoded.chunks]
     texts = distinct.take(pa.array(order)).cast(pa.large_string())
-    return Coded(ranks[np.concatenate(places)], pd.Index(pd.array(texts, dtype="str")))
+    return Coded(ranks[codes], pd.Index(pd.array(texts, dtype="str")))
 
 
 def _in_arrow(values: pd.Series | pd.Index) -> Any:

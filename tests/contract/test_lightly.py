@@ -28,7 +28,7 @@ rows = [(f"item {n}", name, "ab"[(n + len(name)) % 7 == 0]) for n in range(60) f
 contract = Contract.from_mapping({"rows": [each("rows", *one) for one in ROWS], "items": DEFAULT})
 findings = contract.check(read(table(rows)))
 said = {"loaded": loaded, "after": sorted(sys.modules), "findings": list(map(repr, findings))}
-print(json.dumps(said))
+print(json.dumps({**said, "fields": fields_of_all()}))
 """
 SETTING = """
 import pandas as pd
@@ -56,6 +56,22 @@ def each(table, kind, kwargs):
 DEFAULT = [each("items", "expect_table_row_count_to_equal", {"value": 60})]
 
 
+def fields_of_all():  # what each expectation asks for, and how each field is checked
+    from great_expectations.expectations import registry
+
+    kinds = registry.list_registered_expectation_implementations()
+    return {kind: fields_of(registry.get_expectation_impl(kind)) for kind in sorted(kinds)}
+
+
+def fields_of(expectation):
+    return [
+        [repr(field), repr(field.field_info), sorted(field.class_validators)]
+        + [len(each or ()) for each in (field.pre_validators, field.validators,
+                                        field.post_validators)]
+        for field in expectation.__fields__.values()
+    ]
+
+
 def table(rows):
     return pd.DataFrame(rows, columns=["item", "rater", "label"])
 """
@@ -81,6 +97,11 @@ def test_the_findings_are_the_same(found):
     said = " ".join(found["lightly"]["findings"])
     assert said.count("passed=False") == 7
     assert "could not be run" not in said
+
+
+def test_expectations_ask_for_the_same(found):
+    assert len(found["lightly"]["fields"]) > 50
+    assert found["lightly"]["fields"] == found["in full"]["fields"]
 
 
 def test_what_a_table_does_not_need_is_not_loaded(found):
