@@ -2,7 +2,7 @@
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.ratings.checks import KEY
-from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, used
+from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
     PanelLabels,
     consensus,
@@ -63,6 +63,7 @@ __all__ = [
     "Array",
     "Batch",
     "Category",
+    "Coded",
     "Codes",
     "Footer",
     "FooterError",

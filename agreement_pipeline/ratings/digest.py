@@ -37,6 +37,7 @@ from agreement_pipeline.ratings.where import STRATUM
 
 VERSION = 2
 BATCH = 1_000_000
+AT_ONCE = 100_000
 Bytes = Any
 """A SHA-256 that is fed, as hashlib makes it."""
 
@@ -82,9 +83,10 @@ class _Texts:
 
     def feed(self, texts: pd.Series | pd.Index) -> None:
         """Add texts. A missing one has the length -1."""
-        lengths, data = _packed(texts)
-        self.lengths.update(lengths)
-        self.bytes.update(data)
+        for start in range(0, len(texts), AT_ONCE):
+            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + AT_ONCE])))
+            self.lengths.update(lengths)
+            self.bytes.update(data)
 
     def digest(self) -> bytes:
         return self.lengths.digest() + self.bytes.digest()
@@ -194,7 +196,13 @@ def _as_texts(values: pd.Series) -> pd.Series:
     """Values as text, missing where they are missing."""
     if isinstance(values.dtype, pd.StringDtype):
         return values
+    if isinstance(values.dtype, pd.CategoricalDtype) and _are_texts(values.dtype.categories):
+        return values.astype("str")
     return pd.Series(coded(values).categorical()).astype("str")
+
+
+def _are_texts(values: pd.Index) -> bool:
+    return isinstance(values.dtype, pd.StringDtype)
 
 
 def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) -> bytes:
@@ -202,7 +210,7 @@ def _digest_of_contents(contents: pd.DataFrame, cluster_of: pd.Series | None) ->
     for name in [each for each in content_columns(contents) if each != "cluster"]:
         texts = _Texts()
         texts.feed(pd.Series(contents.index))
-        texts.feed(_as_texts(contents[name]))
+        texts.feed(contents[name])
         whole.update(_name(name) + texts.digest())
     if cluster_of is not None:
         texts = _Texts()

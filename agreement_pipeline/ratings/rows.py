@@ -1,7 +1,7 @@
 """Ratings as the rows of a table, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -33,7 +33,8 @@ class _Column(NamedTuple):
         if self.places is None:
             part = self.values.slice(start, stop - start)
         else:
-            part = self.values.take(pa.array(self.places[start:stop]))
+            places = self.places[start:stop]
+            part = self.values.take(pa.array(places, mask=places < 0))
         short = pa.types.is_large_string(part.type) and not self.as_given
         return part.cast(pa.string()) if short else part
 
@@ -121,8 +122,8 @@ class RatingsRows:
                 if name in table
             },
             **{
-                name: _Column(values, item.codes.to_numpy())
-                for name, values in _contents(contents, item.categories).items()
+                name: _placed(column, item.codes.to_numpy())
+                for name, column in _contents(contents, item.categories).items()
             },
         }
 
@@ -130,8 +131,8 @@ class RatingsRows:
     def _unrated(self) -> dict[str, _Column]:
         contents = self.ratings.contents
         items = contents.index.difference(self.ratings.table["item"].cat.categories, sort=True)
-        columns = {"item": pa.array(items, pa.large_string()), **_contents(contents, items)}
-        return {name: _Column(values) for name, values in columns.items()}
+        named = _Column(pa.array(items, pa.large_string()))
+        return {"item": named, **_contents(contents, items)}
 
 
 def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
@@ -150,7 +151,9 @@ def ratings_of(frame: pd.DataFrame, scale: Scale, *, source: str) -> Ratings:
             "Store the round again."
         )
     classifiers = frame.loc[frame["kind"] == "classifier", "rater"].unique()
-    return Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
+    found = Ratings.from_frame(frame, scale, classifiers=sorted(classifiers), source=source)
+    texts = {name: _texts(found.contents[name]) for name in found.contents if name == "text"}
+    return replace(found, contents=found.contents.assign(**texts))
 
 
 def coded_frame(rows: ParquetRows) -> pd.DataFrame:
@@ -205,23 +208,31 @@ def _labels(labels: "pd.Series[Any]", scale: Scale) -> _Column | _Numbers:
     return _Numbers(labels.to_numpy(), pa.float64()) if scale.numeric else _of_codes(labels)
 
 
-def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, pa.Array]:
+def _contents(contents: pd.DataFrame, items: pd.Index) -> dict[str, _Column]:
+    """What is known of some items, a value an item."""
     if contents.columns.empty:
         return {}
     known = contents.reindex(items)
-    return {
-        name: pa.array(
-            _texts(known[name]) if name == "text" else known[name],
-            KINDS.get(name, pa.large_string()),
-            from_pandas=True,
-        )
-        for name in content_columns(known)
-    }
+    return {name: _of_items(known[name], name) for name in content_columns(known)}
+
+
+def _of_items(values: "pd.Series[Any]", name: str) -> _Column:
+    if name == "text" and isinstance(values.dtype, pd.CategoricalDtype):
+        return _of_codes(values)
+    told = _texts(values) if name == "text" else values
+    return _Column(pa.array(told, KINDS.get(name, pa.large_string()), from_pandas=True))
+
+
+def _placed(column: _Column, items: np.ndarray[Any, Any]) -> _Column:
+    """A value a row, from a value an item and the item of each row."""
+    return _Column(column.values, items if column.places is None else column.places[items])
 
 
 def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(values.dtype, pd.StringDtype):
         return values
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.astype("str")
     return values.astype(object).map(str, na_action="ignore")
 
 

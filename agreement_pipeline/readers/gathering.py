@@ -1,16 +1,25 @@
-"""A table that grows row by row, in little memory.
+"""A table that grows row by row, in little memory: texts are on disk, and codes in memory.
 
-Every so many rows become Arrow arrays. So no Python object is kept for a row.
+Every so many rows become arrays of numbers. So no Python object is kept for a row.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import closing
+from hashlib import blake2b
+from mmap import ACCESS_READ, mmap
+from tempfile import TemporaryFile
+from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
-AT_ONCE = 8_192
-SELDOM, FEW = 0.5, 0.05
-"""The most different texts among its rows: of a part in codes, and of a column in codes."""
+from agreement_pipeline.ratings import Coded
+
+AT_ONCE, LETTERS = 8_192, 4_000_000
+"""How many rows are Python objects at once, and of how many letters."""
+DIGEST, FEW = 16, 128
+ZONED = "zoned:"
+"""How the name of a column begins that says which times of another have a zone."""
 
 
 class Growing:
@@ -20,59 +29,284 @@ class Growing:
     ----------
     names
         Its columns.
-    in_codes
-        The columns that may be categorical in the table, if their texts come often.
+    texts
+        The columns of texts. Each distinct text is kept once, on disk.
+    times
+        The columns of times, as `times.utc` writes them.
+    unlike
+        The columns of texts of which no two should be the same.
     """
 
-    def __init__(self, names: Iterable[str], in_codes: Iterable[str]) -> None:
-        self._parts: dict[str, list[Any]] = {name: [] for name in names}
+    def __init__(
+        self,
+        names: Iterable[str],
+        texts: Collection[str] = (),
+        times: Collection[str] = (),
+        unlike: Collection[str] = (),
+    ) -> None:
+        self._parts: dict[str, _Part] = {}
+        for name in names:
+            if name in times:
+                self._parts[name] = _Times()
+            elif name in texts:
+                self._parts[name] = _Texts(unlike=name in unlike)
+            else:
+                self._parts[name] = _Objects()
         self._new: dict[str, list[Any]] = {name: [] for name in self._parts}
-        self._in_codes = frozenset(in_codes)
+        self._rows = self._letters = 0
+
+    def __enter__(self) -> "Growing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for part in self._parts.values():
+            part.close()
 
     def append(self, row: dict[str, Any]) -> None:
         """Add a row, with a value of each column."""
+        self._rows += 1
         for name, values in self._new.items():
-            values.append(row[name])
-        if len(values) == AT_ONCE:
+            value = row[name]
+            values.append(value)
+            if type(value) is str:
+                self._letters += len(value)
+        if self._rows >= AT_ONCE or self._letters >= LETTERS:
             self._settle()
 
     def frame(self) -> pd.DataFrame:
-        """The table. A column of texts is `str` or categorical, and any other is of objects."""
+        """The table. Texts are categorical, and times have a column beside them."""
         self._settle()
-        return pd.DataFrame({name: self._column(name) for name in list(self._parts)})
+        columns: dict[str, Any] = {}
+        for name in list(self._parts):
+            with closing(self._parts.pop(name)) as part:
+                columns.update(part.columns(name))
+        return pd.DataFrame(columns)
 
     def _settle(self) -> None:
         """Put the last rows with those before."""
         for name, values in self._new.items():
-            self._parts[name].append(_packed(values))
+            self._parts[name].add(values)
             values.clear()
+        self._rows = self._letters = 0
 
-    def _column(self, name: str) -> pd.Series:
+
+def plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table that grew, with all its texts and times as texts."""
+    zoned = [name for name in frame if str(name).startswith(ZONED)]
+    columns = {name: _plain(frame, str(name)) for name in frame if name not in zoned}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
+    """Times as `times.utc` writes them, with the mark of a zone or without.
+
+    >>> texts_of_times(pd.Series(["2026-09-02"], dtype="datetime64[us]"), "Z").tolist()
+    ['2026-09-02T00:00:00.000000Z']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = pa.array(times, pa.timestamp("us"), from_pandas=True)
+    written = [
+        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
+        for start in range(0, len(values), AT_ONCE)
+    ]
+    texts = pa.chunked_array([each.cast(pa.large_string()) for each in written], pa.large_string())
+    return pd.Series(pd.array(texts, dtype="str"), index=times.index)
+
+
+def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """A number for each text of a column. Equal texts have equal numbers."""
+    found = np.empty(len(texts), dtype=np.int64)
+    for start in range(0, len(texts), AT_ONCE):
+        part = texts.iloc[start : start + AT_ONCE].tolist()
+        found[start : start + len(part)] = list(map(hash, part))
+    return found
+
+
+def _plain(frame: pd.DataFrame, name: str) -> pd.Series:
+    column = frame[name]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.astype("str")
+    if ZONED + name not in frame:
+        return column
+    zoned = frame[ZONED + name]
+    return texts_of_times(column, "Z").where(zoned, texts_of_times(column, ""))
+
+
+class _Part(Protocol):
+    """A column that grows."""
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Add values. They are not kept as they are."""
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """The whole column, and what stands beside it."""
+
+    def close(self) -> None:
+        """Let go of its files."""
+
+
+class _Objects:
+    """A column of anything."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def add(self, values: Sequence[Any]) -> None:
+        self.values.extend(values)
+
+    def columns(self, name: str) -> dict[str, Any]:
+        return {name: pd.Series(self.values, dtype=object)}
+
+    def close(self) -> None:
+        self.values = []
+
+
+class _Times:
+    """A column of times: microseconds, and whether they have a zone."""
+
+    def __init__(self) -> None:
+        self.times, self.zoned = _Numbers(np.int64), _Numbers(np.bool_)
+
+    def add(self, values: Sequence[Any]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        written = pa.array(values, pa.string())
+        times = pc.utf8_rtrim(written, "Z").cast(pa.timestamp("us"))
+        self.times.add(times.to_numpy(zero_copy_only=False))
+        self.zoned.add(pc.ends_with(written, "Z").fill_null(False).to_numpy(False))
+
+    def columns(self, name: str) -> dict[str, Any]:
+        return {name: self.times.array().view("M8[us]"), ZONED + name: self.zoned.array()}
+
+    def close(self) -> None:
+        self.times.close()
+        self.zoned.close()
+
+
+class _Texts:
+    """A column of texts in codes."""
+
+    def __init__(self, unlike: bool) -> None:
+        self.unlike = unlike
+        self.places = _Numbers(np.int32)
+        self.digests = bytearray()
+        self.distinct = _OnDisk()
+
+    def add(self, values: Sequence[Any]) -> None:
+        known: dict[str, int] = {}
+        start = self.distinct.count
+        places = [
+            -1 if text is None else start + known.setdefault(text, len(known)) for text in values
+        ]
+        self.places.add(np.array(places, dtype=np.int32))
+        encoded = [text.encode() for text in known]
+        self.distinct.add(encoded)
+        if not self.unlike:
+            for text in encoded:
+                self.digests += blake2b(text, digest_size=DIGEST).digest()
+
+    def columns(self, name: str) -> dict[str, Any]:
+        codes, texts = self.places.array(), self.distinct.array()
+        first, again = _first_of_each(self.digests, self.distinct.count, self.unlike)
+        if first is not None:
+            texts = _taken(texts, first)
+            small = np.int8 if len(first) < FEW else np.int32
+            codes = np.append(again, -1).astype(small)[codes]
+        return {name: Coded(codes, pd.Index(pd.array(texts, dtype="str"))).categorical()}
+
+    def close(self) -> None:
+        self.places.close()
+        self.distinct.close()
+
+
+def _first_of_each(digests: bytes, count: int, unlike: bool) -> tuple[Any, Any]:
+    """The first place of each distinct text, and the number of the text at each place.
+
+    Both are None if no text comes again.
+    """
+    if unlike or not count:
+        return None, None
+    halves = np.frombuffer(digests, dtype=np.uint64).reshape(count, 2)
+    order = np.lexsort((np.arange(count), halves[:, 1], halves[:, 0]))
+    new = np.append(True, (halves[order[1:]] != halves[order[:-1]]).any(axis=1))
+    if new.all():
+        return None, None
+    earliest = order[new]
+    of_place = np.empty(count, dtype=np.int64)
+    of_place[order] = earliest[np.cumsum(new) - 1]
+    first = np.sort(earliest)
+    return first, np.searchsorted(first, of_place)
+
+
+def _taken(texts: Any, places: Any) -> Any:
+    """Some texts, on disk too."""
+    with closing(_OnDisk()) as found:
+        for start in range(0, len(places), AT_ONCE):
+            part = texts.take(places[start : start + AT_ONCE]).to_pylist()
+            found.add([text.encode() for text in part])
+        return found.array()
+
+
+class _Numbers:
+    """Numbers of one kind in a file without a name."""
+
+    def __init__(self, kind: type[np.generic]) -> None:
+        self._kind, self._file = np.dtype(kind), _nameless()
+
+    def add(self, values: np.ndarray[Any, Any]) -> None:
+        """Write numbers after those before."""
+        self._file.write(np.ascontiguousarray(values).tobytes())
+
+    def array(self) -> np.ndarray[Any, Any]:
+        """All of them."""
+        self._file.seek(0)
+        return np.fromfile(self._file, dtype=self._kind)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+class _OnDisk:
+    """Texts in files without a name, one after the other. The system reads what is looked at."""
+
+    def __init__(self) -> None:
+        self.count, self._size = 0, 0
+        self._bytes, self._ends = _nameless(), _nameless()
+        self._ends.write(np.zeros(1, dtype=np.int64).tobytes())
+
+    def add(self, texts: Sequence[bytes]) -> None:
+        """Write texts after those before."""
+        ends = self._size + np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+        self._bytes.write(b"".join(texts))
+        self._ends.write(ends.tobytes())
+        self._size, self.count = int(ends[-1]) if len(texts) else self._size, self.count + len(ends)
+
+    def array(self) -> Any:
+        """All of them, as an Arrow array that takes no memory of its own."""
         import pyarrow as pa
 
-        parts = self._parts.pop(name)
-        if any(isinstance(part, list) for part in parts):
-            lists = (part if isinstance(part, list) else part.to_pylist() for part in parts)
-            return pd.Series([value for part in lists for value in part], dtype=object)
-        if name in self._in_codes and _come_often(parts):
-            return pd.Series(pa.chunked_array(parts).unify_dictionaries().to_pandas())
-        plain = [part.cast(pa.large_string()) for part in parts]
-        return pd.Series(pd.array(pa.chunked_array(plain, pa.large_string()), dtype="str"))
+        buffers = [None, _mapped(self._ends), _mapped(self._bytes)]
+        return pa.Array.from_buffers(pa.large_string(), self.count, buffers)
+
+    def close(self) -> None:
+        """Let go of the files. The system keeps them as long as an array of them is there."""
+        self._bytes.close()
+        self._ends.close()
 
 
-def _come_often(parts: list[Any]) -> bool:
-    """True if all parts are in codes, and few texts are in them. pandas keeps those in codes."""
-    if not all(hasattr(part, "dictionary") for part in parts):
-        return False
-    return sum(len(part.dictionary) for part in parts) <= FEW * sum(map(len, parts))
+def _nameless() -> Any:
+    """A file that is gone when it is closed. Its owner closes it."""
+    return TemporaryFile()
 
 
-def _packed(values: list[Any]) -> Any:
-    """Texts as an Arrow array, of codes if they come often. Anything else as it is."""
+def _mapped(file: Any) -> Any:
+    """The content of a file as an Arrow buffer."""
     import pyarrow as pa
 
-    if not all(value is None or type(value) is str for value in values):
-        return [*values]
-    texts = pa.array(values, pa.string())
-    coded = texts.dictionary_encode()
-    return coded if len(coded.dictionary) <= SELDOM * len(values) else texts
+    file.flush()
+    size = file.seek(0, 2)
+    return pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ) if size else b"")

@@ -20,6 +20,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.files import refuse_unfinished
+from agreement_pipeline.readers.gathering import texts_of_times
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.marking import marked_rows, with_contents
 from agreement_pipeline.readers.packed import unpacked
@@ -154,7 +155,14 @@ def checked_rows(
         refuse_all_tiny(ratings.numbers, where)
     if scale is None:
         ratings = replace(ratings, scale=_suggested(ratings.table["label"], level, where))
-    return replace(ratings, origin=rows.origin)
+    return replace(ratings, table=_told(ratings.table, rows.ending), origin=rows.origin)
+
+
+def _told(table: pd.DataFrame, ending: str | None) -> pd.DataFrame:
+    """A table of ratings whose times are texts, if they have an ending."""
+    if ending is None:
+        return table
+    return table.assign(timestamp=texts_of_times(table["timestamp"], ending))
 
 
 def read_rounds(
@@ -272,7 +280,7 @@ def shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
 
 
 def _models(rows: Rows) -> set[str]:
-    return {*rows.classifiers} & {*rows.frame["rater"].dropna().unique()}
+    return {*rows.classifiers} & {*coded(rows.frame["rater"]).texts} if rows.classifiers else set()
 
 
 def of_round(rows: Rows, name: str | None) -> Rows:
@@ -293,12 +301,12 @@ def of_round(rows: Rows, name: str | None) -> Rows:
             "Correct its name."
         )
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
-    return replace(rows, frame=frame[frame["round"] == name], left_out=left_out)
+    return replace(rows, frame=frame[(frame["round"] == name).to_numpy()], left_out=left_out)
 
 
 def _chosen(classifiers: Classifiers, rows: Rows) -> Sequence[str]:
     if callable(classifiers):
-        return classifiers(rows.frame["rater"].dropna().unique(), rows.source)
+        return classifiers(_distinct(rows.frame["rater"]), rows.source)
     return classifiers
 
 
@@ -329,5 +337,7 @@ def _suggested(labels: pd.Series, level: Level, where: str) -> Scale:
 
 def _distinct(labels: pd.Series) -> Iterable[object]:
     """The labels without those that are missing, each once if they are of one kind."""
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        return coded(labels).texts
     there = labels.dropna()
     return there if there.dtype == object else there.unique()

@@ -6,7 +6,6 @@ from email.utils import parsedate_to_datetime
 
 from agreement_pipeline.errors import RatingsError
 
-FORM = "%Y-%m-%dT%H:%M:%S.%f"
 ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 
@@ -34,8 +33,8 @@ def utc(written: object, where: str) -> str | None:
             "2026-09-02T09:05:00Z. Correct the time, or export again."
         ) from None
     if time.tzinfo is None:
-        return time.strftime(FORM)
-    return time.astimezone(UTC).strftime(FORM) + "Z"
+        return time.isoformat(timespec="microseconds")
+    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _time(written: object) -> datetime:

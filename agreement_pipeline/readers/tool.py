@@ -7,9 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.drawn import Draws, Numbered, draws_of
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.gathering import ZONED, plain
 from agreement_pipeline.readers.limits import LIMITS, Limits
 from agreement_pipeline.readers.registry import (
     MarkedRows,
@@ -32,6 +34,7 @@ from agreement_pipeline.readers.rules import (
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tools import (
     CANONICAL,
+    TIMES,
     Gathered,
     counted,
     fields_of,
@@ -45,6 +48,8 @@ from agreement_pipeline.readers.tools import (
 from agreement_pipeline.text import listed
 
 GOLD = "gold"
+WITHIN = ("status", "kind", "created", "updated", "record", *(ZONED + name for name in TIMES))
+"""What is no longer needed of a rating."""
 NEEDED = ("item", "rater", "label", "status", "kind", "created", "updated", "record")
 """What of `CANONICAL` is read always."""
 
@@ -188,7 +193,7 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
         )
     submissions = reader.submissions(Export(path))
     found = gather(submissions, question, tuple(fields), path.name, LIMITS, reader.omits_none)
-    return found.frame.rename(columns=lambda name: name.removeprefix(FIELD))
+    return plain(found.frame).rename(columns=lambda name: name.removeprefix(FIELD))
 
 
 def _bare(submission: Submission) -> Submission:
@@ -200,8 +205,8 @@ def _rated(
     gathered: Gathered, named: Mapping[str, str], columns: Columns, rules: Rules, source: str
 ) -> Rows:
     frame = _canonical(gathered, named, rules)
-    answers_of_gold = frame[frame["kind"] == "gold"]
-    gold = answers_of_gold["item"].unique()
+    answers_of_gold = frame[(frame["kind"] == "gold").to_numpy()]
+    gold = coded(answers_of_gold["item"]).texts
     frame, by_rule = kept(frame, rules, source)
     frame, by_kind = counted(frame, rules.rejected)
     models = _models(frame, source)
@@ -218,12 +223,15 @@ def _rated(
     if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
     names = {"timestamp": "created", **named, "label": columns.label}
+    ending = _ending(rated)
+    rated = rated[[name for name in rated if name not in WITHIN]]
     return Rows(
         rated,
         {str(name): names.get(str(name), str(name)) for name in rated},
         source,
         tuple(sorted({*models, *columns.models})),
         by_rule + by_kind + earlier,
+        ending=ending,
     )
 
 
@@ -232,14 +240,27 @@ def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd
     frame = gathered.frame.rename_axis("row")
     frame["timestamp"] = frame["created"]
     for name, of in named.items():
-        there = of in gathered.fields
-        if there or of in CANONICAL:
-            frame[name] = frame[FIELD + of] if there else frame[of]
+        if of in gathered.fields:
+            frame[name] = frame[FIELD + of]
+        elif of in CANONICAL:
+            frame[name] = frame[of] if name == "timestamp" else _as_told(frame, of)
     for name in rules.fields:
         if name not in gathered.fields:
-            frame[FIELD + name] = frame["item" if name == "item" else name]
-    frame.index = pd.Index(frame["record"], name="row")
+            frame[FIELD + name] = _as_told(frame, name)
+    frame.index = pd.CategoricalIndex(frame["record"].array, name="row")
     return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
+
+
+def _as_told(frame: pd.DataFrame, name: str) -> pd.Series:
+    """A column of `CANONICAL` as the export tells it: times are texts."""
+    return plain(frame[[name, ZONED + name]])[name] if name in TIMES else frame[name]
+
+
+def _ending(frame: pd.DataFrame) -> str | None:
+    """The ending of times that shall be texts. None if they are no times."""
+    if "timestamp" not in frame or frame["timestamp"].dtype.kind != "M":
+        return None
+    return "Z" if frame[ZONED + "created"].any() else ""
 
 
 def _right_labels(gold: pd.DataFrame) -> "pd.Series[str]":
@@ -249,14 +270,18 @@ def _right_labels(gold: pd.DataFrame) -> "pd.Series[str]":
 
 
 def _models(frame: pd.DataFrame, source: str) -> tuple[str, ...]:
-    models = set(frame["rater"][frame["kind"] == "model"])
-    both = sorted(models & set(frame["rater"][frame["kind"] == "human"]))
+    models, people = (set(_raters_of(frame, kind)) for kind in ("model", "human"))
+    both = sorted(models & people)
     if both:
         raise RatingsError(
             f"{source}: found {listed(both)} as a rater and as a model; expected different names, "
             "since a model is compared with the raters. Rename the model."
         )
     return tuple(models)
+
+
+def _raters_of(frame: pd.DataFrame, kind: str) -> pd.Index:
+    return coded(frame["rater"][(frame["kind"] == kind).to_numpy()]).texts
 
 
 def _fields_of_models(columns: Columns) -> dict[str, str]:

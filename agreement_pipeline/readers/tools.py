@@ -17,7 +17,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import category_text, coded
 from agreement_pipeline.readers.columns import COLUMNS, Columns
-from agreement_pipeline.readers.gathering import Growing
+from agreement_pipeline.readers.gathering import ZONED, Growing, hashes_of, plain
 from agreement_pipeline.readers.limits import Limits
 from agreement_pipeline.readers.rules import FIELD, LeftOut, tally
 from agreement_pipeline.readers.submissions import Submission
@@ -41,6 +41,8 @@ CANONICAL = (
     "assisted",
     "record",
 )
+TEXTS = ("item", "rater", "label", "status", "kind", "record")
+TIMES = ("created", "updated")
 
 
 @dataclass
@@ -115,24 +117,31 @@ def gather(
         The export is broken or too large, or has several questions and none was chosen.
     """
     of_items = {FIELD + name: name for name in wanted}
-    table = Growing((*own, *of_items), in_codes=of_items)
     questions: dict[str, None] = {}
     fields: dict[str, None] = {}
     ticks = _Ticks()
     asked = question
-    for row, each in enumerate(submissions):
-        limits.refuse_beyond("rows", row + 1, source, "submissions")
-        questions.update(dict.fromkeys(each.values))
-        fields.update(dict.fromkeys(each.fields))
-        asked = asked or next(iter(questions), None)
-        label = ticks.text(each.values.get(asked or ""), row, each)
-        table.append({**_cells(each, label), **_fields(each, of_items)})
+    with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, unlike=("record",)) as table:
+        for row, each in enumerate(submissions):
+            limits.refuse_beyond("rows", row + 1, source, "submissions")
+            questions.update(dict.fromkeys(each.values))
+            fields.update(dict.fromkeys(each.fields))
+            asked = asked or next(iter(questions), None)
+            label = ticks.text(each.values.get(asked or ""), row, each)
+            table.append({**_cells(each, label), **_fields(each, of_items)})
+        frame = table.frame()
     _refuse_several(question, list(questions), source)
-    frame = table.frame()
     if ticks.sets:
         empty = [*ticks.none, *(ticks.absent if omits_none else ())]
-        frame.loc[empty, "label"] = NONE
+        frame["label"] = _with_none(frame["label"], empty)
     return Gathered(frame, tuple(questions), tuple(fields))
+
+
+def _with_none(labels: pd.Series, rows: list[int]) -> pd.Series:
+    """Labels in codes, of which some rows have the empty set."""
+    texts = labels.astype("str")
+    texts.iloc[rows] = NONE
+    return pd.Series(coded(texts).categorical())
 
 
 def _cells(each: Submission, label: str | None) -> dict[str, Any]:
@@ -214,7 +223,11 @@ def refuse_repeated(frame: pd.DataFrame, source: str) -> None:
     RatingsError
         One is.
     """
-    twice = frame["record"][frame["record"].duplicated()]
+    hashes = np.sort(hashes_of(frame["record"]))
+    if (hashes[1:] > hashes[:-1]).all():
+        return
+    records = frame["record"].astype("str")
+    twice = records[records.duplicated()]
     if len(twice):
         raise RatingsError(
             f"{source}: found record {twice.iloc[0]!r} twice, and {twice.nunique()} such records "
@@ -230,34 +243,44 @@ def refuse_mixed_zones(frame: pd.DataFrame, source: str) -> None:
     RatingsError
         There are both.
     """
-    times = frame["created"].dropna()
-    zoned = times.str.endswith("Z")
-    if zoned.any() and not zoned.all():
-        place = frame.loc[times.index[~zoned][0], "record"]
+    zoned, there = frame[ZONED + "created"], frame["created"].notna()
+    bare = there & ~zoned
+    if zoned.any() and bare.any():
+        first = plain(frame[bare].iloc[:1])
         raise RatingsError(
-            f"{source}: {place}: found time {times[~zoned].iloc[0]!r} without a time zone, and "
-            "others have one; expected one of the two in all records. Add the zone."
+            f"{source}: {first['record'].iloc[0]}: found time {first['created'].iloc[0]!r} without "
+            "a time zone, and others have one; expected one of the two in all records. "
+            "Add the zone."
         )
 
 
 def counted(frame: pd.DataFrame, rejected: str) -> tuple[pd.DataFrame, LeftOut]:
     """The rows that are ratings, and how many are none, by reason."""
-    reasons = pd.Series("", index=frame.index, dtype="str")
-    for status in ("skipped", "draft", *(["rejected"] if rejected == "left out" else ())):
-        reasons[frame["status"] == status] = status
-    for kind in ("gold", "reviewer"):
-        reasons[frame["kind"] == kind] = kind
-    reasons[(reasons == "") & frame["label"].isna()] = "no answer"
-    out = reasons != ""
-    return (frame[~out] if out.any() else frame), tally(frame[out], reasons[out])
+    status = ["skipped", "draft", *(["rejected"] if rejected == "left out" else ())]
+    tests = [*(("status", name) for name in status), ("kind", "gold"), ("kind", "reviewer")]
+    reasons = np.zeros(len(frame), dtype=np.int8)
+    for number, (column, value) in enumerate(tests, 1):
+        reasons[(frame[column] == value).to_numpy()] = number
+    reasons[(reasons == 0) & frame["label"].isna().to_numpy()] = len(tests) + 1
+    out = reasons > 0
+    if not out.any():
+        return frame, LeftOut()
+    names = np.array(["", *(value for _, value in tests), "no answer"], dtype=object)
+    rows = frame[out]
+    return frame[~out], tally(rows, pd.Series(names[reasons[out]], index=rows.index))
 
 
 def latest(frame: pd.DataFrame, keys: list[str]) -> np.ndarray:
     """True for the last submission of each rater for each item."""
-    time = frame["updated"].fillna(frame["created"]).fillna("")
-    order = np.argsort(coded(time).codes, kind="stable")
-    codes = pd.DataFrame({name: coded(frame[name]).codes for name in keys})
-    later = codes.iloc[order].duplicated(keep="last").to_numpy()
-    last = np.ones(len(frame), dtype=bool)
-    last[order] = ~later
+    key = np.zeros(len(frame), dtype=np.int64)
+    for name in keys:
+        found = coded(frame[name])
+        key *= len(found.texts) + 1
+        key += found.codes
+    if len(np.unique(key)) == len(key):
+        return np.ones(len(key), dtype=bool)
+    time = frame["updated"].fillna(frame["created"]).to_numpy().view(np.int64)
+    order = np.lexsort((time, key))
+    last = np.zeros(len(key), dtype=bool)
+    last[order] = np.append(key[order[1:]] != key[order[:-1]], True)
     return last

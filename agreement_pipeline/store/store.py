@@ -108,8 +108,7 @@ class Store:
         """
         refuse_reserved(check_round_name(round_name))
         data = table_bytes(ratings)
-        where = f"ratings of round {round_name}"
-        refuse_unstable(ratings, table_ratings(data, where), round_name)
+        refuse_unstable(ratings, data, round_name)
         source = delivered_at(original)
         version = RoundVersion(
             round_name,

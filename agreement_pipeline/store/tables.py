@@ -1,7 +1,6 @@
 """The checked ratings of a round as a stored table, and back."""
 
 import json
-from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +8,13 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, StoreError
 from agreement_pipeline.ratings import (
+    EXTRAS,
     Origin,
     ParquetRows,
     Ratings,
     RatingsRows,
     Scale,
+    coded,
     coded_frame,
     kinds_in,
     parquet_bytes,
@@ -52,19 +53,15 @@ def table_ratings(data: bytes, source: str) -> Ratings:
         ) from None
 
 
-def refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
-    """Refuse ratings that change when they are written and read back.
+def refuse_unstable(given: Ratings, data: bytes, round_name: str) -> None:
+    """Refuse ratings that would change when they are read back from their table.
 
-    A stored column holds one kind of number or time.
+    A stored column holds one kind of number or time. A row group at a time is in memory.
     """
-    if kept.digest == given.digest:
+    changed = {**_changed(given.table, data), **_changed_texts(given.contents)}
+    if not changed:
         return
-    back = dict(_columns(kept))
-    found = [
-        f"column {name!r} with {kinds_in(values)}"
-        for name, values in _columns(given)
-        if values.to_csv() != back[name].to_csv()
-    ]
+    found = [f"column {name!r} with {kinds_in(values)}" for name, values in changed.items()]
     raise StoreError(
         f"ratings of round {round_name}: found {' and '.join(found)}, "
         "which would be read back as other values; expected values of one kind, "
@@ -72,9 +69,32 @@ def refuse_unstable(given: Ratings, kept: Ratings, round_name: str) -> None:
     )
 
 
-def _columns(ratings: Ratings) -> "Iterator[tuple[Hashable, pd.Series[Any]]]":
-    yield from ratings.table.items()
-    yield from ratings.contents.items()
+def _changed(table: pd.DataFrame, data: bytes) -> "dict[str, pd.Series[Any]]":
+    """The columns that are stored as they were given, and are read back as other values."""
+    names, at = [name for name in EXTRAS if name in table], 0
+    changed: dict[str, pd.Series[Any]] = {}
+    for part in ParquetRows(data).parts() if names else ():
+        for name in names:
+            told = table[name].iloc[at : at + len(part)]
+            back = part[name].slice(0, len(told)).to_pandas(integer_object_nulls=True)
+            if not _same(told, back):
+                changed[name] = table[name]
+        at += len(part)
+    return changed
+
+
+def _changed_texts(contents: pd.DataFrame) -> "dict[str, pd.Series[Any]]":
+    """The texts of items that are no texts, and whose texts are not those of their values."""
+    if "text" not in contents or contents["text"].dtype != object:
+        return {}
+    said = contents["text"]
+    return {} if _same(said, said.map(str, na_action="ignore")) else {"text": said}
+
+
+def _same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
+    """True if two columns have the same texts, as the digest of ratings sees them."""
+    first, second = coded(one), coded(other)
+    return first.texts.equals(second.texts) and bool((first.codes == second.codes).all())
 
 
 def _as_json(data: object) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline import Limits, Ratings
+from agreement_pipeline import Limits, Ratings, Scale
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Footer, ParquetRows, expanded_bytes
 from agreement_pipeline.ratings import parquet as release_parquet
@@ -123,3 +123,22 @@ def test_an_array_without_a_dimension_is_a_label_like_any_other():
     frame = RATED.astype(object)
     frame.at[0, "label"] = np.array("no")
     assert read(frame).table["label"].tolist() == read(RATED).table["label"].tolist()
+
+
+def test_the_texts_of_an_export_are_on_disk(tmp_path):
+    answer = [{"from_name": "q", "type": "choices", "value": {"choices": ["yes"]}}]
+    with (tmp_path / "export.json").open("w") as file:
+        file.write("[")
+        for n in range(600):
+            said = [
+                {"id": 2 * n + rater, "completed_by": rater, "result": answer} for rater in (0, 1)
+            ]
+            task = {"id": n, "annotations": said, "data": {"text": f"{n} " + "word " * 40_000}}
+            file.write(("," if n else "") + json.dumps(task))
+        file.write("]")
+    assert (tmp_path / "export.json").stat().st_size > 120_000_000
+    before = used()
+    ratings = read(tmp_path / "export.json", scale=Scale(("no", "yes")))
+    assert len(ratings.table) == 1200
+    assert used() - before < 60_000_000
+    assert ratings.contents["text"].loc["599"] == "599 " + "word " * 40_000

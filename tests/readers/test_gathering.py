@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.readers import gathering
-from agreement_pipeline.readers.gathering import Growing
+from agreement_pipeline.readers.gathering import Growing, plain
 from agreement_pipeline.readers.tools import latest
 
 ROWS = [
@@ -20,24 +20,59 @@ ROWS = [
 ]
 
 
+def grown(rows, **columns):
+    with Growing(rows[0], **columns) as table:
+        for row in rows:
+            table.append(row)
+        return table.frame()
+
+
 @pytest.mark.parametrize("at_once", [1, 7, 100, 1000])
 def test_it_does_not_matter_how_many_rows_are_kept_at_once(monkeypatch, at_once):
     monkeypatch.setattr(gathering, "AT_ONCE", at_once)
-    table = Growing(ROWS[0], in_codes=["few"])
-    for row in ROWS:
-        table.append(row)
-    frame = table.frame()
+    frame = grown(ROWS, texts=["name", "kind", "few", "nothing"], unlike=["name"])
     assert frame["name"].tolist() == [row["name"] for row in ROWS]
     assert frame["kind"].isna().tolist() == [row["kind"] is None for row in ROWS]
     assert frame["kind"].dropna().tolist() == [row["kind"] for row in ROWS if row["kind"]]
-    assert frame["few"].astype(str).tolist() == ["x"] * 100
+    assert frame["few"].tolist() == ["x"] * 100
     assert frame["seconds"].tolist() == [row["seconds"] for row in ROWS]
     assert frame["nothing"].isna().all()
-    assert [str(frame[name].dtype) for name in ("name", "seconds")] == ["str", "object"]
+    sizes = [len(frame[name].cat.categories) for name in ("name", "kind", "few", "nothing")]
+    assert sizes == [100, 2, 1, 0]
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+def test_a_text_that_comes_again_is_kept_once(monkeypatch, at_once):
+    monkeypatch.setattr(gathering, "AT_ONCE", at_once)
+    said = ["b", "", "é", "b", "a", None, "é", "😀", "a"]
+    (column,) = grown([{"text": each} for each in said], texts=["text"]).items()
+    assert column[1].cat.categories.tolist() == ["b", "", "é", "a", "😀"]
+    assert [None if pd.isna(each) else each for each in column[1]] == said
+
+
+def test_many_texts_keep_their_order(monkeypatch):
+    monkeypatch.setattr(gathering, "AT_ONCE", 16)
+    said = [f"text {n * 7919 % 500}" for n in range(2000)]
+    column = grown([{"text": each} for each in said], texts=["text"])["text"]
+    assert column.cat.categories.tolist() == list(dict.fromkeys(said))
+    assert column.tolist() == said
+
+
+def test_times_come_back_as_they_were_written():
+    said = [
+        "2026-09-01T08:00:00.000001Z",
+        None,
+        "0001-01-01T00:00:00.000000",
+        "9999-12-31T23:59:59.999999Z",
+    ]
+    frame = grown([{"at": each} for each in said], times=["at"])
+    assert frame["at"].dtype == "datetime64[us]"
+    assert [None if pd.isna(each) else each for each in plain(frame)["at"]] == said
 
 
 def test_a_table_without_rows_has_its_columns():
-    assert list(Growing(["a", "b"], in_codes=["b"]).frame()) == ["a", "b"]
+    with Growing(["a", "b", "c"], texts=["b"], times=["c"]) as table:
+        assert list(plain(table.frame())) == ["a", "b", "c"]
 
 
 def test_the_last_submission_is_that_of_a_slow_loop():
@@ -50,11 +85,13 @@ def test_the_last_submission_is_that_of_a_slow_loop():
             "created": rng.choice(np.array(times, dtype=object), 60),
             "updated": rng.choice(np.array(times, dtype=object), 60),
         }
-    ).astype("str")
+    )
     best = {}
     for at, row in enumerate(frame.itertuples()):
         time = row.updated if isinstance(row.updated, str) else row.created
         key, found = (row.item, row.rater), (time if isinstance(time, str) else "", at)
         best[key] = max(best.get(key, found), found)
     expected = [at in {place for _, place in best.values()} for at in range(60)]
+    for name in ("created", "updated"):
+        frame[name] = frame[name].astype("datetime64[us]")
     assert latest(frame, ["item", "rater"]).tolist() == expected
