@@ -151,7 +151,6 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
     _refuse_held(judged)
     taken = [each.taken for each in judged]
     version, data = _made(store, name, judged, terms, project)
-    del judged
     ready = prove(data, store.release_folder(name, version), terms.on)
     with store.locked():
         refuse_replaced(store, taken)
@@ -160,11 +159,11 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store, name: str, judged: Sequence[Judged], terms: Terms, project: str
+    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
 ) -> tuple[str, dict[str, Content]]:
-    """The version of a release, and its files."""
+    """The version of a release, and its files. The list is emptied, since ratings need memory."""
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, each, terms, gold) for each in judged]
+    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
     data = contents(project, members, terms.policy, terms.contract)
     return version_of(name, members, terms.policy), data
 
@@ -188,8 +187,11 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
+    own_gold, number = judged.ratings.gold, judged.number
     ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
+    adjudicated = _adjudicated(judged.taken, terms)
+    del judged
     member = Member.assessed(
         version.round,
         version.original_digest,
@@ -197,10 +199,10 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         terms.policy,
         terms.contract,
         waivers,
-        version=judged.number,
+        version=number,
     )
     decision = member.assessment.decision
-    if not decision.admitted and ratings.gold != judged.ratings.gold:
+    if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted by itself, and held without the items "
             f"that are gold in another round ({'; '.join(decision.reasons)}); "
@@ -214,10 +216,10 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
-    return replace(member, adjudicated=_adjudicated(judged, terms))
+    return replace(member, adjudicated=adjudicated)
 
 
-def _adjudicated(judged: Judged, terms: Terms) -> Adjudicated:
+def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
     """The adjudicated labels of the round, if they are of this version of it."""
     version = judged.version
     found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
