@@ -109,8 +109,7 @@ class Store:
         """
         refuse_reserved(check_round_name(round_name))
         table = table_of(ratings)
-        where = f"ratings of round {round_name}"
-        refuse_unstable(ratings, table_ratings(table, where), round_name)
+        refuse_unstable(ratings, table, round_name)
         source = delivered_at(original)
         version = RoundVersion(
             round_name,

@@ -54,12 +54,12 @@ def table_ratings(table: Content, source: str) -> Ratings:
         ) from None
 
 
-def refuse_unstable(given: Ratings, data: bytes, round_name: str) -> None:
+def refuse_unstable(given: Ratings, table: Content, round_name: str) -> None:
     """Refuse ratings that would change when they are read back from their table.
 
     A stored column holds one kind of number or time. A row group at a time is in memory.
     """
-    changed = {**_changed(given.table, data), **_changed_texts(given.contents)}
+    changed = {**_changed(given.table, table), **_changed_texts(given.contents)}
     if not changed:
         return
     found = [f"column {name!r} with {kinds_in(values)}" for name, values in changed.items()]
@@ -70,16 +70,16 @@ def refuse_unstable(given: Ratings, data: bytes, round_name: str) -> None:
     )
 
 
-def _changed(table: pd.DataFrame, data: bytes) -> "dict[str, pd.Series[Any]]":
+def _changed(given: pd.DataFrame, table: Content) -> "dict[str, pd.Series[Any]]":
     """The columns that are stored as they were given, and are read back as other values."""
-    names, at = [name for name in EXTRAS if name in table], 0
+    names, at = [name for name in EXTRAS if name in given], 0
     changed: dict[str, pd.Series[Any]] = {}
-    for part in ParquetRows(data).parts() if names else ():
+    for part in ParquetRows(table).parts() if names else ():
         for name in names:
-            told = table[name].iloc[at : at + len(part)]
+            told = given[name].iloc[at : at + len(part)]
             back = part[name].slice(0, len(told)).to_pandas(integer_object_nulls=True)
             if not _same(told, back):
-                changed[name] = table[name]
+                changed[name] = given[name]
         at += len(part)
     return changed
 
