@@ -4,6 +4,7 @@ import os
 import signal
 from itertools import count
 
+from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.store import local
 
 HALF = "half of the bytes are written"
@@ -43,7 +44,8 @@ def _arm(n, patched):
         def step(*arguments, **options):
             point()
             if real is put:
-                path, data, mode = arguments
+                path, content, mode = arguments
+                data = b"".join(parts_of(content))
                 real(path, data[: len(data) // 2], mode)
                 point()
                 path.unlink()

@@ -14,7 +14,7 @@ from agreement_pipeline.ratings.digest import Batch, RatingsHash
 from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
-from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes
+from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated
 from agreement_pipeline.ratings.ratings import Ratings
@@ -87,6 +87,7 @@ __all__ = [
     "meaning",
     "numbers_in",
     "parquet_bytes",
+    "parquet_of",
     "printed",
     "ratings_of",
     "refuse_all_tiny",

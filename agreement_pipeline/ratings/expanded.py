@@ -4,6 +4,7 @@ A file keeps each text of a chunk once, and its rows as codes. So a text of a me
 thousand rows is a small file, and a gigabyte in memory.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,21 +23,25 @@ class _Chunk(NamedTuple):
 
 
 def expanded_bytes(
-    source: Path | pa.NativeFile, name: str, most: int, group: int | None = None
+    source: Path | pa.NativeFile,
+    name: str,
+    most: int,
+    *,
+    group: int | None = None,
+    footer: pq.FileMetaData | None = None,
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group.
 
-    It is exact where the limit would be over `most`.
+    It is exact where the limit would be over `most`. The footer is read if it is not given.
     """
-    metadata = pq.read_metadata(source)
+    footer = pq.read_metadata(source) if footer is None else footer
+    groups = range(footer.num_row_groups) if group is None else [group]
     chunks = [
-        each
-        for each in _chunks(metadata)
-        if group in (None, each.group) and name in (each.path, each.path.partition(".")[0])
+        each for each in _chunks(footer, groups) if name in (each.path, each.path.partition(".")[0])
     ]
     if sum(each.size * each.values for each in chunks) <= most:
         return sum(each.size for each in chunks)
-    file = pq.ParquetFile(source, metadata=metadata, read_dictionary=[each.path for each in chunks])
+    file = pq.ParquetFile(source, metadata=footer, read_dictionary=[each.path for each in chunks])
     bounds = {each: _longest(file, name, each.group) * each.values for each in chunks}
     total = sum(bounds.values())
     for each in sorted(chunks, key=lambda chunk: -bounds[chunk]):
@@ -46,10 +51,11 @@ def expanded_bytes(
     return total
 
 
-def _chunks(metadata: Any) -> list[_Chunk]:
+def _chunks(footer: pq.FileMetaData, groups: Iterable[int]) -> list[_Chunk]:
     found = []
-    for group in range(metadata.num_row_groups):
-        columns = (metadata.row_group(group).column(at) for at in range(metadata.num_columns))
+    for group in groups:
+        part = footer.row_group(group)
+        columns = (part.column(at) for at in range(footer.num_columns))
         found += [
             _Chunk(group, each.path_in_schema, each.total_uncompressed_size, each.num_values)
             for each in columns

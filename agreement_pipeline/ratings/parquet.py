@@ -4,12 +4,14 @@ import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.expanded import expanded_bytes
 
 ROW_GROUP = 100_000
@@ -33,13 +35,29 @@ class Rows(Protocol):
         """Some rows. There are fewer where the rows end."""
 
 
+def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
+    """Rows as a Parquet file, as `parquet_bytes` writes it. Many rows are never in memory at once.
+
+    One row group at a time is.
+    """
+    if len(rows) <= ROW_GROUP:
+        return parquet_bytes(rows, metadata)
+    return LargeFile(lambda path: _write(rows, path, metadata))
+
+
 def parquet_bytes(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> bytes:
     """Rows as a Parquet file, with the metadata of their schema or with others.
 
     Equal rows give equal bytes. The footer has nothing that readers could use in the place of the
-    rows: no statistics, no index, no filter. One row group at a time is in memory.
+    rows: no statistics, no index, no filter.
     """
-    sink, schema = io.BytesIO(), rows.schema
+    sink = io.BytesIO()
+    _write(rows, sink, metadata)
+    return sink.getvalue()
+
+
+def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | None) -> None:
+    schema = rows.schema
     with pq.ParquetWriter(
         sink,
         schema if metadata is None else schema.with_metadata(dict(metadata)),
@@ -50,7 +68,6 @@ def parquet_bytes(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> by
     ) as writer:
         for start in range(0, max(len(rows), 1), ROW_GROUP):
             writer.write_table(rows.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
-    return sink.getvalue()
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +80,7 @@ class ParquetRows:
         The bytes are not a Parquet file.
     """
 
-    data: bytes
+    data: Content
 
     def __post_init__(self) -> None:
         _ = self.schema
@@ -81,12 +98,13 @@ class ParquetRows:
         texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
         file = self._file(sorted(texts & set(coded)))
         for group in range(file.num_row_groups):
-            _read(lambda at=group: self._refuse_large(at))
+            _read(lambda at=group: self._refuse_large(at, file.metadata))
             yield _read(lambda at=group: _whole(file.read_row_group(at)))
 
-    def _refuse_large(self, group: int) -> None:
+    def _refuse_large(self, group: int, footer: pq.FileMetaData) -> None:
         for name in self.schema.names:
-            if expanded_bytes(pa.BufferReader(self.data), name, MOST_BYTES, group) > MOST_BYTES:
+            found = expanded_bytes(self._source(), name, MOST_BYTES, group=group, footer=footer)
+            if found > MOST_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} of one "
                     "row group; expected at most that. Restore the file."
@@ -113,11 +131,21 @@ class ParquetRows:
 
     @property
     def _footer(self) -> bytes:
-        size = int.from_bytes(self.data[-8:-4], "little")
-        return self.data[-8 - size : -8]
+        size = int.from_bytes(self._last(8)[:4], "little")
+        return self._last(8 + size)[:-8]
+
+    def _last(self, size: int) -> bytes:
+        if isinstance(self.data, bytes):
+            return self.data[-size:]
+        with self.data.path.open("rb") as file:
+            file.seek(max(len(self.data) - size, 0))
+            return file.read()
 
     def _file(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
-        return pq.ParquetFile(pa.BufferReader(self.data), read_dictionary=list(coded))
+        return pq.ParquetFile(self._source(), read_dictionary=list(coded))
+
+    def _source(self) -> Path | pa.NativeFile:
+        return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
 
 
 def _written(key: bytes) -> bytes:

@@ -154,13 +154,18 @@ class Ratings:
         known = self.contents
         return self.also_gold | frozenset(known.index[known["gold"]] if "gold" in known else ())
 
-    @cached_property
+    @property
     def without_gold(self) -> "Ratings":
         """The ratings of the items that are not gold.
 
         Agreement and training labels rest on these.
         """
-        return replace(self._without_items(self.gold), also_gold=frozenset()) if self.gold else self
+        # What holds itself stays in memory until garbage is collected.
+        return self._without_gold if self.gold else self
+
+    @cached_property
+    def _without_gold(self) -> "Ratings":
+        return replace(self._without_items(self.gold), also_gold=frozenset())
 
     def _without_items(self, left_out: frozenset[str]) -> "Ratings":
         """The ratings of other items than these."""

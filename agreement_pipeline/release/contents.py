@@ -1,4 +1,4 @@
-"""The files of a release as bytes: a pure function of ratings, policy and contract."""
+"""The files of a release: a pure function of ratings, policy and contract."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.large_files import Content, parts_of
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -17,7 +18,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     Scale,
     content_columns,
-    parquet_bytes,
+    parquet_of,
 )
 from agreement_pipeline.release.card import card
 from agreement_pipeline.release.croissant import croissant
@@ -62,7 +63,7 @@ A set of places: the file is JSON, and these places hold words. None: the whole 
 
 def contents(
     project: str, members: Sequence[Member], policy: Policy, contract: Contract
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """The files of a release by name, in the order of writing. The manifest is the last.
 
     Raises
@@ -81,7 +82,7 @@ def contents(
     if policy.items_in_conflict == "refuse":
         _refuse_conflict(members, labels)
     tables = tables_of(members, labels)
-    data = {name: parquet_bytes(rows) for name, rows in tables.items()}
+    data: dict[str, Content] = {name: parquet_of(rows) for name, rows in tables.items()}
     described = {name: (rows.schema, digest_of(data[name])) for name, rows in tables.items()}
     data |= documents(project, members, labels, policy, contract, scale, described)
     return {
@@ -205,6 +206,11 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     }
 
 
+def document(data: Mapping[str, Content], name: str) -> bytes:
+    """The bytes of a file that is small."""
+    return b"".join(parts_of(data[name]))
+
+
 def as_json(data: object) -> bytes:
     """Plain data as JSON. Equal data give equal bytes."""
     return (
@@ -272,7 +278,7 @@ def _gold_elsewhere(members: Sequence[Member]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def _listed(data: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+def _listed(data: Mapping[str, Content]) -> dict[str, dict[str, Any]]:
     return {
         name: {"sha256": digest_of(content), "bytes": len(content)}
         for name, content in sorted(data.items())

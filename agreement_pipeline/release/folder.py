@@ -9,25 +9,27 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import ParquetRows, Rows, coded_frame
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
     MANIFEST,
     WITHDRAWN,
     as_json,
+    document,
 )
 from agreement_pipeline.release.same import same_rows
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
-MOST_SAID, MOST_BYTES = 100_000_000, 4_000_000_000
+MOST_SAID, MOST_BYTES = 100_000_000, 100_000_000_000
 """The most bytes of a manifest or a notice, and of another file."""
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 
 
-def read_folder(path: Folder) -> dict[str, bytes]:
-    """The files of a release by name, checked against its manifest.
+def read_folder(path: Folder) -> dict[str, Content]:
+    """Copies of the files of a release by name, checked against its manifest.
 
     Raises
     ------
@@ -57,12 +59,12 @@ def read_folder(path: Folder) -> dict[str, bytes]:
     _refuse_unknown_files(path, set(promised))
     _refuse_other_kinds(path, found)
     _refuse_large(path, {name: _promised_bytes(said) for name, said in promised.items()})
-    data = {name: storage.read(name) or b"" for name in sorted(promised)}
+    data = {name: storage.copied(name) or b"" for name in sorted(promised)}
     _refuse_changed_files(path, promised, data)
     return {MANIFEST: manifest, **data}
 
 
-def frame_in(data: Mapping[str, bytes], name: str, path: Folder) -> pd.DataFrame:
+def frame_in(data: Mapping[str, Content], name: str, path: Folder) -> pd.DataFrame:
     """The columns in a Parquet file of a release. Texts are codes.
 
     Raises
@@ -76,7 +78,7 @@ def frame_in(data: Mapping[str, bytes], name: str, path: Folder) -> pd.DataFrame
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def holds_rows(data: Mapping[str, bytes], name: str, path: Folder, derived: Rows) -> bool:
+def holds_rows(data: Mapping[str, Content], name: str, path: Folder, derived: Rows) -> bool:
     """True if a Parquet file of a release has these rows, as `same_rows` compares them.
 
     Raises
@@ -90,7 +92,7 @@ def holds_rows(data: Mapping[str, bytes], name: str, path: Folder, derived: Rows
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Mapping[str, bytes], name: str, path: Folder) -> dict[str, Any]:
+def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, Any]:
     """The object in a JSON file of a release.
 
     Written again, the object must give the same bytes. So no key is in the file twice, and
@@ -101,9 +103,10 @@ def json_in(data: Mapping[str, bytes], name: str, path: Folder) -> dict[str, Any
     ReleaseInvalidError
         The bytes are not an object in JSON as releases write it.
     """
-    found = _parsed(data[name], name, path)
+    written = document(data, name)
+    found = _parsed(written, name, path)
     try:
-        same = as_json(found) == data[name]
+        same = as_json(found) == written
     except (ValueError, RecursionError):
         same = False
     if not same:
@@ -186,7 +189,7 @@ def _refuse_other_kinds(path: Folder, found: set[str]) -> None:
 
 
 def _promised_bytes(said: object) -> int:
-    """How many bytes a manifest promises of a file, and none that no memory holds."""
+    """How many bytes a manifest promises of a file, and no more than a file can have."""
     found = said.get("bytes") if isinstance(said, dict) else None
     return min(found, MOST_BYTES) if isinstance(found, int) else 0
 
@@ -207,7 +210,7 @@ def _refuse_large(path: Folder, most: Mapping[str, int]) -> None:
 
 
 def _refuse_changed_files(
-    path: Folder, promised: Mapping[str, object], data: Mapping[str, bytes]
+    path: Folder, promised: Mapping[str, object], data: Mapping[str, Content]
 ) -> None:
     changed = [
         name

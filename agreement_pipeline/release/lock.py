@@ -4,12 +4,13 @@ Every round is read again from its stored bytes and judged again. The release is
 if the policy admits every round in it. No other module is asked for permission.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Decision, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated
 from agreement_pipeline.release.contents import MANIFEST, contents
@@ -24,7 +25,7 @@ from agreement_pipeline.release.deciding import (
 )
 from agreement_pipeline.release.members import Member, gold_in
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.places import places, version_of
+from agreement_pipeline.release.places import holds, places, version_of
 from agreement_pipeline.release.proof import Release, prove
 from agreement_pipeline.store import Store, check_round_name
 
@@ -150,7 +151,6 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
     _refuse_held(judged)
     taken = [each.taken for each in judged]
     version, data = _made(store, name, judged, terms, project)
-    del judged
     ready = prove(data, store.release_folder(name, version), terms.on)
     with store.locked():
         refuse_replaced(store, taken)
@@ -159,11 +159,11 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store, name: str, judged: Sequence[Judged], terms: Terms, project: str
-) -> tuple[str, dict[str, bytes]]:
-    """The version of a release, and its files."""
+    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
+) -> tuple[str, dict[str, Content]]:
+    """The version of a release, and its files. The list is emptied, since ratings need memory."""
     gold = gold_in(each.ratings for each in judged)
-    members = [_member(store, each, terms, gold) for each in judged]
+    members = [_member(store, judged.pop(0), terms, gold) for _ in range(len(judged))]
     data = contents(project, members, terms.policy, terms.contract)
     return version_of(name, members, terms.policy), data
 
@@ -187,8 +187,11 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     Its raters have pseudonyms. Items that are gold in any round of the release are left out.
     """
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
+    own_gold, number = judged.ratings.gold, judged.number
     ratings = replace(judged.ratings.renamed(pseudonyms), also_gold=gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
+    adjudicated = _adjudicated(judged.taken, terms)
+    del judged
     member = Member.assessed(
         version.round,
         version.original_digest,
@@ -196,10 +199,10 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         terms.policy,
         terms.contract,
         waivers,
-        version=judged.number,
+        version=number,
     )
     decision = member.assessment.decision
-    if not decision.admitted and ratings.gold != judged.ratings.gold:
+    if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted by itself, and held without the items "
             f"that are gold in another round ({'; '.join(decision.reasons)}); "
@@ -213,10 +216,10 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
-    return replace(member, adjudicated=_adjudicated(judged, terms))
+    return replace(member, adjudicated=adjudicated)
 
 
-def _adjudicated(judged: Judged, terms: Terms) -> Adjudicated:
+def _adjudicated(judged: Taken, terms: Terms) -> Adjudicated:
     """The adjudicated labels of the round, if they are of this version of it."""
     version = judged.version
     found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
@@ -238,7 +241,7 @@ def _refuse_redecided(store: Store, judged: Iterable[Taken]) -> None:
             )
 
 
-def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes]) -> Release:
+def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
     """Write the log entry of the release, and then its files.
 
     The log entry is written first, so every visible release is in the log. A writer that is
@@ -272,16 +275,16 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, bytes])
 def _at(
     store: Store,
     called: str,
-    standing: Mapping[str, bytes],
+    standing: Set[str],
     ready: Release,
-    data: Mapping[str, bytes],
+    data: Mapping[str, Content],
 ) -> Release | None:
     """The release for a place: the new one, or the one that is already standing there.
 
     None if the place has a release in the words of another version.
     """
     path = store.root / "releases" / called
-    if MANIFEST not in standing or standing == data:
+    if MANIFEST not in standing or _is_whole(store, called, standing, data):
         return replace(ready, path=path)
     try:
         release = verify_release(path)
@@ -291,6 +294,11 @@ def _at(
         return None
     _refuse_never_let_out(store, called, release)
     return release
+
+
+def _is_whole(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if a place has exactly this release."""
+    return standing == data.keys() and holds(store, called, standing, data)
 
 
 def _refuse_never_let_out(store: Store, called: str, release: Release) -> None:

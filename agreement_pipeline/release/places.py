@@ -5,12 +5,13 @@ the next release of the version gets another folder.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import count
 from typing import Any
 
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Policy
-from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json
+from agreement_pipeline.release.contents import MANIFEST, WITHDRAWN, as_json, document
 from agreement_pipeline.release.members import Member
 from agreement_pipeline.store import Store, digest_of
 
@@ -26,21 +27,28 @@ def version_of(name: str, members: Sequence[Member], policy: Policy) -> str:
 
 
 def places(
-    store: Store, name: str, version: str, data: Mapping[str, bytes]
-) -> Iterator[tuple[str, dict[str, bytes]]]:
+    store: Store, name: str, version: str, data: Mapping[str, Content]
+) -> Iterator[tuple[str, Set[str]]]:
     """The folders of a version that are free, or hold this release in force, in order.
 
-    Each comes with the files that stand there.
+    Each comes with the names of the files that stand there.
     """
     for number in count(1):
         called = f"{name}/{version if number == 1 else f'{version}-{number}'}"
         if called not in store.withdrawn([called]):
-            standing = store.storage.contents(f"releases/{called}")
-            if not _another(standing, data):
+            standing = frozenset(store.storage.names(f"releases/{called}"))
+            if not _another(store, called, standing, data):
                 yield called, standing
 
 
-def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
+def holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+    """True if these files of a release stand there as they are in `data`."""
+    return names <= data.keys() and all(
+        store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
+    )
+
+
+def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
     """True if the folder holds another release, a withdrawn one, or other files.
 
     A release is another one if its rounds, project, policy, contract, waivers or version of
@@ -48,9 +56,10 @@ def _another(standing: Mapping[str, bytes], data: Mapping[str, bytes]) -> bool:
     verification says what is wrong.
     """
     if WITHDRAWN in standing or MANIFEST not in standing:
-        return any(data.get(name) != content for name, content in standing.items())
-    manifest = _manifest(standing[MANIFEST])
-    return bool(manifest) and _decisive(manifest) != _decisive(json.loads(data[MANIFEST]))
+        return not holds(store, called, standing, data)
+    manifest = _manifest(store.storage.read(f"releases/{called}/{MANIFEST}") or b"")
+    written = json.loads(document(data, MANIFEST))
+    return bool(manifest) and _decisive(manifest) != _decisive(written)
 
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import DIGEST, Policy, Waiver, Waivers
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -38,6 +39,7 @@ from agreement_pipeline.release.contents import (
     WORDING,
     as_json,
     decisions_of,
+    document,
     documents,
     identity,
 )
@@ -120,7 +122,7 @@ class _JudgedBy(NamedTuple):
     on: date
 
 
-def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
+def prove(data: Mapping[str, Content], path: Folder, on: date) -> Release:
     """Derive everything again from the annotations, and compare.
 
     These are derived: the decisions, the report, the training rows, and the words. A waiver
@@ -170,7 +172,7 @@ def prove(data: Mapping[str, bytes], path: Folder, on: date) -> Release:
 
 
 def _derived(
-    data: Mapping[str, bytes], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder
+    data: Mapping[str, Content], manifest: Mapping[str, Any], by: _JudgedBy, path: Folder
 ) -> tuple[list[Member], PanelLabels]:
     try:
         annotations = frame_in(data, ANNOTATIONS, path)
@@ -224,7 +226,7 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], by: _JudgedBy) -> Member
     return replace(member, adjudicated=Adjudicated.released(entry))
 
 
-def _judged_by(data: Mapping[str, bytes], path: Folder, on: date) -> _JudgedBy:
+def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> _JudgedBy:
     found = json_in(data, POLICY, path)
     try:
         waivers = {
@@ -304,7 +306,7 @@ def _refuse_other(
 
 def _refuse_other_words(
     path: Folder,
-    data: Mapping[str, bytes],
+    data: Mapping[str, Content],
     derived: Mapping[str, bytes],
     manifest: Mapping[str, Any],
 ) -> None:
@@ -316,7 +318,7 @@ def _refuse_other_words(
     ]
     texts = [name for name, words in DOCUMENTS.items() if words is None]
     found = [each for each in reworded if each] + [
-        f"{name} is another text" for name in texts if data[name] != derived[name]
+        f"{name} is another text" for name in texts if document(data, name) != derived[name]
     ]
     if found:
         raise ReleaseInvalidError(
@@ -328,7 +330,9 @@ def _refuse_other_words(
         )
 
 
-def _refuse_other_rows(path: Folder, data: Mapping[str, bytes], tables: Mapping[str, Rows]) -> None:
+def _refuse_other_rows(
+    path: Folder, data: Mapping[str, Content], tables: Mapping[str, Rows]
+) -> None:
     """Refuse rows that the ratings do not give.
 
     No decision rests on a part of the annotations that is in no rating. But the trainer gets the

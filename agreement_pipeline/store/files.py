@@ -3,17 +3,24 @@
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
+from agreement_pipeline.large_files import Content, LargeFile, parts_of, parts_of_file
+
 DEEPEST = 100
+MOST_IN_MEMORY = 2**24
+"""The most bytes of a file that are read into memory at once."""
 
 
-def digest_of(data: bytes | Mapping[str, bytes]) -> str:
-    """SHA-256 of bytes. For several files: the digest of their names and digests.
+def digest_of(data: Content | Mapping[str, Content]) -> str:
+    """SHA-256 of a content. For several files: the digest of their names and digests.
 
     >>> digest_of(b"")[:12], digest_of({"a.csv": b""})[:12]
     ('e3b0c44298fc', 'ae6bbab2f916')
     """
+    if isinstance(data, LargeFile):
+        return data.digest
     if isinstance(data, bytes):
         return hashlib.sha256(data).hexdigest()
     return _together({name: digest_of(content) for name, content in data.items()})
@@ -46,14 +53,20 @@ def kinds_in(folder: Path, above: str = "") -> Iterator[tuple[str, bool]]:
                 yield from kinds_in(Path(entry.path), f"{above}{entry.name}/")
 
 
-def contents_of(path: Path) -> bytes | dict[str, bytes]:
+def content_of(path: Path) -> Content:
+    """The bytes of a file. If they are many, they are copied, and nobody else can change them."""
+    with path.open("rb") as file:
+        first = file.read(MOST_IN_MEMORY)
+        if len(first) < MOST_IN_MEMORY:
+            return first
+        return LargeFile.of(chain([first], parts_of_file(file)))
+
+
+def contents_of(path: Path) -> Content | dict[str, Content]:
     """The bytes of a file. For a folder: the bytes of its files, by name."""
-    return contents_in(path) if path.is_dir() else path.read_bytes()
-
-
-def contents_in(folder: Path) -> dict[str, bytes]:
-    """The bytes of all files in a folder and its subfolders, by name."""
-    return {name: Path(folder, name).read_bytes() for name in names_in(folder)}
+    if not path.is_dir():
+        return content_of(path)
+    return {name: content_of(path / name) for name in names_in(path)}
 
 
 def _together(digests: Mapping[str, str]) -> str:
@@ -61,11 +74,21 @@ def _together(digests: Mapping[str, str]) -> str:
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
-def holds(folder: Path, contents: Mapping[str, bytes]) -> bool:
+def holds(folder: Path, contents: Mapping[str, Content]) -> bool:
     """True if a folder holds exactly these files. They are compared one at a time."""
     return set(names_in(folder)) == set(contents) and all(
-        Path(folder, name).read_bytes() == data for name, data in contents.items()
+        is_in(folder / name, content) for name, content in contents.items()
     )
+
+
+def is_in(path: Path, content: Content) -> bool:
+    """True if there is a file with exactly these bytes. They are compared a part at a time."""
+    try:
+        with path.open("rb") as file:
+            same = all(file.read(len(part)) == part for part in parts_of(content))
+            return same and not file.read(1)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False
 
 
 def _names(folder: Path | str, deeper: int, above: str = "") -> Iterator[str]:

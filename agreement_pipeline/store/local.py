@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.large_files import Content, parts_of
 from agreement_pipeline.store import files
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
@@ -42,6 +43,17 @@ class LocalStorage:
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
+    def copied(self, name: str) -> Content | None:
+        """A copy of what is kept under a name, or None."""
+        try:
+            return files.content_of(self.root / name)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
+    def holds(self, name: str, content: Content) -> bool:
+        """True if exactly this is kept under a name."""
+        return files.is_in(self.root / name, content)
+
     def listed(self, folder: str) -> dict[str, str]:
         """The files under a folder, without tags: reading a file costs little.
 
@@ -61,36 +73,32 @@ class LocalStorage:
         """The names of all files under a folder, relative to it."""
         return files.names_in(self.root / folder)
 
-    def contents(self, folder: str = "") -> dict[str, bytes]:
-        """The bytes of all files under a folder, by name."""
-        return files.contents_in(self.root / folder)
-
-    def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
+    def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """Keep bytes under a name. True if exactly these bytes are there now."""
         path, partial = self.root / name, self._partial()
         if os.path.lexists(path):
-            return self.read(name) == data
+            return self.holds(name, content)
         try:
-            put(partial, data, 0o600 if secret else 0o644)
-            return link(partial, path) or self.read(name) == data
+            put(partial, content, 0o600 if secret else 0o644)
+            return link(partial, path) or self.holds(name, content)
         finally:
             remove(partial)
 
-    def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
+    def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files in a folder. The folder gets its name when all files are in it."""
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
                 _make(partial)
-                for inside, data in contents.items():
-                    put(partial / inside, data, 0o644)
+                for inside, content in contents.items():
+                    put(partial / inside, content, 0o644)
                 self._refuse_parts(partial, contents)
                 rename(partial, path)
             finally:
                 remove(partial)
         return files.holds(path, contents)
 
-    def _refuse_parts(self, partial: Path, contents: Mapping[str, bytes]) -> None:
+    def _refuse_parts(self, partial: Path, contents: Mapping[str, Content]) -> None:
         """Refuse a folder that another writer emptied. One can if the lock was removed."""
         if not files.holds(partial, contents):
             raise StoreError(
@@ -151,11 +159,11 @@ class LocalStorage:
         return self.root / PARTIAL / uuid.uuid4().hex
 
 
-def put(path: Path, data: bytes, mode: int) -> None:
-    """Write bytes and wait until they are on the disk."""
+def put(path: Path, content: Content, mode: int) -> None:
+    """Write a content and wait until it is on the disk."""
     _make(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(data)
+        file.writelines(parts_of(content))
         file.flush()
         os.fsync(file.fileno())
 

@@ -22,7 +22,8 @@ from fsspec import AbstractFileSystem
 from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
-from agreement_pipeline.store.files import contents_of, digest_of
+from agreement_pipeline.large_files import Content, LargeFile
+from agreement_pipeline.store.files import MOST_IN_MEMORY, contents_of, digest_of
 
 LOG = "log"
 LEASES, PROBE = f"{LOG}/leases", "conditional"
@@ -44,7 +45,6 @@ class ObjectStorage:
     root: UPath
     _objects: AbstractFileSystem = field(init=False, repr=False)
     _lease: "Lease" = field(init=False, repr=False)
-    _seen: dict[str, tuple[str, bytes]] = field(init=False, repr=False, default_factory=dict)
     _looked: list[dict[str, str]] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -64,6 +64,27 @@ class ObjectStorage:
         except FileNotFoundError:
             return None
         return data
+
+    def copied(self, name: str) -> Content | None:
+        """A copy of what is kept under a name, or None. Few bytes take one request."""
+        path = self._path(name)
+        try:
+            with _answered(self.root):
+                first: bytes = self._objects.cat_file(path, start=0, end=MOST_IN_MEMORY)
+                if len(first) < MOST_IN_MEMORY:
+                    return first
+                return LargeFile(lambda to: self._objects.get_file(path, str(to)))
+        except FileNotFoundError:
+            return None
+        except OSError as cause:
+            if "InvalidRange" not in str(cause.__cause__):
+                raise
+            return b""
+
+    def holds(self, name: str, content: Content) -> bool:
+        """True if exactly this is kept under a name."""
+        found = self.copied(name)
+        return found is not None and digest_of(found) == digest_of(content)
 
     def listed(self, folder: str) -> dict[str, str]:
         """The objects under a folder by name, each with its tag.
@@ -91,50 +112,27 @@ class ObjectStorage:
         """The names of all objects under a folder, relative to it."""
         return tuple(sorted(self._found(folder)))
 
-    def contents(self, folder: str = "") -> dict[str, bytes]:
-        """The bytes of all objects under a folder, by name.
+    def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
+        """Keep a content under a name. True if exactly that is there now.
 
-        An object is fetched again only if its tag has changed since the last call.
+        The permissions of the bucket decide who can read it, even a secret.
         """
-        found = self._found(folder)
-        known = {name: self._seen.get(self._path(folder, name), ("", b"")) for name in found}
-        fresh = {
-            self._path(folder, name): tag
-            for name, tag in found.items()
-            if not tag or known[name][0] != tag
-        }
-        if fresh:
-            with _answered(self.root):
-                data = self._objects.cat(list(fresh), on_error="raise")
-            self._seen.update(
-                {
-                    path: (tag, data[path] if isinstance(data, dict) else data)
-                    for path, tag in fresh.items()
-                }
-            )
-        return {name: self._seen[self._path(folder, name)][1] for name in sorted(found)}
+        return self.put(name, content) or self.holds(name, content)
 
-    def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
-        """Keep bytes under a name. True if exactly these bytes are there now.
-
-        The permissions of the bucket decide who can read them, even a secret.
-        """
-        return self.put(name, data) or self.read(name) == data
-
-    def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
+    def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files under a name, in the given order."""
         return set(self.names(name)) <= set(contents) and all(
-            self.keep(f"{name}/{inside}", data) for inside, data in contents.items()
+            self.keep(f"{name}/{inside}", content) for inside, content in contents.items()
         )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
-        """Keep a copy of a file or folder. It is in memory meanwhile."""
+        """Keep a copy of a file or folder. It is first copied to where nobody else writes."""
         contents = contents_of(source)
         if digest_of(contents) != digest:
             return False
-        if isinstance(contents, bytes):
-            return self.keep(name, contents)
-        return self.keep_folder(name, contents)
+        if isinstance(contents, dict):
+            return self.keep_folder(name, contents)
+        return self.keep(name, contents)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -147,15 +145,17 @@ class ObjectStorage:
             finally:
                 self._looked.clear()
 
-    def put(self, name: str, data: bytes) -> bool:
+    def put(self, name: str, content: Content) -> bool:
         """Write an object if its name is free. True if it was written.
+
+        Many bytes are sent in parts. The object is there when the last part was sent.
 
         If two writers collide, S3 may accept neither and ask both to try again.
         """
         while True:
             try:
                 with _answered(self.root):
-                    self._objects.pipe_file(self._path(name), data, mode="create")
+                    self._send(self._path(name), content)
             except FileExistsError:
                 return False
             except OSError as error:
@@ -165,6 +165,12 @@ class ObjectStorage:
                     raise
             else:
                 return True
+
+    def _send(self, path: str, content: Content) -> None:
+        if isinstance(content, bytes):
+            self._objects.pipe_file(path, content, mode="create")
+        else:
+            self._objects.put_file(str(content.path), path, mode="create")
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove objects whose bytes are kept elsewhere too, and leases of the past."""

@@ -11,6 +11,7 @@ from typing import Protocol
 from upath import UPath
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.large_files import Content
 
 __all__ = ["Folder", "Storage", "folder_at", "storage_at"]
 
@@ -32,7 +33,13 @@ class Storage(Protocol):
         """How long nobody else writes after the lock was taken, whatever happens."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name, or None."""
+        """The bytes kept under a name, or None. Call only for a file that is small."""
+
+    def copied(self, name: str) -> Content | None:
+        """A copy of what is kept under a name, or None. Many bytes are never in memory at once."""
+
+    def holds(self, name: str, content: Content) -> bool:
+        """True if exactly this is kept under a name."""
 
     def listed(self, folder: str) -> dict[str, str]:
         """The files under a folder by name, each with a tag of its bytes.
@@ -47,17 +54,14 @@ class Storage(Protocol):
     def names(self, folder: str = "") -> tuple[str, ...]:
         """The names of all files under a folder, relative to it."""
 
-    def contents(self, folder: str = "") -> dict[str, bytes]:
-        """The bytes of all files under a folder, by name."""
-
-    def keep(self, name: str, data: bytes, *, secret: bool = False) -> bool:
-        """Keep bytes under a name: all of them or none. Call only while locked.
+    def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
+        """Keep a content under a name: all of it or nothing. Call only while locked.
 
         True if exactly these bytes are there now. False if other bytes were there before.
         The earlier bytes stay. Only the owner can read a secret, if the storage knows owners.
         """
 
-    def keep_folder(self, name: str, contents: Mapping[str, bytes]) -> bool:
+    def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files in a folder, in the given order. Call only while locked.
 
         A reader that sees the last file sees all files. True if exactly these files are

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import files
 from agreement_pipeline.store.entries import policy_name
@@ -27,7 +28,7 @@ from agreement_pipeline.store.names import RoundVersion, check_round_name, refus
 from agreement_pipeline.store.originals import delivered_at, keep_original, refuse_changed
 from agreement_pipeline.store.pseudonyms import SALT, checked_key, drawn_key, pseudonyms_of
 from agreement_pipeline.store.storage import Folder, folder_at, storage_at
-from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_bytes, table_ratings
+from agreement_pipeline.store.tables import RESTORE, refuse_unstable, table_of, table_ratings
 from agreement_pipeline.store.tail import seal_name
 from agreement_pipeline.text import listed
 
@@ -107,22 +108,22 @@ class Store:
             - The ratings would change when they are read back.
         """
         refuse_reserved(check_round_name(round_name))
-        data = table_bytes(ratings)
+        table = table_of(ratings)
         where = f"ratings of round {round_name}"
-        refuse_unstable(ratings, table_ratings(data, where), round_name)
+        refuse_unstable(ratings, table_ratings(table, where), round_name)
         source = delivered_at(original)
         version = RoundVersion(
             round_name,
             ratings.digest,
             files.digest_at(source),
             source.name,
-            files.digest_of(data),
+            files.digest_of(table),
             settings_digest,
         )
         refuse_changed(source, version.original_digest, original_digest or version.original_digest)
         with self.locked():
             keep_original(self.storage, version, source)
-            self._keep_table(version, data)
+            self._keep_table(version, table)
             self.record(
                 "ingested",
                 round_name,
@@ -171,7 +172,7 @@ class Store:
         if self._last is None or self._last[0] != version:
             self._last = version, self.ratings_of(version)
         else:
-            self._bytes(version)
+            self._kept_table(version)
         return self._last[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
@@ -181,7 +182,7 @@ class Store:
         """
         self._last = None
         path = self.root / self._table(version)
-        ratings = table_ratings(self._bytes(version), str(path))
+        ratings = table_ratings(self._kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
             raise StoreError(
                 f"{path}: found digest {ratings.digest[:12]} instead of "
@@ -189,20 +190,20 @@ class Store:
             )
         return ratings
 
-    def _bytes(self, version: RoundVersion) -> bytes:
+    def _kept_table(self, version: RoundVersion) -> Content:
         """The stored table of a version, with the digest that the log has."""
-        path, data = self.root / self._table(version), self.storage.read(self._table(version))
-        if data is None:
+        path, table = self.root / self._table(version), self.storage.copied(self._table(version))
+        if table is None:
             raise StoreError(
                 f"{path}: found no such file; expected the ratings of round {version.round}. "
                 "Restore it, or ingest the round again."
             )
-        if files.digest_of(data) != version.table_digest:
+        if files.digest_of(table) != version.table_digest:
             raise StoreError(
                 f"{path}: found other bytes than those stored, "
                 f"so the ratings were edited; {RESTORE}"
             )
-        return data
+        return table
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """Add an entry to the log, unless the last entry on the same subject says the same.
@@ -337,8 +338,8 @@ class Store:
             for entry in arrived
         )
 
-    def _keep_table(self, version: RoundVersion, data: bytes) -> None:
-        if not self.storage.keep(self._table(version), data):
+    def _keep_table(self, version: RoundVersion, table: Content) -> None:
+        if not self.storage.keep(self._table(version), table):
             self.ratings_of(version)
 
     def _table(self, version: RoundVersion) -> str:

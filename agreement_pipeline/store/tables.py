@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError, StoreError
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import (
     Origin,
     ParquetRows,
@@ -16,7 +17,7 @@ from agreement_pipeline.ratings import (
     Scale,
     coded_frame,
     kinds_in,
-    parquet_bytes,
+    parquet_of,
     ratings_of,
 )
 
@@ -24,16 +25,16 @@ SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
 RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
 
 
-def table_bytes(ratings: Ratings) -> bytes:
+def table_of(ratings: Ratings) -> Content:
     """The ratings as a Parquet file. Its metadata hold the scale, and the origin if it is known."""
     said = {SCALE: _as_json(ratings.scale.to_mapping())}
     if ratings.origin is not None:
         said[ORIGIN] = _as_json(ratings.origin.to_mapping())
-    return parquet_bytes(RatingsRows(ratings), said)
+    return parquet_of(RatingsRows(ratings), said)
 
 
-def table_ratings(data: bytes, source: str) -> Ratings:
-    """The ratings that `table_bytes` wrote, checked again.
+def table_ratings(table: Content, source: str) -> Ratings:
+    """The ratings that `table_of` wrote, checked again.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def table_ratings(data: bytes, source: str) -> Ratings:
         The bytes do not hold ratings.
     """
     try:
-        rows = ParquetRows(data)
+        rows = ParquetRows(table)
         said = rows.schema.metadata
         scale = Scale.from_mapping(json.loads(said[SCALE]))
         origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None

@@ -1,5 +1,8 @@
 """The checked long table: what it takes, what it refuses and in which words, and its digest."""
 
+import gc
+import weakref
+
 import pandas as pd
 import pytest
 
@@ -176,3 +179,18 @@ def test_renaming_keeps_all_but_the_names():
     blinded = ratings.renamed({"ana": "r2", "ben": "r1"})
     assert (blinded.raters, blinded.classifiers) == (("r2",), ("r1",))
     assert blinded.digest == ratings.digest
+
+
+def test_ratings_are_freed_at_once_when_nothing_refers_to_them():
+    """A cycle would keep a large round in memory until garbage is collected."""
+    said = {"item": ["i1", "i1"], "rater": ["a", "b"], "label": ["yes", "no"]}
+    ratings = Ratings.from_frame(pd.DataFrame(said), Scale(("no", "yes")))
+    gc.disable()
+    try:
+        assert len(ratings.without_gold.current) == len(ratings.digest) // 32
+        assert ratings.strata == {}
+        left = weakref.ref(ratings)
+        del ratings
+        assert left() is None
+    finally:
+        gc.enable()

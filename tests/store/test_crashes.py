@@ -13,7 +13,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Ratings, Scale, parquet
 from agreement_pipeline.release import (
     deciding,
     judge_round,
@@ -25,7 +25,7 @@ from agreement_pipeline.release import (
     verify_release,
 )
 from agreement_pipeline.release.proof import prove
-from agreement_pipeline.store import Store, local
+from agreement_pipeline.store import Store, files, local
 from agreement_pipeline.store.files import digest_of
 from tests.killing import killed
 from tests.releases import current_release
@@ -181,8 +181,16 @@ def refuse_what_the_log_does_not_know(found, store):
     assert all(releases.get(called) == "withdrawn" for called in store.withdrawn())
 
 
+@pytest.fixture(params=["in memory", "in files"])
+def size(request, monkeypatch):
+    """Tables that are in memory while they are written, or too large for it."""
+    if request.param == "in files":
+        monkeypatch.setattr(parquet, "ROW_GROUP", 50)
+        monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+
+
 def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(
-    tmp_path, original, remembered
+    tmp_path, original, remembered, size
 ):
     times = dict.fromkeys(OPERATIONS, 0)
     for name, (prepare, operate) in OPERATIONS.items():

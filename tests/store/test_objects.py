@@ -14,14 +14,16 @@ from upath import UPath
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
+from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import deciding, members, open_release, release_round
-from agreement_pipeline.store import Store, objects, storage_at
+from agreement_pipeline.store import Store, files, objects, storage_at
 from agreement_pipeline.store.objects import ObjectStorage
 from tests.events import record
 from tests.killing import killed
 from tests.releases import current_release
+from tests.store.kept import contents
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SALT = b"a salt for tests"
@@ -57,12 +59,12 @@ def test_bytes_are_kept_once_and_others_never_take_their_place(bucket):
         assert storage.keep("deep/file", b"old")
         assert storage.keep("deep/file", b"old")
         assert not storage.keep("deep/file", b"new")
-    assert (storage.read("deep/file"), storage.names("deep"), storage.contents("deep")) == (
+    assert (storage.read("deep/file"), storage.names("deep"), contents(storage, "deep")) == (
         b"old",
         ("file",),
         {"file": b"old"},
     )
-    assert (storage.read("nothing"), storage.names("nothing"), storage.contents("nothing")) == (
+    assert (storage.read("nothing"), storage.names("nothing"), contents(storage, "nothing")) == (
         None,
         (),
         {},
@@ -77,25 +79,41 @@ def test_a_folder_is_kept_once_and_what_a_killed_writer_began_is_finished(bucket
         assert storage.keep_folder("folder", {"a/b": b"1", "last": b"2"})
         assert not storage.keep_folder("folder", {"a/b": b"1"})
         assert not storage.keep_folder("folder", {"a/b": b"1", "last": b"3"})
-    assert storage.contents("folder") == {"a/b": b"1", "last": b"2"}
+    assert contents(storage, "folder") == {"a/b": b"1", "last": b"2"}
 
 
-def test_what_was_read_before_is_fetched_again_when_it_was_edited_and_only_then(
-    bucket, monkeypatch
-):
-    storage, fetched = storage_at(bucket), []
-    for name in "abc":
-        storage.put(f"folder/{name}", b"1")
-    real = storage._objects.cat
-    monkeypatch.setattr(
-        storage._objects,
-        "cat",
-        lambda paths, **options: (fetched.append(len(paths)), real(paths, **options))[1],
-    )
-    assert storage.contents("folder") == storage.contents("folder") == dict.fromkeys("abc", b"1")
-    storage._objects.pipe_file(storage._path("folder/b"), b"edited")
-    assert storage.contents("folder") == {"a": b"1", "b": b"edited", "c": b"1"}
-    assert fetched == [3, 1]
+def test_many_bytes_are_sent_and_fetched_in_parts_and_few_in_one_request(bucket, monkeypatch):
+    storage, many = storage_at(bucket), bytes(range(256)) * 1000
+    monkeypatch.setattr(objects, "MOST_IN_MEMORY", len(many))
+    with storage.locked():
+        assert storage.keep("many", LargeFile.of([many, b"one more"]))
+        assert storage.keep("many", LargeFile.of([many, b"one more"]))
+        assert not storage.keep("many", LargeFile.of([many, b"one less"]))
+        assert storage.keep("few", many[1:])
+    copy = storage.copied("many")
+    assert isinstance(copy, LargeFile)
+    assert copy.path.read_bytes() == many + b"one more"
+    assert storage.copied("few") == many[1:]
+    assert storage.copied("nothing") is None
+
+
+def test_an_empty_object_is_copied(bucket):
+    storage = storage_at(bucket)
+    storage.put("empty", b"")
+    assert storage.copied("empty") == b""
+    assert storage.holds("empty", b"")
+    assert not storage.holds("empty", b"1")
+
+
+@pytest.mark.parametrize("other", [b"new", b""])
+def test_an_original_that_changed_since_it_was_digested_is_not_kept(bucket, tmp_path, other):
+    storage, source = storage_at(bucket), tmp_path / "original"
+    source.write_bytes(b"old")
+    digest = files.digest_at(source)
+    source.write_bytes(other)
+    with storage.locked():
+        assert not storage.keep_copy("originals/1", source, digest)
+    assert storage.names("originals") == ()
 
 
 def answer(code):
@@ -345,4 +363,4 @@ def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeyp
     )
     assert storage._path("log/leases") == at
     assert storage.names("log/leases") == ()
-    assert storage.contents("log/leases") == {}
+    assert contents(storage, "log/leases") == {}

@@ -67,16 +67,22 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     An item with a crowd of raters is left out. The draw follows from the digest of the ratings.
     So nobody can leave copies out of it.
     """
+    seed = int(panel.ratings.digest[:16], 16)
     places = panel.deciding
     item = panel.item[places]
-    each = np.bincount(item)
+    each = _counts(item)
     meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
     share = MEETINGS / max(int(meetings.sum()), MEETINGS)
     drawn = meetings > 0
     if share < 1:
-        random = np.random.default_rng(int(panel.ratings.digest[:16], 16))
-        drawn &= random.random(len(each)) < share
+        drawn &= np.random.default_rng(seed).random(len(each)) < share
     if not drawn.all():
         kept = drawn[item]
         places, item = places[kept], item[kept]
     return item, panel.rater[places], panel.labels(places)
+
+
+def _counts(item: Codes) -> Codes:
+    """How often each code occurs. The codes ascend, so none is copied as `bincount` would."""
+    codes = np.arange(int(item[-1]) + 2 if len(item) else 1, dtype=item.dtype)
+    return np.diff(np.searchsorted(item, codes))

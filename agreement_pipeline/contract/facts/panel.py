@@ -61,8 +61,8 @@ class Panel:
         """The places of the round's own first ratings: what agreement between raters rests on."""
         earlier = self.table["earlier"].to_numpy(dtype=bool)
         if not earlier.any():
-            return np.flatnonzero(self.begins)
-        own = np.flatnonzero(~earlier)
+            return _places(self.begins)
+        own = _places(~earlier)
         item, rater = self.item[own], self.rater[own]
         other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
         return np.asarray(own[np.append(np.ones(min(1, len(own)), dtype=bool), other)])
@@ -108,3 +108,10 @@ class Panel:
         if label.dtype == float:
             return np.asarray(label.to_numpy())
         return np.asarray(pd.factorize(label)[0])
+
+
+def _places(held: Codes) -> Codes:
+    """The places where something holds, in half the memory that NumPy takes."""
+    if held.all():
+        return np.arange(len(held), dtype=np.int32)
+    return np.flatnonzero(held).astype(np.int32)

@@ -1,0 +1,91 @@
+"""Bytes that are too many for memory, in a file of this process alone."""
+
+import hashlib
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+PART = 2**20
+"""How many bytes of a file are in memory at a time."""
+
+
+class LargeFile:
+    """Bytes in a temporary file of this process. They never change.
+
+    The file is removed when nothing refers to it any more. `TMPDIR` says where it lies.
+
+    Parameters
+    ----------
+    write
+        A function that writes the bytes to a path.
+
+    Attributes
+    ----------
+    path
+        The file. Do not change it.
+    digest
+        SHA-256 of the bytes.
+
+    Examples
+    --------
+    >>> whole = LargeFile(lambda path: path.write_bytes(b"abc"))
+    >>> len(whole), whole.digest[:8], list(whole.parts())
+    (3, 'ba7816bf', [b'abc'])
+    """
+
+    def __init__(self, write: Callable[[Path], object]) -> None:
+        opened, path = tempfile.mkstemp(prefix="agreement-")
+        os.close(opened)
+        self.path = Path(path)
+        weakref.finalize(self, _remove, path, os.getpid())
+        write(self.path)
+        with self.path.open("rb") as file:
+            self.digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self._size = self.path.stat().st_size
+
+    @classmethod
+    def of(cls, parts: Iterable[bytes]) -> "LargeFile":
+        """The bytes that come in parts."""
+        return cls(lambda path: _write(path, parts))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LargeFile) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def parts(self) -> Iterator[bytes]:
+        """The bytes in order, a part at a time."""
+        with self.path.open("rb") as file:
+            yield from parts_of_file(file)
+
+
+Content = bytes | LargeFile
+"""The bytes of a file, in memory if they are few."""
+
+
+def parts_of(content: Content) -> Iterable[bytes]:
+    """The bytes of a content in order, a part at a time."""
+    return [content] if isinstance(content, bytes) else content.parts()
+
+
+def parts_of_file(file: BinaryIO) -> Iterator[bytes]:
+    """The bytes of an open file from where it stands, a part at a time."""
+    return iter(lambda: file.read(PART), b"")
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(parts)
+
+
+def _remove(path: str, process: int) -> None:
+    """Remove a file, unless this process was forked from the one whose file it is."""
+    if os.getpid() == process:
+        Path(path).unlink(missing_ok=True)

@@ -1,0 +1,159 @@
+"""Take a large round down the whole line, and print what each step took.
+
+    python -m benchmarks.large_release FILE --folder FOLDER
+
+FILE is a table of items, raters and labels, as `benchmarks.rounds` makes one. The folder is made,
+and removed at the end. The steps are those of a project:
+
+- ingest: read the file, and keep it with its ratings in the store
+- judge: judge the kept round, and record the decision
+- release: judge it again, and write the release
+- release again: find the release standing, and verify it
+- verify: verify the release, as a trainer does, and look at it in the log
+- withdraw: judge the round by a stricter policy, and withdraw its release
+
+Each step is a process of its own. Its memory is the most that it had resident.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
+
+from benchmarks.rounds import LABELS
+
+if TYPE_CHECKING:
+    from agreement_pipeline.projects import Project
+
+ROUND, POLICY = "round", "lenient"
+LEAST = {1: 0.67, 2: 0.8}
+"""The cut-off of each version of the policy: the first admits the rounds, the second does not."""
+
+SETTINGS = """\
+project: large
+inbox: inbox
+store: store
+columns: {{item: item, rater: rater, label: label}}
+scale:
+  level: nominal
+  categories: [{labels}]
+policy: {policy}
+limits: {{rows: 1000000000, file_bytes: 100000000000}}
+"""
+RULES = """\
+policy: {policy}
+version: {version}
+passed_by_guessing: The labels are simulated, and nobody trains on them.
+rules:
+  - measure: percent_agreement
+    reliable: {least}
+    tentative: 0.667
+"""
+
+
+def prepared(folder: Path, file: Path) -> None:
+    """Make a project whose inbox has the file."""
+    for name in ("inbox", "configs/projects", "configs/policies"):
+        (folder / name).mkdir(parents=True)
+    settings = SETTINGS.format(labels=", ".join(LABELS), policy=POLICY)
+    (folder / "configs/projects/large.yaml").write_text(settings)
+    os.link(file, folder / "inbox" / f"{ROUND}{file.suffix}")
+    decide_by(folder, 1)
+
+
+def decide_by(folder: Path, version: int) -> None:
+    """Write a version of the policy."""
+    rules = RULES.format(policy=POLICY, version=version, least=LEAST[version])
+    (folder / f"configs/policies/{POLICY}.yaml").write_text(rules)
+
+
+def ingest(project: "Project") -> str:
+    """Read the round and keep it."""
+    delivery, ratings = project.delivered(ROUND)
+    project.keep(delivery, ratings)
+    return f"{len(ratings.table):,} ratings"
+
+
+def judge(project: "Project") -> str:
+    """Judge the kept round."""
+    from agreement_pipeline.release import judge_round
+
+    decision, withdrawn = judge_round(project.store, ROUND, project.policy, project.contract)
+    outcome = "admitted" if decision.admitted else "held"
+    return f"{outcome}, and its release withdrawn" if withdrawn else outcome
+
+
+def release(project: "Project") -> str:
+    """Let the training data out."""
+    from agreement_pipeline.release import release_round
+
+    found = release_round(
+        project.store, ROUND, project.policy, project.contract, project=project.name
+    )
+    return f"{len(found.labels.resolved):,} training rows"
+
+
+def verify(project: "Project") -> str:
+    """Verify the release, and look at it in the log."""
+    from agreement_pipeline.release import open_release
+
+    (entry,) = project.store.in_force()
+    found = open_release(
+        project.store.release_folder(*entry["release"].split("/")), store=project.store
+    )
+    return f"{len(found.rows):,} annotations"
+
+
+STEPS = {
+    "ingest": (1, ingest),
+    "judge": (1, judge),
+    "release": (1, release),
+    "release again": (1, release),
+    "verify": (1, verify),
+    "withdraw": (2, judge),
+}
+"""Each step, and the version of the policy that it is taken under."""
+
+
+def take(step: str, folder: Path) -> None:
+    """Take a step, and print what it took."""
+    from agreement_pipeline.projects import Project, load_project
+
+    version, work = STEPS[step]
+    decide_by(folder, version)
+    said = work(Project(load_project(folder / "configs/projects/large.yaml")))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e9
+    print(f"| {step} | {seconds:.0f} | {memory:.2f} GB | {said} |", flush=True)
+
+
+def main() -> None:
+    """Take all steps, each in a process of its own."""
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    asked.add_argument("file", type=Path)
+    asked.add_argument("--folder", type=Path, required=True)
+    asked.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
+    asked.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
+    said = asked.parse_args()
+    if said.step:
+        take(said.step, said.folder)
+        return
+    said.folder.mkdir()
+    try:
+        prepared(said.folder, said.file)
+        print("| step | CPU s | most memory | outcome |\n| --- | --- | --- | --- |", flush=True)
+        for step in said.steps:
+            command = [sys.executable, "-m", "benchmarks.large_release", str(said.file)]
+            subprocess.run([*command, "--folder", str(said.folder), "--step", step], check=True)
+    finally:
+        rmtree(said.folder)
+
+
+if __name__ == "__main__":
+    main()
