@@ -88,7 +88,7 @@ def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
     assert main(["judge", str(unanimous(tmp_path, 10)), "--policy", str(policy(tmp_path))]) == 1
     said = capsys.readouterr().out
     assert "could be under 0.667 and could be above" in said
-    assert "more items would decide, if agreement stays the same" in said
+    assert "more items would decide with an even chance, if agreement stays the same" in said
 
 
 def test_labels_that_print_alike_are_said_under_a_decision(tmp_path, capsys):
