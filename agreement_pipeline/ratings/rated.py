@@ -48,13 +48,13 @@ def refuse_unread(given: object) -> None:
     RatingsError
         It has not been read as ratings.
 
-    >>> refuse_unread("a.csv")
+    >>> refuse_unread(1)
     Traceback (most recent call last):
-    agreement_pipeline.errors.RatingsError: found str; expected ratings. Use what read_ratings gives.
+    agreement_pipeline.errors.RatingsError: found int; expected ratings. Use what read_ratings gives
     """
     if not hasattr(type(given), "cluster_names"):
         raise RatingsError(
-            f"found {type(given).__name__}; expected ratings. Use what read_ratings gives."
+            f"found {type(given).__name__}; expected ratings. Use what read_ratings gives"
         )
 
 
