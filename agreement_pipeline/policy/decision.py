@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
 from agreement_pipeline.policy.assisted import judged_part, with_and_without
 from agreement_pipeline.policy.flattered import unflattered
@@ -21,7 +22,7 @@ from agreement_pipeline.policy.how_often import (
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings, refuse_unread
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
@@ -247,7 +248,18 @@ def assess(
 def judge(
     ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
 ) -> Decision:
-    """The decision on ratings under a policy, and under the usual contract if none is given."""
+    """The decision on ratings under a policy, and under the usual contract if none is given.
+
+    Raises
+    ------
+    AgreementError
+        A table in the place of ratings, or the name of a policy in the place of the policy.
+    """
+    refuse_unread(ratings)
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+        )
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
 
 
