@@ -223,8 +223,6 @@ def _rated(
     rated = stratified(rated, rules)
     if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
-    if "assisted" in rated:
-        rated = rated.assign(assisted=rated["assisted"].astype("boolean"))
     names = {"timestamp": "created", **named, "label": columns.label}
     ending = _ending(rated)
     rated = rated[[name for name in rated if name not in WITHIN]]
@@ -250,6 +248,8 @@ def _canonical(gathered: Gathered, named: Mapping[str, str], rules: Rules) -> pd
     for name in rules.fields:
         if name not in gathered.fields:
             frame[FIELD + name] = _as_told(frame, name)
+    if "assisted" in frame and "assisted" not in named:
+        frame["assisted"] = frame["assisted"].astype("boolean")
     frame.index = pd.CategoricalIndex(frame["record"].array, name="row")
     return frame.drop(columns="timestamp") if frame["timestamp"].isna().all() else frame
 

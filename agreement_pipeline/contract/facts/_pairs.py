@@ -67,7 +67,6 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     An item with a crowd of raters is left out. The draw follows from the digest of the ratings.
     So nobody can leave copies out of it.
     """
-    seed = int(panel.ratings.digest[:16], 16)
     places = panel.deciding
     item = panel.item[places]
     each = _counts(item)
@@ -75,6 +74,7 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     share = MEETINGS / max(int(meetings.sum()), MEETINGS)
     drawn = meetings > 0
     if share < 1:
+        seed = int(panel.ratings.digest[:16], 16)
         drawn &= np.random.default_rng(seed).random(len(each)) < share
     if not drawn.all():
         kept = drawn[item]
