@@ -10,6 +10,7 @@ from typing import Any
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
+from agreement_pipeline.policy.assisted import judged_part, with_and_without
 from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.how_often import (
     OF_THE_GATE,
@@ -222,7 +223,8 @@ def assess(
     Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
     this package give the same decision.
     """
-    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(ratings, policy, kind))
+    part = judged_part(ratings, policy)
+    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
     decision = decide(
         found,
         policy,
@@ -230,13 +232,14 @@ def assess(
         findings=(
             *contract.check(ratings),
             *_not_shown(ratings, policy),
+            *with_and_without(ratings, policy),
             *also,
             *too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
-        doubted=partial(unflattered, ratings=ratings, policy=policy),
+        doubted=partial(unflattered, ratings=part, policy=policy),
         version=version,
     )
     return Assessment(found, decision)
@@ -264,6 +267,8 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     """What the policy requires of an export and this one cannot show."""
     origin = ratings.origin
     lacking = policy.requires if origin is None else origin.lacks(policy.requires)
+    if policy.assisted == "leave_out" and not ratings.says_assisted:
+        lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
     if lacking:
         read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
         shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
