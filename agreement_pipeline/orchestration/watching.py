@@ -79,7 +79,8 @@ def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, st
 
     A round whose labels cannot be read stays as it was before.
     """
-    found, mistakes = {}, []
+    found: dict[str, str] = {}
+    mistakes: list[str] = []
     for name in admitted_rounds(project.store):
         try:
             answers = project.adjudicated([name])
