@@ -58,11 +58,12 @@ def judge(file: Path, policy: Path, waiver: Sequence[Path], output: str, **readi
 
 
 def _in_words(decision: Decision, ratings: Ratings, policy: Policy) -> str:
-    """The decision, then a line for each reason and each warning."""
+    """The decision, then a line for each reason, each rule that only warns, and each warning."""
     warnings = (f"warning: {text}" for text in _warnings(decision, ratings, policy))
     decided = "admitted" if decision.admitted else "held"
     tentative = " (tentative)" if decision.tentative else ""
-    lines = (*decision.reasons, decision.manner, *_left_out(ratings), *warnings)
+    met = (f"met: {reason}" for reason in _only_warning(decision, policy, met=True))
+    lines = (*decision.reasons, decision.manner, *_left_out(ratings), *met, *warnings)
     return decided + tentative + "".join(f"\n  {printable(line)}" for line in lines)
 
 
@@ -73,16 +74,22 @@ def _left_out(ratings: Ratings) -> list[str]:
 
 def _warnings(decision: Decision, ratings: Ratings, policy: Policy) -> Iterator[str]:
     """Rules and checks that fail and hold nothing, and labels that look alike."""
-    unmet = [
-        verdict.reason
-        for verdict in decision.verdicts
-        if verdict.rule.effect == "warn" and verdict.kind not in policy.admit
-    ]
-    yield from unmet[:MOST_WARNINGS]
-    if len(unmet) > MOST_WARNINGS:
-        yield f"{len(unmet) - MOST_WARNINGS} more rules are not met; --format json has them all"
+    yield from _only_warning(decision, policy, met=False)
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield finding.description
     for group in lookalikes(map(str, ratings.scale.categories or ())):
         yield f"labels_that_look_alike: {described(group)}"
+
+
+def _only_warning(decision: Decision, policy: Policy, *, met: bool) -> Iterator[str]:
+    """What the rules say that hold nothing, if they are met or if they are not."""
+    said = [
+        verdict.reason
+        for verdict in decision.verdicts
+        if verdict.rule.effect == "warn" and (verdict.kind in policy.admit) is met
+    ]
+    yield from said[:MOST_WARNINGS]
+    if len(said) > MOST_WARNINGS:
+        more = f"{len(said) - MOST_WARNINGS} more rules are {'' if met else 'not '}met"
+        yield f"{more}; --format json has them all"

@@ -199,16 +199,14 @@ class Contract:
             for each in (*self.rows, *self.items, *self.round)
             if each.meta.redact
         ]
-        findings = tuple(
-            finding
-            for table, expectations in self.tables.items()
-            for finding in validate(
+        findings: list[Finding] = []
+        for table, expectations in self.tables.items():
+            findings += validate(
                 expectations, ratings, _TABLES[table], personal, self.where / table
             )
-        )
-        if len(ratings.table) > LARGE:  # Great Expectations leaves the tables in cycles
-            gc.collect()
-        return findings
+            if len(ratings.table) > LARGE:  # Great Expectations leaves the table in cycles
+                gc.collect()
+        return tuple(findings)
 
 
 _TABLES = {each.name: each for each in (ROWS, ITEMS, ROUND)}

@@ -63,6 +63,7 @@ def _batch(queries: Queries, scale: Scale, rows: Any, item: Codes) -> Batch:
         np.zeros(rows.num_rows, dtype=bool),
         _labels(queries, scale, rows),
         rows["confidence"].to_numpy(zero_copy_only=False) if "confidence" in has else None,
+        None,
         rows["timestamp"].to_pandas().astype("str") if "timestamp" in has else None,
     )
 

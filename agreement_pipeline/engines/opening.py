@@ -26,7 +26,7 @@ from agreement_pipeline.text import listed
 
 EngineName = Literal["auto", "memory", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-COUNTED_HERE = ("right labels of gold items", "strata")
+COUNTED_HERE = ("strata", "right labels of gold items", "assisted labels")
 """What only the memory's engine counts."""
 LARGE = 30_000_000
 """Bytes from which a file is queried where it lies, and not read into memory."""
@@ -132,8 +132,10 @@ def _is_small(source: Any, limits: Limits) -> bool:
 
 def _only_in_memory(source: Any, columns: Columns, rules: Rules) -> str | None:
     """What of a source no engine but the memory's can read; None if there is nothing."""
-    if rules.strata or columns.gold_label:
-        return COUNTED_HERE[bool(rules.strata)]
+    asked = (rules.strata, columns.gold_label, columns.assisted)
+    here = [what for what, said in zip(COUNTED_HERE, asked, strict=True) if said]
+    if here:
+        return here[0]
     if not rules.plain or columns.models:
         return "rules or models"
     named = isinstance(source, str | Path) and "://" not in str(source)

@@ -9,7 +9,7 @@ from agreement_pipeline.estimates.comparison import (
 from agreement_pipeline.estimates.differences import Difference
 from agreement_pipeline.estimates.estimating import DEFAULT
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Rated
+from agreement_pipeline.ratings import Rated, refuse_unread
 from agreement_pipeline.text import listed
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
@@ -56,6 +56,7 @@ def compare(
         without another round. Or `between` names a classifier and a
         rater. Or the measure cannot compare the sides.
     """
+    refuse_unread(ratings)
     if (other is None) == (between is None):
         found = "neither another round" if other is None else "both another round"
         raise AgreementError(

@@ -17,7 +17,7 @@ from agreement_pipeline.estimates.shown import Shown
 from agreement_pipeline.estimates.strata import Stratum, strata_of, together
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, points_of
 from agreement_pipeline.measures import MEASURES, Measure, Needs
-from agreement_pipeline.ratings import Rated, Scale
+from agreement_pipeline.ratings import Rated, Scale, refuse_unread
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
 
@@ -82,6 +82,7 @@ def measure(
     >>> measure(ratings).value
     1.0
     """
+    refuse_unread(ratings)
     require_defined(ratings.scale, measure)
     found = next(measure_ratings(ratings, [measure], inference, scopes=("round",)), None)
     if found is None:
@@ -240,6 +241,7 @@ def survey(
     `judged`: its estimates are then those of `assess`. With too many raters to look at, `shown`
     says which of them are measured.
     """
+    refuse_unread(ratings)
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
     details = [kind for kind in asked if kind in parts_only and kind not in judged]

@@ -26,6 +26,7 @@ from agreement_pipeline.orchestration.outcomes import Judged, Result
 from agreement_pipeline.orchestration.pages import INDEX, keep_page, link, page_of
 from agreement_pipeline.orchestration.steps import of_all_rounds, of_each_round
 from agreement_pipeline.orchestration.trainers import released_dataset, released_round
+from agreement_pipeline.policy import judged_part
 from agreement_pipeline.projects import Project, overdue, project_page, round_before
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Release, judge_round
@@ -208,12 +209,12 @@ def _agreement(
 ) -> Result:
     """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
-    measures = applicable(ratings, question)
+    measures, part = applicable(ratings, question), judged_part(ratings, policy)
     judged = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
     found = list(
-        survey(ratings, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+        survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),

@@ -1,5 +1,6 @@
 """Rules, verdicts, and the decision."""
 
+from agreement_pipeline.policy.assisted import judged_part
 from agreement_pipeline.policy.decision import (
     Assessment,
     Decision,
@@ -47,6 +48,7 @@ __all__ = [
     "decide",
     "for_round",
     "judge",
+    "judged_part",
     "load_policy",
     "load_waiver",
     "manner",

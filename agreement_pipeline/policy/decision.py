@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
+from agreement_pipeline.policy.assisted import judged_part, with_and_without
 from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.how_often import (
     OF_THE_GATE,
@@ -20,7 +22,7 @@ from agreement_pipeline.policy.how_often import (
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.rules import Verdict
 from agreement_pipeline.policy.waivers import NONE, Waiver, Waivers
-from agreement_pipeline.ratings import CAPABILITIES, Ratings
+from agreement_pipeline.ratings import CAPABILITIES, Ratings, refuse_unread
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed
 from agreement_pipeline.version import __version__
@@ -221,7 +223,8 @@ def assess(
     Nothing but the arguments is read. So the same ratings, policy, contract, waivers and version of
     this package give the same decision.
     """
-    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(ratings, policy, kind))
+    part = judged_part(ratings, policy)
+    found = tuple(estimate for kind in SCOPE_KINDS for estimate in _judged(part, policy, kind))
     decision = decide(
         found,
         policy,
@@ -229,13 +232,14 @@ def assess(
         findings=(
             *contract.check(ratings),
             *_not_shown(ratings, policy),
+            *with_and_without(ratings, policy),
             *also,
             *too_often(policy, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
-        doubted=partial(unflattered, ratings=ratings, policy=policy),
+        doubted=partial(unflattered, ratings=part, policy=policy),
         version=version,
     )
     return Assessment(found, decision)
@@ -244,7 +248,18 @@ def assess(
 def judge(
     ratings: Ratings, policy: Policy, contract: Contract | None = None, waivers: Waivers = NONE
 ) -> Decision:
-    """The decision on ratings under a policy, and under the usual contract if none is given."""
+    """The decision on ratings under a policy, and under the usual contract if none is given.
+
+    Raises
+    ------
+    AgreementError
+        A table in the place of ratings, or the name of a policy in the place of the policy.
+    """
+    refuse_unread(ratings)
+    if not isinstance(policy, Policy):
+        raise PolicyError(
+            f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
+        )
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
 
 
@@ -252,6 +267,8 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     """What the policy requires of an export and this one cannot show."""
     origin = ratings.origin
     lacking = policy.requires if origin is None else origin.lacks(policy.requires)
+    if policy.assisted == "leave_out" and not ratings.says_assisted:
+        lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
     if lacking:
         read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
         shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)

@@ -29,6 +29,7 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 Familywise = Literal["none", "holm"]
 InConflict = Literal["unresolved", "refuse"]
+OfAssisted = Literal["count", "leave_out"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
@@ -41,6 +42,7 @@ LATER: dict[str, Any] = {
     "waiver_days": WAIVER_DAYS,
     "most_versions": None,
     "requires": [],
+    "assisted": "count",
     "if_too_few": "hold",
 }
 """Keys that are left out of plain data where they say nothing: older policies keep their digest."""
@@ -130,6 +132,10 @@ class Policy:
     requires
         What an export must show, for example drafts and gold. A round is held if its export
         cannot show it.
+    assisted
+        count: labels that began as a model's suggestion are judged as others are. leave_out: the
+        round is judged without them, and is held if its export cannot show which they are. A
+        finding tells the values with them and without them.
 
     Raises
     ------
@@ -155,6 +161,7 @@ class Policy:
     waiver_days: Annotated[int, DAYS] = WAIVER_DAYS
     most_versions: Annotated[int | None, VERSIONS] = None
     requires: Annotated[tuple[str, ...], CAPABLE] = ()
+    assisted: Annotated[OfAssisted, one_of(get_args(OfAssisted))] = "count"
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())

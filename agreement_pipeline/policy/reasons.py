@@ -167,7 +167,10 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
 
 def _more(estimate: Estimate, value: float, limits: Interval, reliable: float, what: str) -> str:
     more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
-    said = f"; about {_rounded(more)} more {what} would decide, if agreement stays the same"
+    said = (
+        f"; about {_rounded(more)} more {what} would decide with an even chance, "
+        "if agreement stays the same"
+    )
     if estimate.always_valid_at is not None:
         return said
     risk = risks((1 - estimate.confidence_level) / 2)

@@ -17,7 +17,7 @@ from agreement_pipeline.ratings.lookalikes import described, lookalikes, printed
 from agreement_pipeline.ratings.origin import CAPABILITIES, Origin
 from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes, parquet_of
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
-from agreement_pipeline.ratings.rated import Rated
+from agreement_pipeline.ratings.rated import Rated, refuse_unread
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.rows import (
     EXTRAS,
@@ -96,6 +96,7 @@ __all__ = [
     "printed",
     "ratings_of",
     "refuse_all_tiny",
+    "refuse_unread",
     "resolved",
     "seconds",
     "unresolved",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.coding import coded, numbers_in, order_of, row_keys
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, order_of, row_keys
 from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole_numbers
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
@@ -41,6 +41,7 @@ def checked(
             "occurrence": _occurrences(table, where),
             "earlier": flags(table, "earlier", where),
             **({"confidence": _confidences(table, where)} if "confidence" in table else {}),
+            **({"assisted": _assisted(table, where)} if "assisted" in table else {}),
             **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
         }
     )
@@ -170,6 +171,13 @@ def _confidences(table: pd.DataFrame, where: Where) -> pd.Series:
             "could be stated, or leave the column out."
         )
     return numbers
+
+
+def _assisted(table: pd.DataFrame, where: Where) -> pd.Series:
+    """Whether each label began as a suggestion; missing where that is not known."""
+    said = table["assisted"]
+    unknown = by_distinct(said, lambda texts: blank(pd.Index(texts)), True)
+    return flags(table, "assisted", where).astype("boolean").mask(unknown)
 
 
 def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: Where) -> NoReturn:

@@ -5,14 +5,16 @@
     digest  = SHA-256( header, items, contents, the raters' digests in ascending order )
     items   = SHA-256( lengths of the names ), SHA-256( names ), in the order of the names
     rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ) )
-    record  = item, occurrence, earlier, label, confidence        one a rating, of a fixed width
+    record  = item, occurrence, earlier, label, confidence, assisted
+
+A record is a rating, and has a fixed width.
 
 An item is its place among the sorted names, and a category its place on the scale. The contents are
 texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
 which columns there are, so no two tables are the same bytes.
 
 The names of the columns of strata enter, and the stratum of each item. What has no strata has the
-digest that it had before there were any.
+digest that it had before there were any. So has what does not say which labels were assisted.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
@@ -56,6 +58,9 @@ class Batch(NamedTuple):
         categories.
     confidence
         nan where none was stated. None if the ratings have none.
+    assisted
+        1 for a label that began as a suggestion, 0 for another, -1 where it is not known. None if
+        the ratings do not say.
     times
         The times as text, missing where none is known. None if the ratings have none.
     """
@@ -66,6 +71,7 @@ class Batch(NamedTuple):
     earlier: np.ndarray[Any, Any]
     label: np.ndarray[Any, Any]
     confidence: np.ndarray[Any, Any] | None = None
+    assisted: np.ndarray[Any, Any] | None = None
     times: pd.Series | None = None
 
     def at(self, rows: slice | np.ndarray[Any, Any]) -> "Batch":
@@ -155,7 +161,7 @@ class RatingsHash:
         records = _records(batch)
         times = None if batch.times is None else _as_texts(batch.times)
         self._columns |= {
-            name for name in ("confidence", "times") if getattr(batch, name) is not None
+            name for name in ("confidence", "assisted", "times") if getattr(batch, name) is not None
         }
         for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
             if start < end:
@@ -166,9 +172,10 @@ class RatingsHash:
 
 def _records(batch: Batch) -> np.ndarray[Any, Any]:
     """One record of a fixed width for each rating."""
-    label, sure = batch.label, batch.confidence
+    label, sure, assisted = batch.label, batch.confidence, batch.assisted
     kind = "<f8" if label.dtype.kind == "f" else "<i4"
     stated = [] if sure is None else [("confidence", "<f8")]
+    began = [] if assisted is None else [("assisted", "i1")]
     records = np.empty(
         len(batch.item),
         dtype=[
@@ -177,6 +184,7 @@ def _records(batch: Batch) -> np.ndarray[Any, Any]:
             ("earlier", "u1"),
             ("label", kind, label.shape[1:]),
             *stated,
+            *began,
         ],
     )
     records["item"], records["occurrence"] = batch.item, batch.occurrence
@@ -184,6 +192,8 @@ def _records(batch: Batch) -> np.ndarray[Any, Any]:
     records["label"] = _one_way(label) if kind == "<f8" else label
     if sure is not None:
         records["confidence"] = _one_way(sure)
+    if assisted is not None:
+        records["assisted"] = assisted
     return records
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Protocol
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.scale import Scale
 
 
@@ -39,4 +40,22 @@ class Rated(Protocol):
         """SHA-256 of what was rated and how."""
 
 
-__all__ = ["Rated"]
+def refuse_unread(given: object) -> None:
+    """Refuse a table or a path in the place of ratings.
+
+    Raises
+    ------
+    RatingsError
+        It has not been read as ratings.
+
+    >>> refuse_unread("a.csv")
+    Traceback (most recent call last):
+    agreement_pipeline.errors.RatingsError: found str; expected ratings. Use what read_ratings gives.
+    """
+    if not hasattr(type(given), "cluster_names"):
+        raise RatingsError(
+            f"found {type(given).__name__}; expected ratings. Use what read_ratings gives."
+        )
+
+
+__all__ = ["Rated", "refuse_unread"]

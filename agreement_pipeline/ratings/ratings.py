@@ -34,6 +34,8 @@ class Ratings:
         - `earlier`: True if an earlier round gave it. It then counts for intra-rater agreement
           only;
         - `confidence`, if known: a number from 0 to 1, nan if none was stated;
+        - `assisted`, if known: True for a label that began as a suggestion, missing where that is
+          not known;
         - `timestamp`, if known.
     scale
         What the labels may be.
@@ -81,10 +83,10 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`, `weight`,
-            `stratum:NAME`. Rows without a label are missing ratings and are left out. A vector of
-            numbers is a tuple, a list or an array, or text with `|` between the numbers. A set of
-            labels is a set or a frozenset, or its members with `|` between them.
+            `confidence`, `assisted`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`,
+            `weight`, `stratum:NAME`. Rows without a label are missing ratings and are left out. A
+            vector of numbers is a tuple, a list or an array, or text with `|` between the numbers.
+            A set of labels is a set or a frozenset, or its members with `|` between them.
         scale
             What the labels may be.
         classifiers
@@ -166,6 +168,36 @@ class Ratings:
     @cached_property
     def _without_gold(self) -> "Ratings":
         return replace(self._without_items(self.gold), also_gold=frozenset())
+
+    @cached_property
+    def of_panel(self) -> "pd.Series[bool]":
+        """True for each rating by a rater who is no classifier."""
+        rater = self.table["rater"].cat
+        models = np.append(rater.categories.isin(self.classifiers), False)
+        return pd.Series(~models[rater.codes.to_numpy()], index=self.table.index)
+
+    @property
+    def says_assisted(self) -> bool:
+        """True if it is known of each label of the panel whether it began as a suggestion."""
+        said = self.table.get("assisted")
+        return said is not None and not bool(said[self.of_panel].isna().any())
+
+    @cached_property
+    def assisted(self) -> "pd.Series[bool]":
+        """True for each rating of the panel that is known to have begun as a suggestion."""
+        if "assisted" not in self.table:
+            return pd.Series(False, index=self.table.index)
+        return self.of_panel & self.table["assisted"].fillna(False).astype(bool)
+
+    @cached_property
+    def unassisted(self) -> "Ratings":
+        """The ratings without the panel's labels that began as a suggestion.
+
+        What is known of the items stays.
+        """
+        table = self.table[~self.assisted].reset_index(drop=True)
+        names = {name: table[name].cat.remove_unused_categories() for name in ("item", "rater")}
+        return replace(self, table=table.assign(**names))
 
     def _without_items(self, left_out: frozenset[str]) -> "Ratings":
         """The ratings of other items than these."""
@@ -256,6 +288,7 @@ class Ratings:
             table["earlier"].to_numpy(),
             self.numbers if scale.continuous else self.codes,
             None if (sure := table.get("confidence")) is None else sure.to_numpy(),
+            None if (said := table.get("assisted")) is None else _as_numbers(said),
             table.get("timestamp"),
         )
 
@@ -281,6 +314,11 @@ class Ratings:
         return replace(
             self, table=in_order(self.table.assign(rater=rater)), classifiers=classifiers
         )
+
+
+def _as_numbers(assisted: pd.Series) -> np.ndarray:
+    """1 for yes, 0 for no, -1 for what is not known."""
+    return np.asarray(assisted.astype("Int8").fillna(-1).to_numpy(dtype=np.int8))
 
 
 def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
-EXTRAS = ("confidence", "timestamp")
+EXTRAS = ("confidence", "assisted", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label")
 KINDS = {"gold": pa.bool_(), "weight": pa.int64()}
 
@@ -66,6 +66,7 @@ class RatingsRows:
     `occurrence`   whole number from 1     always
     `earlier`      true or false           always
     `confidence`   as given                if the ratings have it
+    `assisted`     true, false or unknown  if the ratings have it
     `timestamp`    as given                if the ratings have it
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it

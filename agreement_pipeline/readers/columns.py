@@ -76,6 +76,8 @@ class Columns:
         The column that says yes if an item's label is known already. None: no column says so.
     gold_label
         The column with the right label of gold items. None: their right labels are not known.
+    assisted
+        The column that says yes if a label began as a suggestion. None: no column says so.
     raters
         The columns of a wide table that are raters. They must be named, since other columns can
         hold dates or settled labels.
@@ -99,6 +101,7 @@ class Columns:
     gold: str | None = None
     gold_label: str | None = None
     cluster: str | None = None
+    assisted: str | None = None
     raters: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
 

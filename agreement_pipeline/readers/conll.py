@@ -10,7 +10,6 @@ is a sentence. Its text is the tokens with a blank between them.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +25,8 @@ OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "
 """The columns of CoNLL-U. They are no raters."""
 COLUMNS, NEW, START = "# global.columns =", "# newdoc", "-DOCSTART-"
 FIRST, LAST = "BSU", "ELSU"
-ENOUGH = 50
-"""Lines by which the format is told."""
+ENOUGH, LETTERS = 50, 65_536
+"""By how many lines the format is told, and by how many letters at most."""
 
 
 class Token(NamedTuple):
@@ -172,7 +171,8 @@ def _is_conll(export: Export) -> bool:
         return False
     try:
         with export.files[0].open(encoding="utf-8-sig") as file:
-            some = [tokens for _, tokens in _sentences(islice(file, ENOUGH), "", "")]
+            first = file.read(LETTERS).split("\n")[:ENOUGH]
+        some = [tokens for _, tokens in _sentences(first, "", "")]
     except (RatingsError, UnicodeDecodeError):
         return False
     tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]

@@ -222,7 +222,7 @@ class _Texts:
         self.distinct.close()
 
 
-def _first_of_each(digests: bytes, count: int, unlike: bool) -> tuple[Any, Any]:
+def _first_of_each(digests: bytes | bytearray, count: int, unlike: bool) -> tuple[Any, Any]:
     """The first place of each distinct text, and the number of the text at each place.
 
     Both are None if no text comes again.

@@ -274,7 +274,10 @@ def shown_by(reader: Reader, rows: Rows) -> frozenset[str]:
     """What an export can show. A table shows what it has a column for."""
     if reader.submissions is not None:
         return reader.shows
-    of_columns = {"timestamp": "times", "confidence": "confidence", "gold": "gold"}
+    of_columns = {
+        "timestamp": "times",
+        **{name: name for name in ("confidence", "gold", "assisted")},
+    }
     there = {shown for column, shown in of_columns.items() if column in rows.frame}
     return frozenset({"raters", *there, *({"predictions"} if rows.classifiers else ())})
 

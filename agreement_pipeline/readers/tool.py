@@ -170,7 +170,8 @@ class Tool:
     ) -> Gathered:
         submissions = self.checked(Export(path))
         names = dict.fromkeys(wanted)
-        own = [name for name in CANONICAL if name in NEEDED or name in names]
+        always = {*NEEDED, *({"assisted"} & self.shows)}
+        own = [name for name in CANONICAL if name in always or name in names]
         found = gather(submissions, question, names, path.name, limits, self.omits_none, own)
         refuse_repeated(found.frame, path.name)
         refuse_mixed_zones(found.frame, path.name)
@@ -222,6 +223,8 @@ def _rated(
     rated = stratified(rated, rules)
     if "confidence" not in named and "confidence" in rated:
         rated = rated.drop(columns="confidence")
+    if "assisted" in rated:
+        rated = rated.assign(assisted=rated["assisted"].astype("boolean"))
     names = {"timestamp": "created", **named, "label": columns.label}
     ending = _ending(rated)
     rated = rated[[name for name in rated if name not in WITHIN]]

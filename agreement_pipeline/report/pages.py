@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, refuse_unread
 from agreement_pipeline.report.answer import Cell
 from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.figure import NAMES_OF_TONES
@@ -62,6 +62,7 @@ def report_page(
     >>> "ana" in report_page(ratings, load_policy("standard"))
     False
     """
+    refuse_unread(ratings)
     called = numbered(ratings) if names is None else names
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()

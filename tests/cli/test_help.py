@@ -123,11 +123,11 @@ OF_COMMANDS = {
     ("disputed", "--output"): "(the standard output)",
     ("disputed", "--by"): "disagreement",
     ("history", "--store"): "(the one store in .agreement/store)",
+    ("report", "--output"): "(text in the terminal)",
 }
 REQUIRED = {
     ("judge", "--policy"),
     ("plan", "--policy"),
-    ("report", "--output"),
     ("to-date", "--store"),
 }
 

@@ -86,12 +86,14 @@ def test_every_code_is_listed_and_every_listed_code_exists():
         (
             found(0.70, 0.95, value=0.90),
             "the lower limit reaches 0.667 but not 0.8; "
-            "about 187 more items would decide, if agreement stays the same, but an unplanned "
-            "second look raises the risk of a wrong admission from 2.5% to as much as 6.2%",
+            "about 187 more items would decide with an even chance, if agreement stays the same, "
+            "but an unplanned second look raises the risk of a wrong admission "
+            "from 2.5% to as much as 6.2%",
         ),
         (
             replace(found(0.70, 0.95, value=0.90), n_items=1000),
-            "; about 1,900 more items would decide, if agreement stays the same",
+            "; about 1,900 more items would decide with an even chance, "
+            "if agreement stays the same",
         ),
         (
             found(0.60, 0.95, value=0.75),

@@ -13,14 +13,15 @@ from agreement_pipeline.ratings import digest as digest_module
 
 NAMES, NUMBERS = Scale(("no", "yes", 'it\'s "b"')), Scale(None, "interval")
 ROWS = [
-    ("i1", "ana", "yes", 1, False, 0.5, "t1"),
-    ("i1", "ben", "no", 1, True, None, None),
-    ("i1", "ben", "yes", 2, False, 1.0, "2026-01-01"),
-    ("é,\n", "ana", "no", 1, False, 0.0, ""),
-    ("10", "model", 'it\'s "b"', 1, False, None, "t"),
-    ("9", "ben", "no", 1, False, 0.25, "t"),
+    ("i1", "ana", "yes", 1, False, 0.5, "t1", True),
+    ("i1", "ben", "no", 1, True, None, None, False),
+    ("i1", "ben", "yes", 2, False, 1.0, "2026-01-01", None),
+    ("é,\n", "ana", "no", 1, False, 0.0, "", False),
+    ("10", "model", 'it\'s "b"', 1, False, None, "t", None),
+    ("9", "ben", "no", 1, False, 0.25, "t", True),
 ]
-COLUMNS = ["item", "rater", "label", "occurrence", "earlier", "confidence", "timestamp"]
+COLUMNS = ["item", "rater", "label", "occurrence", "earlier", "confidence", "timestamp", "assisted"]
+FLAG = {True: 1, False: 0, None: -1}
 FRAME = pd.DataFrame(ROWS, columns=COLUMNS)
 
 
@@ -45,6 +46,7 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
     rows = sorted(frame.to_dict("records"), key=lambda row: (row["item"], row["occurrence"]))
     items = sorted({row["item"] for row in rows})
     with_time, sure = "timestamp" in frame, "confidence" in frame
+    began = "assisted" in frame
     raters = []
     for rater in {row["rater"] for row in rows}:
         mine = [row for row in rows if row["rater"] == rater]
@@ -63,6 +65,7 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
                 struct.pack("<qqB", place, row["occurrence"], row["earlier"])
                 + label
                 + (struct.pack("<d", stated) if sure else b"")
+                + (struct.pack("<b", FLAG[row["assisted"]]) if began else b"")
             )
         times = [row["timestamp"] for row in mine] if with_time else []
         times = [None if pd.isna(time) else time for time in times]
@@ -75,7 +78,7 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
     ]
     if "cluster" in (contents or {}):
         known.append(of_clusters(sorted(contents["cluster"]), contents["cluster"]))
-    columns = ["confidence"] * sure + ["times"] * with_time
+    columns = ["assisted"] * began + ["confidence"] * sure + ["times"] * with_time
     header = {
         "version": 2,
         "scale": scale.to_mapping(),
@@ -87,7 +90,15 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
 
 
 @pytest.mark.parametrize(
-    "columns", [COLUMNS, COLUMNS[:5], [*COLUMNS[:5], "timestamp"], COLUMNS[:6]]
+    "columns",
+    [
+        COLUMNS,
+        COLUMNS[:5],
+        [*COLUMNS[:5], "timestamp"],
+        COLUMNS[:6],
+        [*COLUMNS[:5], "assisted"],
+        COLUMNS[:7],
+    ],
 )
 @pytest.mark.parametrize("batch", [1, 2, 1_000_000])
 def test_the_digest_is_what_a_slow_loop_finds(columns, batch, monkeypatch):
