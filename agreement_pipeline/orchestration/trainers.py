@@ -61,21 +61,22 @@ def released_round(project: Project, round_name: str) -> Release:
         project=project.name,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
-        adjudicated=project.adjudicated,
+        adjudicated=project.adjudicated([round_name]),
     )
 
 
 def released_dataset(project: Project) -> Release:
     """The release of all admitted rounds together, each judged again."""
+    rounds = admitted_rounds(project.store)
     return release_dataset(
         project.store,
-        admitted_rounds(project.store),
+        rounds,
         project.policy,
         project.contract,
         project=project.name,
         waivers=project.waivers,
         settings_digest=project.settings.reading_digest,
-        adjudicated=project.adjudicated,
+        adjudicated=project.adjudicated(rounds),
     )
 
 

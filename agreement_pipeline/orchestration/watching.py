@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from collections.abc import Mapping
 
 import dagster as dg
 
@@ -54,14 +55,13 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
         description="Releases an admitted round again when its adjudicated labels change.",
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        try:
-            now = _answered(project)
-        except AgreementError as error:
-            return dg.SkipReason(str(error))
         before = json.loads(context.cursor or "{}")
+        now, mistakes = _answered(project, before)
+        if mistakes:
+            context.log.warning(mistakes)
         changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
         if not changed:
-            return dg.SkipReason("no adjudicated labels have changed")
+            return dg.SkipReason(mistakes or "no adjudicated labels have changed")
         return dg.SensorResult(
             run_requests=[
                 dg.RunRequest(partition_key=name, asset_selection=[training_data])
@@ -74,11 +74,22 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
     return [adjudicated]
 
 
-def _answered(project: Project) -> dict[str, str]:
-    """A digest of the adjudicated labels of each admitted round that has some."""
-    admitted = admitted_rounds(project.store)
-    answers = project.adjudicated
-    return {name: _digest(answers[name]) for name in admitted if name in answers}
+def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """A digest of the adjudicated labels of each admitted round, and which cannot be read.
+
+    A round whose labels cannot be read stays as it was before.
+    """
+    found: dict[str, str] = {}
+    mistakes: list[str] = []
+    for name in admitted_rounds(project.store):
+        try:
+            answers = project.adjudicated([name])
+        except AgreementError as error:
+            mistakes.append(str(error))
+            found |= {name: before[name]} if name in before else {}
+        else:
+            found |= {name: _digest(answers[name])} if name in answers else {}
+    return found, "; ".join(dict.fromkeys(mistakes))
 
 
 def _digest(answers: Adjudicated) -> str:

@@ -1,7 +1,7 @@
 """The answers of adjudicators, as files that a team puts into a folder."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from agreement_pipeline.errors import ProjectError
@@ -17,7 +17,9 @@ Answers = Iterable[tuple[str, Mapping[str, str]]]
 """Where each answer stands, and what it says under the names in `NEEDED`."""
 
 
-def read_adjudicated(folder: Path, scale: Scale | None = None) -> dict[str, Adjudicated]:
+def read_adjudicated(
+    folder: Path, scale: Scale | None = None, rounds: Collection[str] | None = None
+) -> dict[str, Adjudicated]:
     """The adjudicated labels of each round: a file a round, named after the round.
 
     A file is a table with the columns in `NEEDED`, or the export of a labelling tool.
@@ -28,6 +30,8 @@ def read_adjudicated(folder: Path, scale: Scale | None = None) -> dict[str, Adju
         The folder.
     scale
         What the labels of an export may be.
+    rounds
+        Whose files to read. If it is not given, all.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def read_adjudicated(folder: Path, scale: Scale | None = None) -> dict[str, Adju
         )
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") or (rounds is not None and path.stem not in rounds):
             continue
         first = found.setdefault(path.stem, path)
         if first != path:

@@ -1,7 +1,7 @@
 """An annotation project: the steps from its inbox to its store."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -88,11 +88,13 @@ class Project:
         """The waivers for its rounds, read again each time."""
         return waivers_of(self.settings, self.configs)
 
-    @property
-    def adjudicated(self) -> Mapping[str, Adjudicated]:
-        """The labels that adjudicators chose, by the round, read again each time."""
-        folder = self.settings.adjudicated
-        return {} if folder is None else read_adjudicated(self.root / folder, self.settings.scale)
+    def adjudicated(self, rounds: Collection[str]) -> Mapping[str, Adjudicated]:
+        """The labels that adjudicators chose, by the round, read again each time.
+
+        No file of another round is read. So a broken file stops its own round alone.
+        """
+        folder, scale = self.settings.adjudicated, self.settings.scale
+        return {} if folder is None else read_adjudicated(self.root / folder, scale, rounds)
 
     def unused_waivers(self) -> dict[str, str]:
         """Why waivers speak of nothing in the project, by the name of their file."""
@@ -178,10 +180,9 @@ class Project:
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
         """Columns of a wide delivery that hold labels and are not read, as a warning."""
-        said = self.settings
-        if said.layout != "wide":
+        if self.settings.layout != "wide":
             return []
-        found = labels_left_out(delivery.path, said.columns, said.scale, said.limits)
+        found = self._columns_left_out(delivery)
         words = (
             f"found columns {listed(found)}, which hold labels and are not read; "
             "expected every rater's column among columns.raters. Name them, or leave them out."
@@ -198,9 +199,24 @@ class Project:
             settings_digest=self.settings.reading_digest,
         )
 
-    def _read(self, delivery: Delivery) -> Ratings:
+    def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
         said = self.settings
-        ratings = read(
+        if said.layout != "wide":
+            return ()
+        return labels_left_out(delivery.path, said.columns, said.scale, said.limits)
+
+    def _read(self, delivery: Delivery) -> Ratings:
+        ratings = self._read_alone(delivery)
+        if ratings.origin is not None:
+            n_left_out = len(self._columns_left_out(delivery))
+            ratings = replace(ratings, origin=ratings.origin.without_columns(n_left_out))
+        if self.settings.replicates == "across":
+            return with_earlier_rounds(ratings, delivery.round, self.store)
+        return ratings
+
+    def _read_alone(self, delivery: Delivery) -> Ratings:
+        said = self.settings
+        return read(
             delivery.path,
             said.columns,
             layout=said.layout,
@@ -215,6 +231,3 @@ class Project:
             limits=said.limits,
             rules=said.rules,
         )
-        if said.replicates == "across":
-            return with_earlier_rounds(ratings, delivery.round, self.store)
-        return ratings

@@ -22,6 +22,9 @@ CAPABILITIES = {
 }
 """What an export can show. A project or a policy may require some of it."""
 
+COLUMNS_NOT_READ = "columns of labels not read"
+"""A reason that counts columns. The columns have raters' names, so only their number is kept."""
+
 Nothing: Mapping[str, int] = MappingProxyType({})
 
 
@@ -36,7 +39,7 @@ class Origin:
     shows
         What it can show, of `CAPABILITIES`.
     left_out
-        How many of its rows are no ratings, by reason.
+        How many of its rows are no ratings, by reason, or how many columns were not read.
 
     Examples
     --------
@@ -80,6 +83,15 @@ class Origin:
     def to_mapping(self) -> dict[str, Any]:
         """The origin as plain data."""
         return {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
+
+    def without_columns(self, n_columns: int) -> "Origin":
+        """The origin that also says how many columns of labels were not read.
+
+        >>> Origin("table", ()).without_columns(2).words
+        'columns of labels not read 2'
+        """
+        counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
+        return Origin.of(self.reader, self.shows, {**self.left_out, **counts})
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         """What of the required it cannot show."""

@@ -1,6 +1,7 @@
 """One bad file, a passing fault or a display keeps no other round from being judged."""
 
 import os
+import re
 import time
 
 import dagster as dg
@@ -10,6 +11,7 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.orchestration import assets, sensors
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.release import verify_release
 from tests.orchestration.conftest import Line, ratings_frame
 from tests.orchestration.test_sensors import at_rest, tick
 from tests.releases import current_release
@@ -184,6 +186,21 @@ def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path):
         assert "found columns ['chi'], which hold labels and are not read" in advice.description
         line.deliver("w1", wide.drop(columns="chi").reset_index().assign(remark="seen"))
         assert all(each.passed for each in line.project.left_out(line.project.delivered("w1")[0]))
+
+
+def test_s20_the_card_says_how_many_columns_were_not_read_and_names_nobody(tmp_path):
+    with dg.DagsterInstance.ephemeral() as instance:
+        line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
+        wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
+        line.deliver("w1", wide.reset_index().assign(remark="seen"))
+        line.run("w1", "annotations", "acceptability", "training_data")
+        released = current_release(line.project.store, "w1")
+        assert verify_release(released).ratings["w1"].origin.left_out == {
+            "columns of labels not read": 1
+        }
+        card = (released / "README.md").read_text()
+        assert "- w1, read as table. No ratings: columns of labels not read 1." in card
+        assert "chi" not in re.findall(r"\w+", card)
 
 
 def test_s12_a_named_column_of_clusters_that_is_gone_is_refused(tmp_path):

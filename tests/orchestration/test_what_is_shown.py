@@ -4,7 +4,9 @@ import time
 
 import dagster as dg
 import pandas as pd
+import pytest
 
+from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
@@ -367,6 +369,26 @@ def test_answers_of_an_adjudicator_ask_for_the_training_data_of_an_admitted_roun
     assert "found no column" in tick(first.cursor).skip_message
     (line.root / "answers/w1.csv").unlink()
     assert [each.partition_key for each in tick(first.cursor).run_requests] == ["w1"]
+
+
+def test_a_broken_answer_file_of_one_round_stops_no_other_round(make_line):
+    line = make_line(adjudicated="answers")
+    (line.root / "answers").mkdir()
+    for name in ("w1", "w2"):
+        line.deliver(name, GOOD)
+        line.run(name)
+    (task,) = tasks(line.project.store.ratings("w2"))[:1]
+    (line.root / "answers/w1.csv").write_text("item,label\n")
+    (line.root / "answers/unheard-of.csv").write_bytes(b"\xff")
+    (line.root / "answers/w2.csv").write_text(written_tasks([{**task, "label": "safe"}], (), "csv"))
+    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_adjudicated")
+    found = sensor(dg.build_sensor_context(instance=line.instance))
+
+    assert [each.partition_key for each in found.run_requests] == ["w2"]
+    labels = released_round(line.project, "w2").train.set_index("id")
+    assert labels.loc[task["item"], "resolution"] == "adjudicated"
+    with pytest.raises(ProjectError, match=r"w1\.csv: found no column"):
+        released_round(line.project, "w1")
 
 
 def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make_line):
