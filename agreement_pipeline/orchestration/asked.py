@@ -7,14 +7,14 @@ from typing import Any
 
 from agreement_pipeline.projects import Delivery
 
-FIRST_WAIT, LONGEST_WAIT = 60.0, 86_400.0
+FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
 
 
 @dataclass
 class Asked:
     """The rounds that were asked for, under certain settings.
 
-    A round that is not decided yet is asked for again: after a minute, then after twice as long
+    A round that is not decided yet is asked for again: after 20 seconds, then after twice as long
     each time, and each day at last. So a full disk or a network that fails is got over.
 
     Attributes
