@@ -54,6 +54,10 @@ SETTINGS = """\
 telemetry: {{enabled: false}}
 nux: {{enabled: false}}
 concurrency: {{runs: {{max_concurrent_runs: {cores}}}}}
+run_coordinator:
+  module: dagster
+  class: QueuedRunCoordinator
+  config: {{dequeue_interval_seconds: 1}}
 """
 
 

@@ -95,6 +95,8 @@ def _instance(root: Path) -> dg.DagsterInstance:
             "telemetry:\n  enabled: false\n"
             "nux:\n  enabled: false\n"
             f"concurrency:\n  runs:\n    max_concurrent_runs: {os.cpu_count() or 1}\n"
+            "run_coordinator:\n  module: dagster\n  class: QueuedRunCoordinator\n"
+            "  config:\n    dequeue_interval_seconds: 1\n"
         )
     os.environ["DAGSTER_HOME"] = str(home)
     return dg.DagsterInstance.get()
