@@ -1,11 +1,15 @@
 """A scale that flatters: noise does not pass for agreement by far labels or unused categories."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale
+from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import assess
+from agreement_pipeline.policy.flattered import unflattered
 from tests.contract.tables import contract_of, entry
 
 CONTRACT = contract_of(entry())
@@ -85,3 +89,37 @@ def test_a_rare_number_on_which_raters_agree_is_no_flattery():
     rows = [(f"i{i:03}", r, float(i < 15)) for i in range(300) for r in "xyz"]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     assert decided(frame, Scale((0, 1), "interval")).admitted
+
+
+def looked_at(frame, scale, policy=ALPHA, **changed):
+    """What becomes of the verdict on the round, if it were reliable, or as it is changed."""
+    ratings = Ratings.from_frame(frame, scale)
+    (verdict,) = policy.judge(assess(ratings, policy, CONTRACT).estimates)
+    given = replace(verdict, kind="reliable", code="reliable", **changed)
+    return given, unflattered(given, ratings=ratings, policy=policy)
+
+
+FEW_ITEMS = Policy("few", 1, (Rule("krippendorff_alpha", min_items=10),), n_resamples=1000)
+FAR, INTERVAL = noise(300, 15), Scale(None, "interval")
+
+
+def test_a_verdict_that_admits_nothing_is_left_as_it_is():
+    ratings = Ratings.from_frame(FAR, INTERVAL)
+    (verdict,) = ALPHA.judge(assess(ratings, ALPHA, CONTRACT).estimates)
+    unmet = replace(verdict, kind="unreliable", code="unreliable")
+    assert unflattered(unmet, ratings=ratings, policy=ALPHA) is unmet
+
+
+def test_a_verdict_on_a_part_of_the_round_is_left_as_it_is():
+    given, found = looked_at(FAR, INTERVAL, scope=Scope.of_stratum("language", "en"))
+    assert found is given
+
+
+@pytest.mark.parametrize(("n_far", "code"), [(10, "flattered"), (11, "reliable")])
+def test_a_quarter_of_the_items_is_still_few(n_far, code):
+    """The far items carry just over half of the squared distances from the mean, all together."""
+    frame = noise(40 - n_far, n_far, far=7.5)
+    squares = (frame["label"] - frame["label"].mean()) ** 2
+    carried = squares.groupby(frame["item"]).sum().sort_values()
+    assert carried[-n_far + 1 :].sum() < carried.sum() / 2 <= carried[-n_far:].sum()
+    assert looked_at(frame, INTERVAL, policy=FEW_ITEMS)[1].code == code
