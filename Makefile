@@ -3,8 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Some tests wait for other processes, so one worker more than there are cores.
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# Some tests wait for other processes, so there are two workers more than cores.
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
 export AGREEMENT_ROOT := $(CURDIR)
 export DAGSTER_DISABLE_TELEMETRY := 1

@@ -66,18 +66,6 @@ def test_judge_names_raters_who_look_alike_and_nothing_where_all_is_well(tmp_pat
         assert warnings_of(capsys.readouterr().out) == expected
 
 
-def test_judge_shows_the_rules_that_only_warn_met_or_not(tmp_path, capsys):
-    rules = "policy: mine\nversion: 1\nrules:\n  - {measure: krippendorff_alpha, reliable: 0.8}\n"
-    for cut_off, said in ((0.9, "  met: fleiss_kappa "), (1, "  warning: fleiss_kappa ")):
-        path = tmp_path / "policy.yaml"
-        path.write_text(
-            f"{rules}  - {{measure: fleiss_kappa, reliable: {cut_off}, effect: warn}}\n"
-        )
-        assert main(["judge", str(unanimous(tmp_path, 500)), "--policy", str(path)]) == 0
-        (line,) = [x for x in capsys.readouterr().out.splitlines() if "fleiss_kappa" in x]
-        assert line.startswith(said)
-
-
 def test_judge_that_cannot_judge_ends_with_status_2_and_says_why(tmp_path, capsys):
     assert main(["judge", str(tmp_path / "absent.csv"), "--policy", str(policy(tmp_path))]) == 2
     assert "absent.csv" in capsys.readouterr().err

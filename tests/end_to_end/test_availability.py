@@ -88,7 +88,7 @@ def test_a_round_whose_run_failed_is_tried_again_later_and_not_at_once(line, mon
     for tries in range(1, 5):
         found = tick(line, cursor)
         assert isinstance(found, dg.SkipReason), tries
-        wait = 60 * 2 ** (tries - 1)
+        wait = 20 * 2 ** (tries - 1)
         now += wait - 1
         assert isinstance(tick(line, cursor), dg.SkipReason)
         now += 1
@@ -97,7 +97,7 @@ def test_a_round_whose_run_failed_is_tried_again_later_and_not_at_once(line, mon
         fail(line, found)
         first, cursor = found, found.cursor
         waits.append(wait)
-    assert waits == [60, 120, 240, 480]
+    assert waits == [20, 40, 80, 160]
     line.run("w1", "annotations")
     line.run("w1", "acceptability")
     now += 10_000

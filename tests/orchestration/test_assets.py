@@ -232,7 +232,7 @@ def test_a_round_of_few_documents_is_held_for_its_documents(make_line):
     assert annotations.materialization.metadata["clusters"].value == 2
     two, one = (line.project.store.history(name)[-1] for name in ("w1", "w2"))
     assert (two["decision"], one["decision"]) == ("held", "held")
-    assert "on 120 items in 2 clusters: could be under" in two["reasons"][0]
+    assert "it rests on 2 clusters of items and the policy asks for 20" in two["reasons"][0]
     assert (
         "agreement is read on items of 1 cluster; 2 are required for an interval"
         in one["reasons"][0]

@@ -67,7 +67,7 @@ def test_a_reader_gets_from_the_round_to_category_to_pair_to_items(shown):
     assert category.locator("summary").evaluate("found => found === document.activeElement")
     category.locator("a").first.click()
     pair = shown.locator("#pairs details[open]")
-    assert pair.locator("summary").is_visible()
+    pair.locator("summary").wait_for(state="visible")
     assert HOSTILE in pair.locator("table").last.inner_text()
 
 
