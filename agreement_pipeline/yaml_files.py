@@ -187,7 +187,8 @@ def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
     """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
-        if (step in data) if isinstance(data, Mapping) else isinstance(data, list):
+        inside = isinstance(data, list) and isinstance(step, int)
+        if inside or (isinstance(data, Mapping) and step in data):
             data = data[step]
         elif details["type"] != "missing" or step is not details["loc"][-1]:
             continue

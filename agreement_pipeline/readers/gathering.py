@@ -33,6 +33,8 @@ class Growing:
         The columns of texts. Each distinct text is kept once, on disk.
     times
         The columns of times, as `times.utc` writes them.
+    flags
+        The columns of yes, no and None.
     unlike
         The columns of texts of which no two should be the same.
     """
@@ -42,12 +44,15 @@ class Growing:
         names: Iterable[str],
         texts: Collection[str] = (),
         times: Collection[str] = (),
+        flags: Collection[str] = (),
         unlike: Collection[str] = (),
     ) -> None:
         self._parts: dict[str, _Part] = {}
         for name in names:
             if name in times:
                 self._parts[name] = _Times()
+            elif name in flags:
+                self._parts[name] = _Flags()
             elif name in texts:
                 self._parts[name] = _Texts(unlike=name in unlike)
             else:
@@ -80,7 +85,8 @@ class Growing:
         for name in list(self._parts):
             with closing(self._parts.pop(name)) as part:
                 columns.update(part.columns(name))
-        return pd.DataFrame(columns)
+        _given_back()
+        return pd.DataFrame(columns, copy=False)
 
     def _settle(self) -> None:
         """Put the last rows with those before."""
@@ -106,13 +112,21 @@ def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    kind = pa.large_string()
     values = pa.array(times, pa.timestamp("us"), from_pandas=True)
     written = [
-        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
+        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}").cast(kind)
         for start in range(0, len(values), AT_ONCE)
     ]
-    texts = pa.chunked_array([each.cast(pa.large_string()) for each in written], pa.large_string())
+    texts = pa.chunked_array(written, kind)
     return pd.Series(pd.array(texts, dtype="str"), index=times.index)
+
+
+def _given_back() -> None:
+    """Give memory that Arrow no longer uses back to the system."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -128,6 +142,8 @@ def _plain(frame: pd.DataFrame, name: str) -> pd.Series:
     column = frame[name]
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("str")
+    if isinstance(column.dtype, pd.BooleanDtype):
+        return column.astype(object).where(column.notna(), None)
     if ZONED + name not in frame:
         return column
     zoned = frame[ZONED + name]
@@ -161,6 +177,23 @@ class _Objects:
 
     def close(self) -> None:
         self.values = []
+
+
+class _Flags:
+    """A column of yes, no and None."""
+
+    def __init__(self) -> None:
+        self.said = _Numbers(np.int8)
+
+    def add(self, values: Sequence[Any]) -> None:
+        self.said.add(np.array([-1 if each is None else each for each in values], dtype=np.int8))
+
+    def columns(self, name: str) -> dict[str, Any]:
+        said = self.said.array()
+        return {name: pd.arrays.BooleanArray(said > 0, said < 0)}
+
+    def close(self) -> None:
+        self.said.close()
 
 
 class _Times:

@@ -43,6 +43,7 @@ CANONICAL = (
 )
 TEXTS = ("item", "rater", "label", "status", "kind", "record")
 TIMES = ("created", "updated")
+FLAGS = ("assisted",)
 
 
 @dataclass
@@ -121,7 +122,7 @@ def gather(
     fields: dict[str, None] = {}
     ticks = _Ticks()
     asked = question
-    with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, unlike=("record",)) as table:
+    with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, FLAGS, ("record",)) as table:
         for row, each in enumerate(submissions):
             limits.refuse_beyond("rows", row + 1, source, "submissions")
             questions.update(dict.fromkeys(each.values))

@@ -161,6 +161,17 @@ def test_a_name_and_a_policy_that_do_not_fit_are_named_together(saved):
     )
 
 
+def test_a_list_as_a_category_is_refused_with_its_line(saved):
+    path = saved("project: p\ninbox: i\nscale:\n  categories: [a, []]\npolicy: strict\n")
+    with pytest.raises(ProjectError) as caught:
+        load_project(path)
+    (found,) = str(caught.value).splitlines()
+    assert found.startswith(f"{path}:4: ")
+    assert found.endswith(
+        "categories[1]: found []; expected text, a whole number or a number. Correct the value."
+    )
+
+
 def test_a_folder_without_a_project_is_refused_with_what_it_holds(tmp_path):
     (tmp_path / "notes.txt").touch()
     with pytest.raises(ProjectError, match=r"found \['notes.txt'\]; expected a project's YAML fi"):
