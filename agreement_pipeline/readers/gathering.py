@@ -108,10 +108,10 @@ def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
 
     values = pa.array(times, pa.timestamp("us"), from_pandas=True)
     written = [
-        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
+        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}").cast("large_string")
         for start in range(0, len(values), AT_ONCE)
     ]
-    texts = pa.chunked_array([each.cast(pa.large_string()) for each in written], pa.large_string())
+    texts = pa.chunked_array(written, pa.large_string())
     return pd.Series(pd.array(texts, dtype="str"), index=times.index)
 
 
@@ -222,7 +222,7 @@ class _Texts:
         self.distinct.close()
 
 
-def _first_of_each(digests: bytes, count: int, unlike: bool) -> tuple[Any, Any]:
+def _first_of_each(digests: bytes | bytearray, count: int, unlike: bool) -> tuple[Any, Any]:
     """The first place of each distinct text, and the number of the text at each place.
 
     Both are None if no text comes again.
