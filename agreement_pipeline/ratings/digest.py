@@ -38,8 +38,7 @@ from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM
 
 VERSION = 2
-BATCH = 1_000_000
-AT_ONCE = 100_000
+BATCH = 100_000
 Bytes = Any
 """A SHA-256 that is fed, as hashlib makes it."""
 
@@ -89,8 +88,8 @@ class _Texts:
 
     def feed(self, texts: pd.Series | pd.Index) -> None:
         """Add texts. A missing one has the length -1."""
-        for start in range(0, len(texts), AT_ONCE):
-            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + AT_ONCE])))
+        for start in range(0, len(texts), BATCH):
+            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + BATCH])))
             self.lengths.update(lengths)
             self.bytes.update(data)
 
