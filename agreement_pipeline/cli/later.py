@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from agreement_pipeline.imports import without_collection
+
 
 class Later(click.Command):
     """A command whose name and purpose are known before its module is loaded.
@@ -19,7 +21,9 @@ class Later(click.Command):
     def loaded(self) -> click.Command:
         """The command itself."""
         name = str(self.name).replace("-", "_")
-        command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
+        with without_collection():
+            module = import_module(f"agreement_pipeline.cli.{name}")
+        command: click.Command = getattr(module, name)
         return command
 
     def make_context(
