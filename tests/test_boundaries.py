@@ -11,7 +11,7 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces imports students_t text version",
+    "errors faces students_t text version",
     "large_files mistakes tables",
     "yaml_files ratings",
     "units",

@@ -5,8 +5,6 @@ from typing import Any
 
 import click
 
-from agreement_pipeline.imports import without_collection
-
 
 class Later(click.Command):
     """A command whose name and purpose are known before its module is loaded.
@@ -21,9 +19,7 @@ class Later(click.Command):
     def loaded(self) -> click.Command:
         """The command itself."""
         name = str(self.name).replace("-", "_")
-        with without_collection():
-            module = import_module(f"agreement_pipeline.cli.{name}")
-        command: click.Command = getattr(module, name)
+        command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
         return command
 
     def make_context(

@@ -3,6 +3,7 @@
 These parts take most of the time of its import. A table in memory needs none of them.
 """
 
+import gc
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.imports import without_collection
 
 LEFT_OUT = ("boto3", "botocore", "pyspark", "sqlalchemy")
 """Libraries that Great Expectations uses if they are installed."""
@@ -30,7 +30,7 @@ def load_lightly() -> None:
     This is for a program that does nothing else with it: Great Expectations then sees no
     database and no cluster. Every expectation on a table gives the same result.
     """
-    with refused(), _stood_in(), _copying_less(), without_collection(), warnings.catch_warnings():
+    with refused(), _stood_in(), _copying_less(), _without_collection(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import_module("great_expectations")
 
@@ -128,3 +128,14 @@ def _copied(fields: dict[str, Any]) -> dict[str, Any]:
         field.field_info = copy(field.field_info)
         field.class_validators = dict(field.class_validators)
     return found
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Keep the collector still, now and later: what an import makes is no garbage."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
