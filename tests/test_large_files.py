@@ -78,7 +78,7 @@ def test_a_forked_process_does_not_remove_the_file_of_its_parent(folder):
 
 @pytest.mark.parametrize("size", [0, 1, 999, 1000, 1001, 2 * PART])
 def test_a_file_is_copied_and_compared_whole(few_in_memory, tmp_path, size):
-    data, path = os.urandom(size), tmp_path / "file"
+    data, path = (b"0" + os.urandom(size))[:size], tmp_path / "file"
     path.write_bytes(data)
     found = content_of(path)
     assert isinstance(found, bytes) == (size < 1000)
