@@ -32,6 +32,16 @@ def in_words(value: float, form: str = SENTENCE) -> str:
     return format(round(value, DIGITS) + 0.0, form)
 
 
+def p_in_words(p: float) -> str:
+    """A p-value as text. Rounding never makes it a certainty.
+
+    >>> p_in_words(0.123), p_in_words(0.004), p_in_words(1.0)
+    ('p = 0.12', 'p < 0.01', 'p > 0.99')
+    """
+    rounded = in_words(p, PROBABILITY)
+    return {"0.00": "p < 0.01", "1.00": "p > 0.99"}.get(rounded, f"p = {rounded}")
+
+
 def number(value: float | None, form: str = TABLE) -> str:
     """A value in a table; empty if there is none.
 

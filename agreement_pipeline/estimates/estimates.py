@@ -15,7 +15,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import PROBABILITY, in_words
+from agreement_pipeline.text import p_in_words
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Estimate(Tabular):
             return None
         return (
             "items with more ratings differ in how much their raters agree "
-            f"(p = {in_words(self.chosen, PROBABILITY)}), which misleads this measure; "
+            f"({p_in_words(self.chosen)}), which misleads this measure; "
             "krippendorff_alpha withstands it"
         )
 

@@ -9,11 +9,11 @@ from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, Looks, second_look
 from agreement_pipeline.text import (
     DIGITS,
-    PROBABILITY,
     WHOLE_PERCENT,
     in_words,
     interval,
     listed,
+    p_in_words,
 )
 
 HALVINGS = 50
@@ -78,7 +78,7 @@ def judged(
     p = estimate.p_value(reliable)
     parts = [
         f"{_found(estimate, value, limits)}: {said}",
-        "" if p is None else f" (p = {in_words(p, PROBABILITY)})",
+        "" if p is None else f" ({p_in_words(p)})",
         _advice(estimate, value, limits, kind, reliable),
         "" if kind == "reliable" else _prevailing(estimate),
         f"; {chosen(estimate)}" if estimate.misled else "",
