@@ -28,6 +28,7 @@ def mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, A
         "policy_version": release.policy.version,
         "policy_digest": release.policy.digest,
         "training_rows": len(release.labels.resolved),
+        "adjudicated": int(release.labels.adjudicated.sum()),
         "tentative": release.tentative,
         "rounds": {
             name: {
@@ -57,6 +58,8 @@ def in_words(said: Mapping[str, Any]) -> Iterator[str]:
         f"verified: rounds {', '.join(said['rounds'])}; "
         f"{said['training_rows']} training rows{tentative}"
     )
+    if said["adjudicated"]:
+        yield f"  {said['adjudicated']} labels are an adjudicator's; the card says more"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     for name, found in said["rounds"].items():
         yield f"  round {name}: {found['items']} items, {found['raters']} raters{_present(found)}"

@@ -10,7 +10,7 @@ from typing import Any
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
-from agreement_pipeline.policy.assisted import judged_part, with_and_without
+from agreement_pipeline.policy.assisted import judged_part, met_with_all, with_and_without
 from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.how_often import (
     OF_THE_GATE,
@@ -239,7 +239,7 @@ def assess(
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
         code_version=__version__,
-        doubted=partial(unflattered, ratings=part, policy=policy),
+        doubted=partial(_doubted, ratings=ratings, part=part, policy=policy),
         version=version,
     )
     return Assessment(found, decision)
@@ -261,6 +261,12 @@ def judge(
             f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."
         )
     return assess(ratings, policy, contract or Contract.default(), waivers).decision
+
+
+def _doubted(verdict: Verdict, *, ratings: Ratings, part: Ratings, policy: Policy) -> Verdict:
+    """The verdict on the part that is judged, if neither the scale nor the part flatters it."""
+    stands = unflattered(verdict, ratings=part, policy=policy)
+    return stands if part is ratings else met_with_all(stands, ratings=ratings, policy=policy)
 
 
 def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:

@@ -150,7 +150,7 @@ class Inbox:
     def _content(self, place: _Place) -> tuple[str, tuple[str, ...]]:
         """The digest of a file or folder, and its rounds."""
         path = place.path
-        _refuse_links(path)
+        _refuse_no_files(path)
         digest = digest_at(path)
         said = self.settings
         if said.columns.round:
@@ -199,17 +199,17 @@ def _is_decided(delivered: tuple[str, str], history: Iterable[dict[str, Any]]) -
 
 
 def _places(inbox: Path) -> Iterator[_Place]:
-    """The visible files, links and folders of files in an inbox, by name."""
+    """The visible files and folders of files in an inbox by name, and all that is no folder."""
     if inbox.is_file():
         yield _Place(inbox, (_file(inbox.name, inbox.stat()),), _called(inbox.name))
     elif inbox.is_dir():
         with os.scandir(inbox) as entries:
             there = [entry for entry in entries if not entry.name.startswith(".")]
         for entry in sorted(there, key=lambda each: each.name):
-            if entry.is_symlink() or entry.is_file():
+            if not entry.is_dir(follow_symlinks=False):
                 mark = _file(entry.name, entry.stat(follow_symlinks=False))
                 yield _Place(inbox / entry.name, (mark,), _called(entry.name))
-            elif entry.is_dir() and (marks := _files_in(inbox / entry.name)):
+            elif marks := _files_in(inbox / entry.name):
                 yield _Place(inbox / entry.name, marks, entry.name)
 
 
@@ -237,11 +237,17 @@ def _file(name: str, status: os.stat_result) -> _File:
     )
 
 
-def _refuse_links(path: Path) -> None:
+def _refuse_no_files(path: Path) -> None:
+    """Refuse links, and pipes and devices: a reader would wait for them."""
     inside = [path / name for name in names_in(path)]
     for each in (path, *inside):
         if each.is_symlink():
             raise ProjectError(
                 f"{each}: found a link; expected the file itself, since a link can lead anywhere. "
                 "Put the file into the inbox."
+            )
+        if not (each.is_file() or each.is_dir()):
+            raise ProjectError(
+                f"{each}: found a device, pipe or socket; expected a file. "
+                "Put a file in its place, or remove it."
             )

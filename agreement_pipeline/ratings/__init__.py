@@ -6,6 +6,7 @@ from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, numbers
 from agreement_pipeline.ratings.consensus import (
     PanelLabels,
     consensus,
+    overruled,
     resolved,
     unresolved,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "lookalikes",
     "meaning",
     "numbers_in",
+    "overruled",
     "parquet_bytes",
     "parquet_of",
     "printed",

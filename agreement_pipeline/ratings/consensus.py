@@ -16,6 +16,7 @@ from agreement_pipeline.ratings.votes import (
     CONFLICT,
     RESOLUTIONS,
     TIE,
+    UNANIMOUS,
     Rows,
     entropy_of,
     leaders_of,
@@ -127,6 +128,11 @@ class PanelLabels:
         return np.asarray(self.resolution == CONFLICT)
 
     @property
+    def adjudicated(self) -> Rows:
+        """True for each item whose label is an adjudicator's."""
+        return np.asarray(self.resolution == ADJUDICATED)
+
+    @property
     def resolved(self) -> Rows:
         """The places of the items that have a label."""
         return np.flatnonzero(~self.unresolved)
@@ -186,6 +192,22 @@ class PanelLabels:
         if self.votes is None:
             return {}
         return {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
+
+
+def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
+    """On how many items an adjudicator overrules all raters, and on how many all raters agree.
+
+    >>> from agreement_pipeline import Ratings, Scale
+    >>> rows = [("i1", "a", "no"), ("i1", "b", "no"), ("i2", "a", "no"), ("i2", "b", "yes")]
+    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
+    >>> overruled(ratings, Adjudicated(ratings.digest, {"i1": "yes", "i2": "yes"}))
+    (1, 1)
+    """
+    panel = PanelLabels.of(ratings)
+    chosen, labels = adjudicated.on(panel.items, ratings.scale)
+    agreed = panel.resolution == UNANIMOUS
+    return int((agreed[chosen] & (panel.label[chosen] != labels)).sum()), int(agreed.sum())
 
 
 def consensus(

@@ -1,6 +1,7 @@
 """Inspect's evaluation logs: JSON, or the packed form `.eval`.
 
-An item is an output: a sample of a task, answered by a model in an epoch. A rater is a scorer.
+An item is an output: a sample of a task, answered by a model in an epoch of a run. A rater is a
+scorer.
 The log does not say which scorers are models, so a project names them in `classifiers`.
 """
 
@@ -35,7 +36,7 @@ def submissions(export: Export) -> Iterator[Submission]:
 
 def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
     epoch = sample.get("epoch", 1)
-    name = f"{run['task']}/{run['model']}/{sample['id']}/{epoch}"
+    name = f"{run['task']}/{run['model']}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
     known = {"task": run["task"], "model": run["model"], "sample": sample["id"], "epoch": epoch}
     fields = {**known, "text": _text(sample.get("input")), **(sample.get("metadata") or {})}
     for scorer, score in (sample.get("scores") or {}).items():
@@ -44,7 +45,7 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             name,
             scorer,
             {**value} if isinstance(value, Mapping) else {QUESTION: value},
-            f"{place}: run {run.get('run_id')}, {name}, {scorer}",
+            f"{place}: {name}, {scorer}",
             created=utc(run.get("created"), place),
             fields=fields,
         )

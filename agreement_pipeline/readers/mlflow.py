@@ -33,8 +33,9 @@ def _assessment(said: Data, item: object, where: str, place: str, fields: Data) 
     source, expected = said["source"], said.get("expectation")
     answer = (expected or said.get("feedback") or {}).get("value")
     question = said.get("assessment_name") or said["name"]
+    span = said.get("span_id")
     return Submission(
-        item,
+        f"{item}/{span}" if span else item,
         source.get("source_id"),
         {question: None if isinstance(answer, (list, dict)) else answer},
         where,

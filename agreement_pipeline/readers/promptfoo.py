@@ -29,16 +29,19 @@ def submissions(export: Export) -> Iterator[Submission]:
 def _output(result: Data, run: str, time: str | None) -> Iterator[Submission]:
     provider = result["provider"]
     model = provider.get("label") or provider["id"]
-    name = f"{result['testIdx']}/{result['promptIdx']}/{model}"
+    name = f"{run}/{result['testIdx']}/{result['promptIdx']}/{model}"
     fields = {"provider": model, **(result.get("vars") or {})}
     met: Counter[str] = Counter()
-    for part in (result.get("gradingResult") or {}).get("componentResults") or ():
+    parts = (result.get("gradingResult") or {}).get("componentResults") or ()
+    if not parts:
+        yield Submission(name, None, {}, f"output {name}", fields=fields)
+    for part in parts:
         rater = _rater(part.get("assertion") or {}, met)
         yield Submission(
             name,
             rater,
             {PASS: PASS if part["pass"] else "fail", SCORE: part["score"]},
-            f"{run}: output {name}, {rater}",
+            f"output {name}, {rater}",
             created=time,
             fields=fields,
         )

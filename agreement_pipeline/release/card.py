@@ -42,6 +42,7 @@ def card(
         f"Rounds: {rounds}. {rows['train']} items have a training label; "
         f"{rows['unresolved']} are unresolved.",
         *_between_rounds(report),
+        *_adjudicated(rows),
         *tentative,
         *(_waived(waiver) for decision in decisions.values() for waiver in decision["waivers"]),
         "## Annotation process",
@@ -74,6 +75,15 @@ def _between_rounds(report: Mapping[str, Any]) -> list[str]:
             for name, count in gold.items()
         ),
     ]
+
+
+def _adjudicated(rows: Mapping[str, int]) -> list[str]:
+    """How many labels are an adjudicator's, and how many of them no rater gave."""
+    said = (
+        f"{rows.get('adjudicated')} labels are those of an adjudicator. "
+        f"On {rows.get('overruled')} of these items all raters gave one other label."
+    )
+    return [said] if rows.get("adjudicated") else []
 
 
 def _waived(waiver: Mapping[str, str]) -> str:

@@ -75,6 +75,7 @@ def contents(
         - An item has different texts in two rounds.
         - No item has a label.
         - An item has other labels in other rounds, and the policy refuses this.
+        - An adjudicator overrules all raters on too many items.
     """
     scale = _one_scale(members)
     labels = labels_of(members)
@@ -188,6 +189,7 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
     """All estimates of each round with their counts, and the numbers of released rows."""
     elsewhere = _gold_elsewhere(members)
     adjudicated = sum(len(member.adjudicated.labels) for member in members)
+    against = sum(member.overruled[0] for member in members)
     return {
         "rounds": {
             member.round: {
@@ -199,7 +201,7 @@ def report_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Any]:
         "rows": {
             "train": len(labels.resolved),
             "unresolved": int(labels.unresolved.sum()),
-            **({"adjudicated": adjudicated} if adjudicated else {}),
+            **({"adjudicated": adjudicated, "overruled": against} if adjudicated else {}),
             **({"in_conflict": int(labels.in_conflict.sum())} if labels.in_conflict.any() else {}),
         },
         **({"gold_in_another_round": elsewhere} if elsewhere else {}),

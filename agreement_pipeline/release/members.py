@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
-from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, Ratings
+from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, Ratings, overruled
 from agreement_pipeline.text import listed
 
 
@@ -49,6 +50,11 @@ class Member:
         """The round, judged from its ratings."""
         assessment = assess(ratings, policy, contract, waivers, version=version)
         return cls(round_name, original_digest, version, ratings, assessment)
+
+    @cached_property
+    def overruled(self) -> tuple[int, int]:
+        """On how many items the adjudicator overrules all raters, and on how many they agree."""
+        return overruled(self.ratings, self.adjudicated) if self.adjudicated.labels else (0, 0)
 
 
 def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:

@@ -21,6 +21,8 @@ UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 UNIT_OF = "unit_of"
 """The column of the item that a unit lies in."""
+MOST_OVERRULED = 0.1
+"""An adjudicator may overrule all raters on this share of the items on which they agree."""
 
 
 def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
@@ -49,12 +51,27 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
     Raises
     ------
     ReleaseHeldError
-        An item has different texts in two rounds, so one text would be lost.
+        An item has different texts in two rounds, so one text would be lost. Or an adjudicator
+        overrules all raters on too many items.
     """
     _refuse_two_texts(members)
+    _refuse_overruled(members)
     return PanelLabels.first_of(
         [PanelLabels.of(each.ratings, each.round, each.adjudicated) for each in members]
     )
+
+
+def _refuse_overruled(members: Sequence[Member]) -> None:
+    """Refuse labels that no rater gave: the release rests on the agreement of the raters."""
+    for member in members:
+        count, agreed = member.overruled
+        if count > MOST_OVERRULED * agreed:
+            raise ReleaseHeldError(
+                f"round {member.round}: found adjudicated labels against all raters on {count} of "
+                f"the {agreed} items on which they agree; expected {MOST_OVERRULED:.0%} of them at "
+                "most. Adjudicate the items on which raters differ, or have the round labelled "
+                "again."
+            )
 
 
 def annotation_rows(members: Sequence[Member], numbers: tuple[str, ...] = ()) -> "AnnotationRows":

@@ -13,6 +13,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.policy import Policy, Rule, assess, judge
+from agreement_pipeline.policy.assisted import USUAL
 from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.store.tables import table_of, table_ratings
@@ -231,3 +232,29 @@ def test_label_studio_tells_it_of_rules_that_require_it():
     case = CASES["label_studio"]
     found = read(case.file, case.columns, rules=replace(ALL_ROUNDS, requires=("assisted",)))
     assert found.says_assisted
+
+
+def test_labels_that_differ_cannot_be_left_out_as_suggestions():
+    """77 labels differ, by each rater in turn. Without them alpha is 1."""
+    rows = [
+        (f"i{item:03}", rater, "ny"[(item + differs) % 2], differs)
+        for item in range(300)
+        for place, rater in enumerate(["ana", "ben", "chi"])
+        for differs in [item < 77 and item // 2 % 3 == place]
+    ]
+    ratings = ratings_of(pd.DataFrame(rows, columns=FRAME.columns))
+    decision = judge(ratings, WITHOUT, CONTRACT)
+    assert (decision.admitted, decision.codes) == (False, ("dissent_left_out",))
+    value = slow_alpha([(item, label) for item, _, label, _ in rows])
+    words = f"with the labels that began as a suggestion it is inconclusive: {USUAL} {value:.3f}"
+    assert words in decision.reasons[0]
+
+
+def test_labels_that_agree_are_left_out_without_another_word():
+    rows = [
+        (f"i{item:03}", rater, "ny"[(item + (item % 50 == place)) % 2], item % 4 == 3)
+        for item in range(300)
+        for place, rater in enumerate(["ana", "ben", "chi"])
+    ]
+    ratings = ratings_of(pd.DataFrame(rows, columns=FRAME.columns))
+    assert judge(ratings, WITHOUT, CONTRACT).admitted

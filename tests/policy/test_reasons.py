@@ -15,6 +15,7 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import (
     Rule,
+    assisted,
     decision,
     flattered,
     how_often,
@@ -28,7 +29,7 @@ from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
-MODULES = (flattered, rules, simultaneous)
+MODULES = (assisted, flattered, rules, simultaneous)
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 

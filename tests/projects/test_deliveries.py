@@ -201,6 +201,17 @@ def test_a_link_within_a_folder_is_refused(project, tmp_path):
     assert "found a link" in found.refused()["w1"]
 
 
+@pytest.mark.parametrize("name", ["w1.csv", "w1/a.csv"])
+def test_nobody_waits_for_a_pipe_in_the_inbox(project, name):
+    found = project()
+    pipe = found.inbox / name
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    TABLE.to_csv(found.inbox / "w2.csv", index=False)
+    assert list(found.deliveries()) == ["w2"]
+    assert "found a device, pipe or socket" in found.refused()["w1"]
+
+
 def test_a_compressed_file_is_the_round_of_its_plain_name(project):
     found = project()
     TABLE.to_csv(found.inbox / "2026-09.csv.gz", index=False)

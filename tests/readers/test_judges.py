@@ -97,6 +97,48 @@ def test_two_epochs_of_inspect_are_two_outputs(tmp_path):
     assert rows_of(path).frame["item"].nunique() == 6
 
 
+def test_two_spans_of_a_trace_are_two_items(tmp_path):
+    """Else a judge's later answer on one span would take the place of the answer on the other."""
+    path = judges.mlflow_traces(tmp_path)
+    traces = json.loads(path.read_text())
+    said = traces[0]["info"]["assessments"]
+    for each in said[:3]:
+        each["span_id"] = "s1"
+    said += [{**each, "span_id": "s2", "assessment_id": None} for each in said[:3]]
+    path.write_text(json.dumps(traces))
+    rows = rows_of(path)
+    assert set(rows.frame["item"]) == {"tr-0/s1", "tr-0/s2", "tr-1", "tr-2"}
+    assert rows.origin.left_out == {"gold": 3}
+
+
+@pytest.mark.parametrize(
+    ("case", "change"),
+    [
+        ("inspect_json", lambda log: log["eval"].update(run_id="another")),
+        ("promptfoo", lambda log: log.update(evalId="another")),
+    ],
+)
+def test_outputs_of_two_runs_are_two_outputs(tmp_path, case, change):
+    """A model that is asked again answers otherwise. No judge's answer may be lost or mixed."""
+    write, question, *_ = CASES[case]
+    path = write(tmp_path)
+    log = json.loads(path.read_text())
+    change(log)
+    (tmp_path / "again.json").write_text(json.dumps(log))
+    rows = rows_of(tmp_path, Columns(label=question))
+    assert (rows.frame["item"].nunique(), len(rows.frame)) == (6, 18)
+    assert rows.origin.left_out == {}
+
+
+def test_an_output_that_promptfoo_could_not_grade_is_counted(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    said["results"]["results"][0] |= {"error": "no connection", "gradingResult": None}
+    path.write_text(json.dumps(said))
+    rows = rows_of(path, Columns(label="pass"))
+    assert (len(rows.frame), rows.origin.left_out) == (6, {"no answer": 1})
+
+
 def test_a_person_who_rated_in_promptfoo_is_a_rater(tmp_path):
     path = judges.promptfoo(tmp_path)
     said = json.loads(path.read_text())

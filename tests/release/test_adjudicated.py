@@ -1,13 +1,17 @@
 """Adjudicated labels in a release: proved, bound to the ratings, and no part of the decision."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import open_release, release_round
-from tests.release.forging import CONTRACT, POLICY, forge, make_ratings
+from agreement_pipeline.release.contents import contents
+from agreement_pipeline.release.members import Member
+from tests.release.forging import CONTRACT, POLICY, forge, make_ratings, refused
 
 
 @pytest.fixture
@@ -68,3 +72,47 @@ def test_an_unknown_item_is_refused(ingested):
     store, digest = ingested
     with pytest.raises(RatingsError, match="item 'nowhere' without a label of the panel"):
         release(store, {"nowhere": "no"}, digest)
+
+
+def flipped(found, count):
+    """The other label of the first items on which all raters agree."""
+    rows = found.train[found.train["resolution"] == "unanimous"].head(count)
+    others = {"no": "yes", "yes": "no"}
+    return {item: others[label] for item, label in zip(rows["id"], rows["label"], strict=True)}
+
+
+def test_an_adjudicator_cannot_overrule_what_the_raters_agree_on(ingested):
+    """The raters agree on 88 of 90 items. A tenth of these is 8.8."""
+    store, digest = ingested
+    plain = release(store)
+    with pytest.raises(ReleaseHeldError, match="against all raters on 9 of the 88 items"):
+        release(store, flipped(plain, 9), digest)
+    assert len(release(store, flipped(plain, 8), digest).train) == 90
+
+
+def test_the_card_says_how_many_labels_no_rater_gave(ingested):
+    store, digest = ingested
+    plain = release(store)
+    labels = {**flipped(plain, 3), disputed(plain): "no"}
+    found = release(store, labels, digest)
+    card = (found.path / "README.md").read_text()
+    assert (
+        "4 labels are those of an adjudicator. On 3 of these items all raters gave one other label."
+    ) in card
+    assert "adjudicator. On" not in (plain.path / "README.md").read_text()
+    assert found.labels.adjudicated.sum() == 4
+
+
+def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(ingested, monkeypatch):
+    store, digest = ingested
+    plain = release(store)
+    member = Member.assessed("r1", "0" * 64, plain.ratings["r1"], POLICY, CONTRACT)
+    labels = Adjudicated(digest, flipped(plain, 88))
+    with monkeypatch.context() as patched:
+        patched.setattr("agreement_pipeline.release.tables.MOST_OVERRULED", 1)
+        forged = contents("demo", [replace(member, adjudicated=labels)], POLICY, CONTRACT)
+    path = plain.path.parent / "forged"
+    for name, content in forged.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(b"".join(parts_of(content)))
+    refused(path, "against all raters on 88 of the 88 items")
