@@ -59,8 +59,8 @@ MATCHED = register(
     UnitRule(
         "matched",
         "objects that are alike",
-        frozenset({"spans", "segments", "boxes", "polygons"}),
-        frozenset({"similarity", "at_least", "part"}),
+        frozenset({"spans", "segments", "boxes", "polygons", "keypoints"}),
+        frozenset({"similarity", "at_least", "sigmas", "part"}),
         rows,
         scale_of_areas,
     )
