@@ -24,7 +24,7 @@ def spans(item, rater):
 
 
 def boxes(item, rater):
-    said = [Box(10, 20, 30, 40, "PER")]
+    said = [Box(11 if (item, rater) == ("d05", "ben") else 10, 20, 30, 40, "PER")]
     if item == "d05" and rater != "cyd":
         said += [Box(60, 5, 10, 10, "PER")]
     return Marked(item, rater, tuple(said), (99, 99))
@@ -70,7 +70,9 @@ def test_boxes_in_a_frame_and_who_dissents():
     assert [(m.across_low, m.low, m.across_high, m.high, m.label, m.tone) for m in frame.marks] == [
         (10, 20, 40, 60, "PER 3", "good"),
         (60, 5, 70, 15, "PER 2, none 1", "bad"),
+        (11, 20, 41, 60, "ben: PER", "plain"),
     ]
+    assert [series.name for series in frame.series] == ["units", "ben"]
 
 
 def test_units_of_naming_alone_are_drawn_too():
