@@ -6,6 +6,7 @@ A registered rule a file. A file in this folder is enough.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.units.again import Objects, objects_of
 from agreement_pipeline.units.marked import NONE, Marked, extents_of, in_order
 from agreement_pipeline.units.matching import Group, Node, groups_of
 from agreement_pipeline.units.objects import (
@@ -43,6 +44,7 @@ __all__ = [
     "LabelObject",
     "Marked",
     "Node",
+    "Objects",
     "Polygon",
     "Preference",
     "Ranking",
@@ -58,6 +60,7 @@ __all__ = [
     "in_order",
     "item_of",
     "numbers_named",
+    "objects_of",
     "register",
     "units_of",
 ]
