@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         plan,
     )
     from agreement_pipeline.ratings import Ratings, Scale
-    from agreement_pipeline.readers import Columns, Limits
+    from agreement_pipeline.readers import Columns, Limits, read_marked
     from agreement_pipeline.readers import read as read_ratings
     from agreement_pipeline.release import open_release, verify_release
     from agreement_pipeline.report import report_page
@@ -72,6 +72,7 @@ else:
             "plan": "policy",
             "read_contingency": "engines",
             "read_counts": "engines",
+            "read_marked": "readers",
             "read_ratings": "readers:read",
             "release_of": "orchestration",
             "report_page": "report",
@@ -114,6 +115,7 @@ __all__ = [
     "plan",
     "read_contingency",
     "read_counts",
+    "read_marked",
     "read_ratings",
     "release_of",
     "report_page",

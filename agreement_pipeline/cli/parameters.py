@@ -180,6 +180,8 @@ def _units(text: str) -> UnitSettings:
     settings: dict[str, Any] = {**said, **{name: _number(said[name]) for name in NUMBERS & {*said}}}
     if "members" in said:
         settings["members"] = tuple(said["members"].split("|"))
+    if "sigmas" in said:
+        settings["sigmas"] = tuple(map(_number, said["sigmas"].split("|")))
     unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
     if unknown or "kind" in settings:
         raise ValueError(

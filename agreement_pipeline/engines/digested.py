@@ -64,6 +64,7 @@ def _batch(queries: Queries, scale: Scale, rows: Any, item: Codes) -> Batch:
         _labels(queries, scale, rows),
         rows["confidence"].to_numpy(zero_copy_only=False) if "confidence" in has else None,
         None,
+        None,
         rows["timestamp"].to_pandas().astype("str") if "timestamp" in has else None,
     )
 

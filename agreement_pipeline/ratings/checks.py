@@ -42,6 +42,7 @@ def checked(
             "earlier": flags(table, "earlier", where),
             **({"confidence": _confidences(table, where)} if "confidence" in table else {}),
             **({"assisted": _assisted(table, where)} if "assisted" in table else {}),
+            **({"drawn": _drawn(table, where)} if "drawn" in table else {}),
             **({"timestamp": table["timestamp"]} if "timestamp" in table else {}),
         }
     )
@@ -178,6 +179,18 @@ def _assisted(table: pd.DataFrame, where: Where) -> pd.Series:
     said = table["assisted"]
     unknown = by_distinct(said, lambda texts: blank(pd.Index(texts)), True)
     return flags(table, "assisted", where).astype("boolean").mask(unknown)
+
+
+def _drawn(table: pd.DataFrame, where: Where) -> pd.Series:
+    """Where the object of each rating lies, as text; missing for a rating without one."""
+    said = table["drawn"]
+    bad = table.index[said.notna() & ~said.map(lambda each: isinstance(each, str))]
+    if len(bad):
+        raise RatingsError(
+            f"{where.at(bad, 'drawn')}: found {listed(said[bad].tolist())}; expected a list of "
+            "numbers as text, or nothing. Leave the column out."
+        )
+    return said.astype("str")
 
 
 def _refuse_repeats(table: pd.DataFrame, keys: np.ndarray, where: Where) -> NoReturn:

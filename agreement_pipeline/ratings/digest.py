@@ -4,7 +4,8 @@
 
     digest  = SHA-256( header, items, contents, the raters' digests in ascending order )
     items   = SHA-256( lengths of the names ), SHA-256( names ), in the order of the names
-    rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ) )
+    rater   = SHA-256( kind, SHA-256( records ), SHA-256( lengths of times ), SHA-256( times ),
+                       SHA-256( lengths of places ), SHA-256( places ) )
     record  = item, occurrence, earlier, label, confidence, assisted
 
 A record is a rating, and has a fixed width.
@@ -15,6 +16,7 @@ which columns there are, so no two tables are the same bytes.
 
 The names of the columns of strata enter, and the stratum of each item. What has no strata has the
 digest that it had before there were any. So has what does not say which labels were assisted.
+Places are where the objects of ratings lie. They enter only where they are known.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
@@ -39,6 +41,7 @@ from agreement_pipeline.ratings.where import STRATUM
 
 VERSION = 2
 BATCH = 100_000
+EXTRAS = ("confidence", "assisted", "drawn", "times")
 Bytes = Any
 """A SHA-256 that is fed, as hashlib makes it."""
 
@@ -60,6 +63,9 @@ class Batch(NamedTuple):
     assisted
         1 for a label that began as a suggestion, 0 for another, -1 where it is not known. None if
         the ratings do not say.
+    drawn
+        Where the object of each rating lies, missing where there is none. None if the ratings have
+        none.
     times
         The times as text, missing where none is known. None if the ratings have none.
     """
@@ -71,12 +77,13 @@ class Batch(NamedTuple):
     label: np.ndarray[Any, Any]
     confidence: np.ndarray[Any, Any] | None = None
     assisted: np.ndarray[Any, Any] | None = None
+    drawn: pd.Series | None = None
     times: pd.Series | None = None
 
     def at(self, rows: slice | np.ndarray[Any, Any]) -> "Batch":
         """Some of the ratings."""
-        parts: list[Any] = [None if each is None else each[rows] for each in self[:-1]]
-        parts.append(None if self.times is None else self.times.iloc[rows])
+        parts: list[Any] = [None if each is None else each[rows] for each in self[:-2]]
+        parts += [None if each is None else each.iloc[rows] for each in (self.drawn, self.times)]
         return Batch(*parts)
 
 
@@ -103,9 +110,16 @@ class _Rater:
 
     records: Bytes = field(default_factory=hashlib.sha256)
     times: _Texts = field(default_factory=_Texts)
+    drawn: _Texts | None = None
+
+    def feed_drawn(self, places: pd.Series) -> None:
+        """Add places of objects."""
+        self.drawn = self.drawn or _Texts()
+        self.drawn.feed(places)
 
     def digest(self, kind: bytes) -> bytes:
         whole = kind + self.records.digest() + self.times.digest()
+        whole += b"" if self.drawn is None else self.drawn.digest()
         return hashlib.sha256(whole).digest()
 
 
@@ -159,14 +173,14 @@ class RatingsHash:
         batch = batch.at(np.argsort(batch.rater, kind="stable"))
         records = _records(batch)
         times = None if batch.times is None else _as_texts(batch.times)
-        self._columns |= {
-            name for name in ("confidence", "assisted", "times") if getattr(batch, name) is not None
-        }
+        self._columns |= {name for name in EXTRAS if getattr(batch, name) is not None}
         for rater, (start, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
             if start < end:
                 self._raters[rater].records.update(records[start:end])
                 if times is not None:
                     self._raters[rater].times.feed(times.iloc[start:end])
+                if batch.drawn is not None:
+                    self._raters[rater].feed_drawn(batch.drawn.iloc[start:end])
 
 
 def _records(batch: Batch) -> np.ndarray[Any, Any]:

@@ -36,6 +36,7 @@ class Ratings:
         - `confidence`, if known: a number from 0 to 1, nan if none was stated;
         - `assisted`, if known: True for a label that began as a suggestion, missing where that is
           not known;
+        - `drawn`, if known: where the object of the rating lies, as a list of numbers in a text;
         - `timestamp`, if known.
     scale
         What the labels may be.
@@ -83,7 +84,7 @@ class Ratings:
         ----------
         frame
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier`,
-            `confidence`, `assisted`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`,
+            `confidence`, `assisted`, `drawn`, `timestamp`, `text`, `gold`, `gold_label`, `cluster`,
             `weight`, `stratum:NAME`. Rows without a label are missing ratings and are left out. A
             vector of numbers is a tuple, a list or an array, or text with `|` between the numbers.
             A set of labels is a set or a frozenset, or its members with `|` between them.
@@ -289,6 +290,7 @@ class Ratings:
             self.numbers if scale.continuous else self.codes,
             None if (sure := table.get("confidence")) is None else sure.to_numpy(),
             None if (said := table.get("assisted")) is None else _as_numbers(said),
+            table.get("drawn"),
             table.get("timestamp"),
         )
 

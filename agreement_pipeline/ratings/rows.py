@@ -17,7 +17,7 @@ from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import listed
 
-EXTRAS = ("confidence", "assisted", "timestamp")
+EXTRAS = ("confidence", "assisted", "drawn", "timestamp")
 CODED = ("round", "item", "rater", "kind", "label")
 KINDS = {"gold": pa.bool_(), "weight": pa.int64()}
 
@@ -67,6 +67,7 @@ class RatingsRows:
     `earlier`      true or false           always
     `confidence`   as given                if the ratings have it
     `assisted`     true, false or unknown  if the ratings have it
+    `drawn`        text                    if the ratings have it
     `timestamp`    as given                if the ratings have it
     `text`         text                    if the items have it
     `gold`         true or false           if the items have it

@@ -1,4 +1,7 @@
-"""COCO: a JSON file for each rater, with boxes and polygons. The file's name is the rater's."""
+"""COCO: a JSON file for each rater, with boxes, polygons and keypoints.
+
+The file's name is the rater's.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,9 +13,10 @@ from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
 from agreement_pipeline.readers.tool import Tool
-from agreement_pipeline.units import Box, LabelObject, Polygon
+from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 PARTS = {"images", "annotations", "categories"}
+KEYPOINTS = "keypoints"
 Data = Mapping[str, Any]
 
 
@@ -40,7 +44,8 @@ def _images(record: Data, kind: str, rater: str, place: str) -> Iterator[Submiss
                 f"{where}: found category {each['category_id']!r}; expected the id of one of the "
                 "categories of the file. Export again."
             )
-        drawn[each["image_id"]].append(_object(each, kind, names[each["category_id"]], where))
+        if kind != KEYPOINTS or any(each.get(KEYPOINTS, ())[2::3]):
+            drawn[each["image_id"]].append(_object(each, kind, names[each["category_id"]], where))
     for image in record["images"]:
         name = image["file_name"]
         extent = (image["width"], image["height"])
@@ -57,6 +62,8 @@ def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObje
     if kind == "boxes":
         x, y, width, height = annotation["bbox"]
         return Box(x, y, width, height, category, where)
+    if kind == KEYPOINTS:
+        return _body(annotation, category, where)
     areas = annotation["segmentation"]
     if not isinstance(areas, list) or len(areas) != 1:
         raise RatingsError(
@@ -65,6 +72,16 @@ def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObje
         )
     flat = areas[0]
     return Polygon(tuple(zip(flat[::2], flat[1::2], strict=True)), category, where)
+
+
+def _body(annotation: Data, category: str, where: str) -> Keypoints:
+    """Each keypoint is x, y, and 0 if it was not set."""
+    flat = annotation[KEYPOINTS]
+    points = tuple(
+        (x, y) if seen else None
+        for x, y, seen in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+    )
+    return Keypoints(points, annotation["area"], category, where)
 
 
 COCO = Tool(

@@ -28,7 +28,7 @@ from agreement_pipeline.readers.registry import Reader, Rows, Source, reader_of
 from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import UnitSettings, units_of
+from agreement_pipeline.units import Marked, UnitSettings, units_of
 
 OF_RATERS = "the columns of raters"
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
@@ -111,18 +111,79 @@ def _units_in(
     rules: Rules,
 ) -> tuple[Ratings, str]:
     """The units of the label objects in an export, and its name."""
-    reader, marked = marked_rows(source, units.kind, columns, limits, rules)
+    rows, marked = _marked_in(source, units.kind, columns, round_name, limits, rules)
+    found = replace(
+        units_of(marked, units, scale, source=rows.source),
+        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
+    )
+    whole = replace(found, rows=with_contents(found.rows, rows.frame))
+    return replace(whole.ratings, origin=rows.origin), rows.source
+
+
+def read_marked(
+    source: str | Path,
+    kind: str,
+    columns: Columns = COLUMNS,
+    *,
+    round_name: str | None = None,
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+) -> list[Marked]:
+    r"""What each rater marked in each item, from the export of a tool.
+
+    Parameters
+    ----------
+    source
+        The path of the export.
+    kind
+        The kind of the objects: `spans`, `boxes` or another of `agreement_pipeline.units.KINDS`.
+    columns
+        What the fields of the export are called. `label` is the question.
+    round_name, limits, rules
+        As in `read`. Some formats do not tell an empty item from one that nobody opened. They need
+        `Rules(requires=())`.
+
+    Raises
+    ------
+    RatingsError
+        The export is broken, or an object cannot be.
+
+    Examples
+    --------
+    >>> import json
+    >>> from tempfile import TemporaryDirectory
+    >>> from agreement_pipeline.units import UnitSettings, units_of
+    >>> said = {"text": "Ana left.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
+    >>> both = [{**said, "_session_id": f"news-{name}", "_task_hash": 1} for name in ("a", "b")]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "export.jsonl")
+    ...     lines = [json.dumps({**each, "answer": "accept"}) for each in both]
+    ...     _ = path.write_text("\n".join(lines))
+    ...     marked = read_marked(path, "spans")
+    >>> marked[0].objects
+    (Span(start=0, end=3, category='PER'),)
+    >>> units_of(marked, UnitSettings("spans")).ratings.raters
+    ('a', 'b')
+    """
+    return _marked_in(source, kind, columns, round_name, limits, rules)[1]
+
+
+def _marked_in(
+    source: str | Source,
+    kind: str,
+    columns: Columns,
+    round_name: str | None,
+    limits: Limits,
+    rules: Rules,
+) -> tuple[Rows, list[Marked]]:
+    """The rows of an export, and what is marked in each of them."""
+    reader, marked = marked_rows(source, kind, columns, limits, rules)
     rows = _with_origin(reader, marked.rows)
     needed = rules.requires if rules.requires is not None else ("none", *reader.needs)
     refuse_incapable(reader, needed, rows)
     if not rules.all_rounds or round_name is not None:
         rows = of_round(rows, round_name)
-    found = replace(
-        units_of(marked.marked_in(rows), units, scale, source=rows.source),
-        classifiers=tuple(sorted({*_chosen(classifiers, rows), *_models(rows)})),
-    )
-    whole = replace(found, rows=with_contents(found.rows, rows.frame))
-    return replace(whole.ratings, origin=rows.origin), rows.source
+    return rows, marked.marked_in(rows)
 
 
 def checked_rows(

@@ -6,6 +6,7 @@ A registered rule a file. A file in this folder is enough.
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.units.again import Objects, objects_of
 from agreement_pipeline.units.marked import NONE, Marked, extents_of, in_order
 from agreement_pipeline.units.matching import Group, Node, groups_of
 from agreement_pipeline.units.objects import (
@@ -14,6 +15,7 @@ from agreement_pipeline.units.objects import (
     Area,
     Box,
     ChosenSet,
+    Keypoints,
     LabelObject,
     Polygon,
     Preference,
@@ -38,9 +40,11 @@ __all__ = [
     "Box",
     "ChosenSet",
     "Group",
+    "Keypoints",
     "LabelObject",
     "Marked",
     "Node",
+    "Objects",
     "Polygon",
     "Preference",
     "Ranking",
@@ -56,6 +60,7 @@ __all__ = [
     "in_order",
     "item_of",
     "numbers_named",
+    "objects_of",
     "register",
     "units_of",
 ]

@@ -12,6 +12,7 @@ from agreement_pipeline.units.objects import (
     Area,
     Box,
     ChosenSet,
+    Keypoints,
     LabelObject,
     Polygon,
 )
@@ -88,8 +89,9 @@ class Marked:
 def _ends(area: Area) -> tuple[float, ...]:
     if isinstance(area, Box):
         return area.x + area.width, area.y + area.height
-    if isinstance(area, Polygon):
-        return max(x for x, _ in area.points), max(y for _, y in area.points)
+    if isinstance(area, Polygon | Keypoints):
+        points = area.points if isinstance(area, Polygon) else area.there
+        return max(x for x, _ in points), max(y for _, y in points)
     return (area.end,)
 
 

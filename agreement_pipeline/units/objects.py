@@ -148,6 +148,46 @@ class Polygon:
 
 
 @dataclass(frozen=True)
+class Keypoints:
+    """Points of one body, in the order of its skeleton, in pixels.
+
+    None stands for a point that was not set. `size` is the area of the body in pixels.
+    """
+
+    points: tuple[Point | None, ...]
+    size: float
+    category: str
+    where: str = _place("a body of keypoints")
+    kind: ClassVar[str] = "keypoints"
+
+    def __post_init__(self) -> None:
+        step = "Set the points again, or drop the object."
+        if not self.there:
+            found = f"a body of {len(self.points)} keypoints of which none is set"
+            _refuse(self.where, found, "one that is", step)
+        if min(min(point) for point in self.there) < -ROUNDING:
+            _refuse(self.where, "a keypoint under 0", "all inside the image", step)
+        if not self.size > 0:
+            _refuse(self.where, f"a body of area {self.size:g}", "an area above 0", step)
+
+    @property
+    def there(self) -> tuple[Point, ...]:
+        """The points that were set."""
+        return tuple(point for point in self.points if point is not None)
+
+    @property
+    def geometry(self) -> tuple[float, ...]:
+        """Where the object lies. A point that was not set is at -1."""
+        return *(number for point in self.points for number in point or (-1, -1)), self.size
+
+    @property
+    def place(self) -> str:
+        """Where the object lies, in words."""
+        x, y = self.there[0]
+        return f"{x:g},{y:g} with {len(self.there)} keypoints"
+
+
+@dataclass(frozen=True)
 class Ranking:
     """Alternatives from the best to the worst. Those of one group are tied."""
 
@@ -204,10 +244,10 @@ class Rubric:
     kind: ClassVar[str] = "rubrics"
 
 
-Area = Span | Segment | Box | Polygon
+Area = Span | Segment | Box | Polygon | Keypoints
 """An object with a place and a category."""
 LabelObject = Area | Ranking | Preference | ChosenSet | Rubric
-AREAS = (Span, Segment, Box, Polygon)
+AREAS = (Span, Segment, Box, Polygon, Keypoints)
 KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rubric))
 
 

@@ -12,6 +12,7 @@ FORMS: dict[tuple[str, ...], re.Pattern[str]] = {
     ),
 }
 """What the names of units say, by the numbers in them."""
+OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (?:corners|keypoints){AGAIN}", re.DOTALL)
 NOTHING = " nothing marked"
 
 
@@ -39,3 +40,13 @@ def item_of(unit: str, numbers: Sequence[str]) -> tuple[str, tuple[float | None,
         return unit.removesuffix(NOTHING), (None,) * len(numbers)
     item, *said = found.groups()
     return item, tuple(map(float, said))
+
+
+def document_of(unit: str) -> str:
+    """The item of a unit of any kind of object.
+
+    >>> document_of("i 1.png 10,20 with 4 corners (2)"), document_of("d 0-3")
+    ('i 1.png', 'd')
+    """
+    found = (form.fullmatch(unit) for form in (*FORMS.values(), OF_POINTS))
+    return next((each[1] for each in found if each), unit.removesuffix(NOTHING))

@@ -12,17 +12,19 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units.marked import NONE, Marked
 from agreement_pipeline.units.objects import KINDS
 
-Similarity = Literal["iou", "overlap", "exact"]
-SIMILARITIES = ("iou", "overlap", "exact")
+Similarity = Literal["iou", "overlap", "exact", "oks"]
+SIMILARITIES = ("iou", "overlap", "exact", "oks")
 Part = Literal["all", "marking", "naming"]
 PARTS = ("all", "marking", "naming")
-OF_RULES = ("similarity", "at_least", "step", "criterion", "members", "part")
+OF_RULES = ("similarity", "at_least", "sigmas", "step", "criterion", "members", "part")
 """The settings that only some rules read."""
+KEYPOINTS = "keypoints"
 USUAL = {
     "spans": "positions",
     "segments": "positions",
     "boxes": "matched",
     "polygons": "matched",
+    "keypoints": "matched",
     "rankings": "pairs",
     "preferences": "pairs",
     "sets": "members",
@@ -35,6 +37,11 @@ def is_names(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
 
 
+def is_above_0(value: object) -> bool:
+    """True for a tuple of numbers above 0."""
+    return isinstance(value, tuple) and all(is_number(each) and each > 0 for each in value)
+
+
 @dataclass(frozen=True)
 class UnitSettings:
     """What a project says about the units of its objects.
@@ -42,14 +49,18 @@ class UnitSettings:
     Parameters
     ----------
     kind
-        spans, segments, boxes, polygons, rankings, preferences, sets or rubrics.
+        spans, segments, boxes, polygons, keypoints, rankings, preferences, sets or rubrics.
     rule
         How objects become units. The usual rule of the kind if omitted.
     similarity
         How like two objects are. iou: the area of both over the area of either. overlap: the area
-        of both over the smaller area. exact: 1 for the same place, else 0.
+        of both over the smaller area. exact: 1 for the same place, else 0. oks: COCO's similarity
+        of keypoints. iou if omitted, and oks for keypoints.
     at_least
         The similarity from which two objects are matched.
+    sigmas
+        How much raters vary at each keypoint, over the size of the body. COCO's for 17 points if
+        omitted.
     step
         The length of a position, in characters or seconds.
     criterion
@@ -70,11 +81,17 @@ class UnitSettings:
 
     kind: Annotated[str, one_of(KINDS)]
     rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
-    similarity: Annotated[Similarity, one_of(SIMILARITIES)] = "iou"
+    similarity: Annotated[
+        Similarity | None,
+        Value(one_of(SIMILARITIES).expected, lambda value: value in (None, *SIMILARITIES)),
+    ] = None
     at_least: Annotated[
         float,
         Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
     ] = 0.5
+    sigmas: Annotated[
+        tuple[float, ...], Value("a list of numbers above 0", is_above_0, nested=True)
+    ] = ()
     step: Annotated[
         float, Value("a number above 0", lambda value: is_number(value) and value > 0)
     ] = 1
@@ -95,8 +112,11 @@ class UnitSettings:
             [
                 Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}"),
                 *(_unread(self, name) for name in OF_RULES),
+                *_of_keypoints(self),
             ],
         )
+        if self.similarity is None and "similarity" in RULES[self.rule].settings:
+            object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
 
 @dataclass(frozen=True)
@@ -154,6 +174,20 @@ def register(rule: UnitRule) -> UnitRule:
         )
     RULES[rule.name] = rule
     return rule
+
+
+def _of_keypoints(settings: UnitSettings) -> tuple[Need, ...]:
+    """Keypoints have a similarity of their own, and only they have it."""
+    of_them = settings.kind == KEYPOINTS
+    able = ("oks", "exact") if of_them else ("iou", "overlap", "exact")
+    return (
+        Need(
+            ("similarity",),
+            settings.similarity in (None, *able),
+            f"one of {', '.join(able)} for {settings.kind}",
+        ),
+        Need(("sigmas",), of_them or not settings.sigmas, "nothing, since only keypoints have it"),
+    )
 
 
 def _unread(settings: UnitSettings, name: str) -> Need:

@@ -4,28 +4,44 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.units.objects import Area, Box, Polygon
+from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
 from agreement_pipeline.units.rule import UnitSettings
 from agreement_pipeline.units.shapes import common_area, signed_area
 
 Pair = tuple[int, int, float]
+Framed = Span | Segment | Box | Polygon
+"""Areas that are compared by what they cover."""
 DECIMALS = 9
 """Similarities that differ by less are equal: machines differ in the digits after these."""
+SIGMAS = (
+    *(0.026, 0.025, 0.025, 0.035, 0.035, 0.079, 0.079, 0.072, 0.072),
+    *(0.062, 0.062, 0.107, 0.107, 0.087, 0.087, 0.089, 0.089),
+)
+"""COCO's for the 17 points of a person: nose, eyes, ears, shoulders, elbows, wrists, hips, knees,
+ankles.
+"""
 
 
 def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pair]:
     """The pairs of areas that are similar at least as much as asked, each with how much.
 
-    The areas are in order of where they begin. Only areas that overlap are compared.
+    The areas are in order of where they begin. Only areas that overlap are compared, and all
+    keypoints.
     """
     if settings.similarity == "exact":
         yield from _same_place(areas)
         return
-    corners = np.array([_frame_of(area) for area in areas])
+    if settings.similarity == "oks":
+        bodies = [area for area in areas if isinstance(area, Keypoints)]
+        yield from _alike_bodies(bodies, settings.sigmas or SIGMAS, settings.at_least)
+        return
+    framed = [area for area in areas if not isinstance(area, Keypoints)]
+    corners = np.array([_frame_of(area) for area in framed])
     one, other = _overlapping(corners)
-    common = _common(areas, corners, one, other)
-    sizes = np.array([_size(area) for area in areas])
+    common = _common(framed, corners, one, other)
+    sizes = np.array([_size(area) for area in framed])
     least = np.minimum(sizes[one], sizes[other])
     of = least if settings.similarity == "overlap" else sizes[one] + sizes[other] - common
     similarity = np.round(common / of, DECIMALS)
@@ -43,7 +59,35 @@ def _same_place(areas: Sequence[Area]) -> Iterator[Pair]:
         places[area.geometry].append(place)
 
 
-def _frame_of(area: Area) -> tuple[float, float, float, float]:
+def _alike_bodies(
+    bodies: Sequence[Keypoints], sigmas: Sequence[float], at_least: float
+) -> Iterator[Pair]:
+    """The pairs of bodies with their object keypoint similarity, if it is `at_least` so much.
+
+    The similarity is the mean of exp(-d^2 / (2 s^2 k^2)) over the points that either has. Here d is
+    the distance of the two points, s^2 the mean area of the two bodies, and k = 2 sigma. It is 0 at
+    a point that only one of them has.
+    """
+    for body in bodies:
+        if len(body.points) != len(sigmas):
+            raise RatingsError(
+                f"{body.where}: found a body of {len(body.points)} keypoints; expected "
+                f"{len(sigmas)}, one for each sigma. Give the sigmas of your skeleton."
+            )
+    points = np.array([[point or (np.nan, np.nan) for point in body.points] for body in bodies])
+    sizes, there = np.array([body.size for body in bodies]), ~np.isnan(points[..., 0])
+    widths = 2 * (2 * np.array(sigmas)) ** 2
+    for one in range(len(bodies) - 1):
+        others = slice(one + 1, None)
+        apart = np.sum((points[others] - points[one]) ** 2, axis=-1)
+        scale = (sizes[others] + sizes[one]) / 2
+        like = np.nan_to_num(np.exp(-apart / (scale[:, None] * widths)))
+        similarity = np.round(like.sum(1) / (there[others] | there[one]).sum(1), DECIMALS)
+        for place in np.flatnonzero(similarity >= round(at_least, DECIMALS)).tolist():
+            yield one, one + 1 + place, float(similarity[place])
+
+
+def _frame_of(area: Framed) -> tuple[float, float, float, float]:
     """The least and greatest x, and the least and greatest y. An interval has the height 1."""
     if isinstance(area, Box):
         return area.x, area.x + area.width, area.y, area.y + area.height
@@ -65,7 +109,7 @@ def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
     return one[both], other[both]
 
 
-def _common(areas: Sequence[Area], corners: Array, one: np.ndarray, other: np.ndarray) -> Array:
+def _common(areas: Sequence[Framed], corners: Array, one: np.ndarray, other: np.ndarray) -> Array:
     """The area that each pair shares."""
     if isinstance(areas[0], Polygon):
         shapes = [area.points for area in areas if isinstance(area, Polygon)]
@@ -77,7 +121,7 @@ def _common(areas: Sequence[Area], corners: Array, one: np.ndarray, other: np.nd
     return np.asarray(width * height)
 
 
-def _size(area: Area) -> float:
+def _size(area: Framed) -> float:
     if isinstance(area, Polygon):
         return signed_area(area.points)
     left, right, top, bottom = _frame_of(area)

@@ -13,14 +13,15 @@ from agreement_pipeline.ratings import digest as digest_module
 
 NAMES, NUMBERS = Scale(("no", "yes", 'it\'s "b"')), Scale(None, "interval")
 ROWS = [
-    ("i1", "ana", "yes", 1, False, 0.5, "t1", True),
-    ("i1", "ben", "no", 1, True, None, None, False),
-    ("i1", "ben", "yes", 2, False, 1.0, "2026-01-01", None),
-    ("é,\n", "ana", "no", 1, False, 0.0, "", False),
-    ("10", "model", 'it\'s "b"', 1, False, None, "t", None),
-    ("9", "ben", "no", 1, False, 0.25, "t", True),
+    ("i1", "ana", "yes", 1, False, 0.5, "t1", True, "[1, 2.5]"),
+    ("i1", "ben", "no", 1, True, None, None, False, None),
+    ("i1", "ben", "yes", 2, False, 1.0, "2026-01-01", None, ""),
+    ("é,\n", "ana", "no", 1, False, 0.0, "", False, "é"),
+    ("10", "model", 'it\'s "b"', 1, False, None, "t", None, None),
+    ("9", "ben", "no", 1, False, 0.25, "t", True, "[1, 2.5]"),
 ]
 COLUMNS = ["item", "rater", "label", "occurrence", "earlier", "confidence", "timestamp", "assisted"]
+COLUMNS += ["drawn"]
 FLAG = {True: 1, False: 0, None: -1}
 FRAME = pd.DataFrame(ROWS, columns=COLUMNS)
 
@@ -46,7 +47,7 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
     rows = sorted(frame.to_dict("records"), key=lambda row: (row["item"], row["occurrence"]))
     items = sorted({row["item"] for row in rows})
     with_time, sure = "timestamp" in frame, "confidence" in frame
-    began = "assisted" in frame
+    began, drew = "assisted" in frame, "drawn" in frame
     raters = []
     for rater in {row["rater"] for row in rows}:
         mine = [row for row in rows if row["rater"] == rater]
@@ -69,8 +70,10 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
             )
         times = [row["timestamp"] for row in mine] if with_time else []
         times = [None if pd.isna(time) else time for time in times]
+        places = [None if pd.isna(row["drawn"]) else row["drawn"] for row in mine if drew]
         kind = b"classifier" if rater in classifiers else b"panel"
-        raters.append(sha(kind, sha(*records), of_texts(times)))
+        drawn = of_texts(places) if drew else b""
+        raters.append(sha(kind, sha(*records), of_texts(times), drawn))
     known = [
         name.encode() + of_texts([*sorted(values), *(values[item] for item in sorted(values))])
         for name, values in (contents or {}).items()
@@ -78,7 +81,8 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
     ]
     if "cluster" in (contents or {}):
         known.append(of_clusters(sorted(contents["cluster"]), contents["cluster"]))
-    columns = ["assisted"] * began + ["confidence"] * sure + ["times"] * with_time
+    columns = ["assisted"] * began + ["confidence"] * sure
+    columns += ["drawn"] * drew + ["times"] * with_time
     header = {
         "version": 2,
         "scale": scale.to_mapping(),
@@ -97,6 +101,8 @@ def slow_digest(frame, scale, classifiers=(), contents=None):
         [*COLUMNS[:5], "timestamp"],
         COLUMNS[:6],
         [*COLUMNS[:5], "assisted"],
+        [*COLUMNS[:5], "drawn"],
+        COLUMNS[:8],
         COLUMNS[:7],
     ],
 )

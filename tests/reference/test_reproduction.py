@@ -3,6 +3,7 @@
 Our value is found in another way. The verdict on the print is tested, and how a misprint arises.
 """
 
+from collections import Counter
 from itertools import permutations
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from agreement_pipeline.engines.memory import Memory
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater
-from tools.pages.sources import SOURCES, Figure, segeval, shah, um
+from tools.pages.sources import SOURCES, Figure, krippendorff, segeval, shah, um
 from tools.pages.sources._figure import parts, rounds_to
 
 FIGURES = {
@@ -24,6 +25,7 @@ FIGURES = {
 SHAH, UM, CAMPAGNER, SIEGEL, RST, K1995, K2004, K2016, K2019, SEGEVAL = (
     source.title for source in SOURCES
 )
+README = "README of lindanna/unitized_alpha"
 LABORATORIES, T = "5.3, three reference laboratories", "5.3, laboratory T"
 
 # These values were computed by hand from the sources' tables, to the digits kept.
@@ -58,6 +60,11 @@ OURS = {
     (SIEGEL, "Calculations, example", "R_0"): 400 / 550,
     (SIEGEL, "Calculations, example", "R_1"): 450 / 600,
     (K1995, "page 57", "observed disagreement of example A"): 2 * (8 + 10) / (2 * 24**2),
+    (K2016, README, "uα"): 1 - (120 - 78) / (120 - 120 * (5384 - 856) / (120**2 - 856)),
+    (K2016, README, "uα, binary"): 1 - 18 / (120 * 56 * 64 / (120**2 - 856)),
+    (K2016, README, "cuα"): 1 - 3 / (46 * 21 * 25 / (46**2 - 334)),
+    (K2016, README, "(1)uα"): 1 - 3 / 21 * (21**2 - 117 + 21 * 25) / (21 * 25),
+    (K2016, README, "(2)uα"): 1 - 3 / 25 * (25**2 - 217 + 21 * 25) / (21 * 25),
 }
 SLIPS = {
     (K1995, "page 57", "observed disagreement of example C"): 0.0277,
@@ -97,10 +104,6 @@ VERDICTS = {
     },
     "not reproducible": {
         *NOT_PUBLIC,
-        *(
-            (K2016, "README of lindanna/unitized_alpha", name)
-            for name in ("uα", "uα, binary", "cuα", "(1)uα", "(2)uα")
-        ),
         (UM, "5, table 3", "φ"),
         (CAMPAGNER, "4", "mean GAE at ρ = 0.63, observed agreement being 0.82"),
         (CAMPAGNER, "4", "the largest x from 12 repetitions of 2 balanced classes"),
@@ -109,6 +112,9 @@ VERDICTS = {
             "3",
             "ρ: the least that raters who agree on 0.82 of two balanced classes can have",
         ),
+    },
+    "reconstructed": {
+        (K2016, README, name) for name in ("uα", "uα, binary", "cuα", "(1)uα", "(2)uα")
     },
     "does not hold": {
         (SHAH, "5.1, figure 1(a)", "Hypo3 as worded: κ_S, κ_F"),
@@ -136,6 +142,42 @@ def test_the_verdict_is_the_one_reached_by_hand(key):
         if expected
         else FIGURES[key].verdict in ("agrees", "holds")
     )
+
+
+def marked_by(units):
+    """The category of each of 60 places, and how long the unit is."""
+    line = [("gap", 1)] * 60
+    for start, length, category in units:
+        line[start : start + length] = [(category, length)] * length
+    return line
+
+
+def test_the_continuum_sought_for_2016_has_the_lengths_that_its_figures_need():
+    one, other = map(marked_by, krippendorff.RECONSTRUCTED.values())
+    met = [(here[0], there[0]) for here, there in zip(one, other, strict=True)]
+    assert Counter("".join(sorted(pair)) for pair in met if "gap" not in pair) == {
+        "11": 9, "12": 3, "22": 11,
+    }  # fmt: skip
+    assert Counter(category for category, _ in one + other) == {"1": 22, "2": 42, "gap": 56}
+    assert sum(length for category, length in one + other if category != "gap") == 800
+
+
+def test_only_these_lengths_give_the_coverages_printed_for_2016():
+    of_one, of_two = (
+        [
+            (part, whole)
+            for whole in range(1, 121)
+            for part in range(whole + 1)
+            if f"{100 * part / whole:.2f}" == printed
+        ]
+        for printed in ("95.45", "59.52")
+    )
+    assert [
+        (one, two)
+        for one in of_one
+        for two in of_two
+        if f"{(one[0] + two[0]) / 1.2:.2f}" == "38.33"
+    ] == [((21, 22), (25, 42))]
 
 
 @pytest.mark.parametrize("key", SLIPS, ids=": ".join)

@@ -1,5 +1,6 @@
 """A release of spans or boxes says where each unit lies, and what each rater marked there."""
 
+import json
 from functools import partial
 
 import pytest
@@ -71,6 +72,14 @@ def test_boxes_have_corners_and_an_empty_image_has_none(store, original, load):
         [10, 20, 30, 40.5],
         [60, 60, 9, 9],
     ]
+    said = load(str(found.path), "annotations").to_pandas()
+    first = said[said["item"] == "d 00 10,20 30x40.5"].sort_values("drawn")
+    assert [json.loads(each) for each in first["drawn"]] == [
+        [10, 20, 30, 40.5],
+        [10, 20, 30, 40.5],
+        [11, 20, 30, 40.5],
+    ]
+    assert said.loc[said["label"] == "none", "drawn"].isna().all()
     empty = train[train["unit_of"] == "d 01"]
     assert empty["id"].tolist() == ["d 01 nothing marked"]
     assert empty[columns].isna().all(axis=None)

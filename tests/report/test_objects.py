@@ -1,9 +1,13 @@
 """The page of a round of objects: where units lie, and who dissents."""
 
+import pytest
+
+from agreement_pipeline.estimates import measure
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import report_page
 from agreement_pipeline.report.judged import JudgedRound
+from agreement_pipeline.report.sections.moving import other_settings
 from agreement_pipeline.report.sections.objects import marked_objects
 from agreement_pipeline.units import Box, Marked, Span, UnitSettings, units_of
 from tests.report.pages import a_round
@@ -24,16 +28,17 @@ def spans(item, rater):
 
 
 def boxes(item, rater):
-    said = [Box(10, 20, 30, 40, "PER")]
+    at = 16 if (item, rater) == ("d05", "ben") else 10
+    said = [Box(at, 20, 30, 40, "PER")]
     if item == "d05" and rater != "cyd":
         said += [Box(60, 5, 10, 10, "PER")]
     return Marked(item, rater, tuple(said), (99, 99))
 
 
-def ratings_of(kind, drawn):
+def ratings_of(kind, drawn, **settings):
     items = [*(f"d{n:02}" for n in range(12)), HOSTILE]
     marked = [drawn(item, rater) for item in items for rater in RATERS]
-    return units_of(marked, UnitSettings(kind), SCALE).ratings
+    return units_of(marked, UnitSettings(kind, **settings), SCALE).ratings
 
 
 def judged(ratings):
@@ -70,7 +75,9 @@ def test_boxes_in_a_frame_and_who_dissents():
     assert [(m.across_low, m.low, m.across_high, m.high, m.label, m.tone) for m in frame.marks] == [
         (10, 20, 40, 60, "PER 3", "good"),
         (60, 5, 70, 15, "PER 2, none 1", "bad"),
+        (16, 20, 46, 60, "ben: PER", "plain"),
     ]
+    assert [series.name for series in frame.series] == ["units", "ben"]
 
 
 def test_units_of_naming_alone_are_drawn_too():
@@ -81,6 +88,24 @@ def test_units_of_naming_alone_are_drawn_too():
     found = marked_objects(judged(units_of(marked, settings, Scale(SCALE.names[1:])).ratings))
     assert found.figures[0].title == "d01"
     assert [mark.label for mark in found.figures[0].marks] == ["PER 2, <b>ORG</b> 1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "settings", "head"),
+    [
+        ("boxes", boxes, [{"at_least": each} for each in (0.3, 0.5, 0.7, 0.9)], "similarity"),
+        ("spans", spans, [{"step": each} for each in (1, 2, 5, 10)], "steps"),
+    ],
+)
+def test_values_at_other_settings_are_those_of_units_made_with_them(kind, drawn, settings, head):
+    found = other_settings(judged(ratings_of(kind, drawn)))
+    (table,) = found.tables
+    assert table.columns[0] == head
+    assert [row[1].by for row in table.rows] == [
+        measure(ratings_of(kind, drawn, **each), "krippendorff_alpha").value for each in settings
+    ]
+    assert len({row[1].by for row in table.rows}) > 1
+    assert other_settings(judged(a_round())) is None
 
 
 def test_a_round_of_plain_labels_or_of_agreement_has_no_such_section():

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.engines import engine_for
+from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units import (
     Box,
+    Keypoints,
     Marked,
     Polygon,
     Span,
@@ -172,6 +174,68 @@ def test_similar_objects_of_one_rater_are_two_units():
     drawn = [("a", Span(0, 9, "A")), ("a", Span(0, 8, "A")), ("b", Span(0, 9, "A"))]
     groups = groups_of(drawn, UnitSettings("spans", rule="matched"))
     assert [len(group) for group in groups] == [1, 1]
+
+
+BODY = (
+    *((30, 69), (29, 57), (62, 33), (36, 32), (16, 39), (24, 25), (21, 22), (59, 35), (25, 45)),
+    *((46, 49), (65, 19), (32, 27), (11, 21), (34, 34), (47, 37), (46, 23), (18, 30)),
+)
+NEAR = (
+    *((33, 67.3), (29.8, 59.2), (63.7, 36.3), (38.9, 35.3), (12.2, 38.5), (23.9, 21.5)),
+    *((17, 24.6), (62.9, 37.3), (23.5, 46.6), (44.4, 50.9), (63.2, 21.3), (35.9, 30.9)),
+    *((14.1, 24.3), (35.7, 34.4), (50.4, 33.7), (45, 23.8), (17.8, 32.3)),
+)
+FAR = (
+    *(None, (30.7, 61.4), (65.5, 39.6), None, (8.4, 38), (23.8, 18), (13.1, 27.3), (66.7, 39.6)),
+    *((22, 48.3), (42.8, 52.9), (61.5, 23.5), (39.8, 34.8), (17.1, 27.6), (37.3, 34.9)),
+    *((53.8, 30.4), (43.9, 24.7), None),
+)
+
+
+def bodies(one, other, size=2500.0, sigmas=(), **settings):
+    drawn = [("a", Keypoints(one, size, "A")), ("b", Keypoints(other, size, "A"))]
+    found = UnitSettings("keypoints", sigmas=sigmas, **settings)
+    return len(groups_of(drawn, found))
+
+
+@pytest.mark.parametrize(
+    ("other", "size", "oks"), [(NEAR, 2500.0, 0.7833969), (FAR, 1600.0, 0.45184274)]
+)
+def test_keypoints_are_as_alike_as_pycocotools_says(other, size, oks):
+    one = tuple(None if there is None else point for point, there in zip(BODY, other, strict=True))
+    assert bodies(one, other, size, at_least=oks - 1e-6) == 1
+    assert bodies(one, other, size, at_least=oks + 1e-6) == 2
+
+
+def test_a_keypoint_that_one_rater_did_not_set_counts_as_zero():
+    without = (*BODY[:10], *[None] * 7)
+    assert bodies(BODY, without, at_least=10 / 17 - 1e-6) == 1
+    assert bodies(BODY, without, at_least=10 / 17 + 1e-6) == 2
+    assert bodies(without, (*[None] * 10, *BODY[10:]), at_least=1e-9) == 2
+
+
+def test_a_skeleton_of_its_own_has_its_own_sigmas():
+    one, other = ((5, 5), (9, 5)), ((5, 5), (9, 8))
+    like = (1 + np.exp(-9 / (2 * 100 * (2 * 0.1) ** 2))) / 2
+    assert bodies(one, other, 100, (0.05, 0.1), at_least=like - 1e-6) == 1
+    assert bodies(one, other, 100, (0.05, 0.1), at_least=like + 1e-6) == 2
+    assert bodies(one, other, 100, similarity="exact") == 2
+    with pytest.raises(RatingsError, match="found a body of 2 keypoints; expected 17"):
+        bodies(one, other, 100)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "message"),
+    [
+        ("keypoints", {"similarity": "iou"}, "expected one of oks, exact for keypoints"),
+        ("boxes", {"similarity": "oks"}, "expected one of iou, overlap, exact for boxes"),
+        ("boxes", {"sigmas": (0.1,)}, "expected nothing, since only keypoints have it"),
+        ("keypoints", {"sigmas": (0.1, 0)}, "expected a list of numbers above 0"),
+    ],
+)
+def test_a_similarity_is_of_its_kind(kind, said, message):
+    with pytest.raises(ProjectError, match=message):
+        UnitSettings(kind, **said)
 
 
 def test_a_box_may_be_anywhere_among_hundreds():

@@ -7,6 +7,7 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units import (
     Box,
     ChosenSet,
+    Keypoints,
     Marked,
     Polygon,
     Preference,
@@ -33,6 +34,12 @@ BOW = ((0, 0), (4, 4), (4, 0), (0, 4))
         (lambda: Box(-5, 1, 3, 4, "PER", AT), "found a box that begins at -5, 1"),
         (lambda: Polygon(BOW, "PER", AT), "found a polygon whose sides 1 and 3 meet"),
         (lambda: Polygon(((0, 0), (1, 1), (0, 0)), "PER", AT), "found a polygon of 2 corners"),
+        (
+            lambda: Keypoints((None, None), 9, "PER", AT),
+            "found a body of 2 keypoints of which none is set; expected one that is",
+        ),
+        (lambda: Keypoints(((1, 2),), 0, "PER", AT), "found a body of area 0; expected an area"),
+        (lambda: Keypoints(((1, -2),), 9, "PER", AT), "found a keypoint under 0"),
         (lambda: Ranking((frozenset("a"), frozenset("a")), AT), "found a ranking of"),
         (lambda: Preference("a", "a", "tie", AT), "found choice 'tie' between 'a' and 'a'"),
     ],
@@ -54,6 +61,11 @@ def test_an_impossible_object_names_its_place(make, message):
             [Box(5, 5, 9, 3, "PER", AT)],
             (10, 10),
             "found 'PER' at 5,5 9x3, which reaches to 14 by 8 in an item of 10 by 10",
+        ),
+        (
+            [Keypoints(((5, 5), None, (12, 3)), 9, "PER", AT)],
+            (10, 10),
+            "found 'PER' at 5,5 with 2 keypoints, which reaches to 12 by 5 in an item of 10 by 10",
         ),
         (
             [Span(2, 4, "PER"), Span(2, 4, "PER", AT)],

@@ -58,7 +58,8 @@ def _frame(canvas: Canvas, mark: Mark, across: Axis, down: Axis) -> None:
         axis.at(value or 0.0) for axis, value in zip((across, down) * 2, corners, strict=True)
     )
     canvas.box((left, top), (right - left, foot - top), f"edge {mark.tone}", mark.label)
-    canvas.text((left + 2, top + 11), _within(mark.label, right - left), "tick")
+    if mark.tone != "plain":
+        canvas.text((left + 2, top + 11), _within(mark.label, right - left), "tick")
 
 
 def _within(text: str, width: float) -> str:

@@ -1,7 +1,8 @@
 """Units of marked objects: where they lie, and who dissents."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from agreement_pipeline.report.answer import Answer, Grid, grid
@@ -16,7 +17,8 @@ MOST_ITEMS, MOST_UNITS = 3, 60
 COLUMNS = ("unit", "what raters said", "who dissents")
 SAYS = {
     "spans": "A low bar: the rater marks what most do. A tall bar: the rater dissents there.",
-    "frames": "A thick edge: raters differ on the box. Beside a label stands how many gave it.",
+    "frames": "A thick edge: raters differ on the box. Beside a label stands how many gave it. "
+    "Broken lines: boxes of single raters that lie elsewhere.",
 }
 
 
@@ -24,6 +26,7 @@ class _Unit(NamedTuple):
     name: str
     place: tuple[float, ...]
     said: Mapping[str, str]
+    drawn: Mapping[str, tuple[float, ...]]
 
     @property
     def agreed(self) -> str | None:
@@ -99,14 +102,19 @@ def _units(
     wanted = [item_of(name, numbers)[0] in items for name in current["item"].cat.categories]
     rows = current[current["item"].cat.codes.map(dict(enumerate(wanted))).to_numpy(bool)]
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for name, rater, label in zip(rows["item"], rows["rater"], rows["label"], strict=True):
+    drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
+    places = rows["drawn"] if "drawn" in rows else [None] * len(rows)
+    each_row = zip(rows["item"], rows["rater"], rows["label"], places, strict=True)
+    for name, rater, label, at in each_row:
         if rater in judged.raters:
             said[name][rater] = str(label)
+            drawn[name] |= {rater: tuple(json.loads(at))} if isinstance(at, str) else {}
     found: dict[str, list[_Unit]] = {item: [] for item in sorted(items)}
     for name, labels in said.items():
         item, place = item_of(name, numbers)
         if name in disputed or {*labels.values()} != {NONE}:
-            found[item].append(_Unit(name, tuple(each or 0.0 for each in place), labels))
+            at = tuple(each or 0.0 for each in place)
+            found[item].append(_Unit(name, at, labels, drawn[name]))
     return {item: sorted(each, key=lambda unit: unit.place) for item, each in found.items()}
 
 
@@ -117,8 +125,8 @@ def _figure(judged: JudgedRound, item: str, units: Sequence[_Unit], n_numbers: i
         lines = [(rater, _spans(rater, shown)) for rater in judged.raters]
         series = tuple(Series(rater, marks) for rater, marks in lines)
         return Figure("spans", item, SAYS["spans"] + more, series, axis="position")
-    boxes = Series("boxes", tuple(map(_box, shown)))
-    return Figure("frames", item, SAYS["frames"] + more, (boxes,), axis="pixels across and down")
+    series = (Series("units", tuple(map(_box, shown))), *_elsewhere(judged.raters, shown))
+    return Figure("frames", item, SAYS["frames"] + more, series, axis="pixels across and down")
 
 
 def _spans(rater: str, units: Sequence[_Unit]) -> tuple[Mark, ...]:
@@ -131,16 +139,24 @@ def _spans(rater: str, units: Sequence[_Unit]) -> tuple[Mark, ...]:
 
 
 def _box(unit: _Unit) -> Mark:
-    x, y, width, height = unit.place
-    return Mark(
-        unit.counts,
-        None,
-        y,
-        y + height,
-        across_low=x,
-        across_high=x + width,
-        tone=_tone(bool(unit.dissenters)),
-    )
+    return _mark(unit.counts, unit.place, _tone(bool(unit.dissenters)))
+
+
+def _elsewhere(raters: Sequence[str], units: Sequence[_Unit]) -> Iterator[Series]:
+    """The boxes of each rater that are not where their units are drawn."""
+    for rater in raters:
+        marks = tuple(
+            _mark(f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
+            for unit in units
+            if unit.drawn.get(rater, unit.place) != unit.place
+        )
+        if marks:
+            yield Series(rater, marks)
+
+
+def _mark(label: str, place: tuple[float, ...], tone: Tone) -> Mark:
+    x, y, width, height = place
+    return Mark(label, None, y, y + height, across_low=x, across_high=x + width, tone=tone)
 
 
 def _tone(differs: bool) -> Tone:

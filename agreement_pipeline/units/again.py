@@ -1,0 +1,135 @@
+"""From the units of a round back to the objects that its raters marked.
+
+So units can be made again with another similarity or step, and without the export.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pandas as pd
+
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.units.marked import NONE, Marked
+from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
+from agreement_pipeline.units.places import document_of, item_of, numbers_named
+from agreement_pipeline.units.rule import Part, UnitSettings
+from agreement_pipeline.units.similarity import SIGMAS
+from agreement_pipeline.units.units import MARKED
+
+KINDS = {2: "segments", 4: "boxes"}
+"""The kind of an object by how many numbers it has."""
+SPAN = ("start", "end")
+
+
+class Objects(NamedTuple):
+    """The objects of a round, as its units have them.
+
+    Attributes
+    ----------
+    marked
+        What each rater marked in each item.
+    settings
+        The kind, the rule and the part of the units. The similarity and the step are the usual
+        ones, since units do not say theirs. A step is one position of the round.
+    clusters
+        The cluster of each item.
+    """
+
+    marked: list[Marked]
+    settings: UnitSettings
+    clusters: dict[str, str]
+
+
+def objects_of(ratings: Ratings) -> Objects | None:
+    """The objects of the units of a round, without its gold items.
+
+    None if the ratings are no units, or if the units say too little.
+
+    >>> from agreement_pipeline.units import units_of
+    >>> boxes = [Marked("i", name, (Box(0, 0, 3, 4.5, "A"),), (9, 9)) for name in ("ana", "ben")]
+    >>> found = objects_of(units_of(boxes, UnitSettings("boxes")).ratings)
+    >>> found.settings.kind, found.marked[0].objects == boxes[0].objects
+    ('boxes', True)
+    """
+    settings = _settings_of(ratings)
+    if settings is None:
+        return None
+    rows, contents = ratings.current, ratings.contents
+    said = rows[[name for name in ("rater", "label", "drawn") if name in rows]].astype("str")
+    said = said.assign(unit=rows["item"].astype("str"))
+    if "gold" in contents:
+        said = said[~said["unit"].map(contents["gold"]).to_numpy(bool)]
+    said["item"] = said["unit"].map(document_of)
+    clusters = dict(zip(said["item"], said["unit"].map(contents["cluster"]), strict=True))
+    return Objects(list(_marked(said, settings, {*ratings.classifiers})), settings, clusters)
+
+
+def _settings_of(ratings: Ratings) -> UnitSettings | None:
+    rows, contents, names = ratings.current, ratings.contents, ratings.scale.names
+    part: Part = "all" if NONE in names else "naming"
+    if "cluster" not in contents:
+        return None
+    if "drawn" in rows:
+        kind = _kind_of(rows["drawn"].dropna()) if MARKED not in names else None
+        return None if kind is None else UnitSettings(kind, rule="matched", part=part)
+    if "weight" in contents and numbers_named(contents.index) == SPAN:
+        return UnitSettings("spans", part=part)
+    return None
+
+
+def _kind_of(drawn: "pd.Series[str]") -> str | None:
+    """The kind of the objects in these places. None for keypoints without sigmas of their own."""
+    numbers = len(json.loads(drawn.iloc[0])) if len(drawn) else 0
+    if numbers in KINDS:
+        return KINDS[numbers]
+    if numbers % 2 == 0:
+        return "polygons" if numbers else None
+    return "keypoints" if numbers == 2 * len(SIGMAS) + 1 else None
+
+
+def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
+    at_positions = settings.rule == "positions"
+    lengths = _lengths(said) if at_positions else {}
+    areas = _spans if at_positions else _drawn
+    for (item, rater), rows in said.groupby(["item", "rater"], sort=False):
+        there = rows[rows["label"] != NONE]
+        yield Marked(
+            str(item),
+            str(rater),
+            tuple(areas(there, settings)),
+            (lengths[item],) if at_positions else (),
+            model=rater in models,
+        )
+
+
+def _lengths(said: pd.DataFrame) -> dict[str, float]:
+    """The length of each item: where its last run ends."""
+    ends = said["unit"].map(lambda unit: item_of(unit, SPAN)[1][1])
+    return dict(ends.groupby(said["item"]).max())
+
+
+def _spans(rows: pd.DataFrame, _: UnitSettings) -> Iterator[Area]:
+    for unit, label in zip(rows["unit"], rows["label"], strict=True):
+        start, end = item_of(unit, SPAN)[1]
+        yield Span(int(start or 0), int(end or 0), label)
+
+
+def _drawn(rows: pd.DataFrame, settings: UnitSettings) -> Iterator[Area]:
+    for drawn, label in zip(rows["drawn"], rows["label"], strict=True):
+        yield _area(json.loads(drawn), label, settings.kind)
+
+
+def _area(numbers: list[float], label: str, kind: str) -> Area:
+    if kind == "segments":
+        return Segment(numbers[0], numbers[1], label)
+    if kind == "boxes":
+        return Box(*numbers[:4], label)
+    if kind == "polygons":
+        return Polygon(tuple(_points(numbers)), label)
+    points = (None if min(point) < 0 else point for point in _points(numbers[:-1]))
+    return Keypoints(tuple(points), numbers[-1], label)
+
+
+def _points(numbers: list[float]) -> Iterable[tuple[float, float]]:
+    return zip(numbers[::2], numbers[1::2], strict=True)
