@@ -18,6 +18,7 @@ from agreement_pipeline.statistics import (
     effective_raters,
 )
 
+RAISING_SHARE = 1 / 3
 N_RESAMPLES_OF_EXPENSIVE = 400
 N_RESAMPLES_OF_MANY_ROWS = 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
@@ -181,7 +182,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
     base, method = group[0].basis, inference.interval_method
     splits = _splits(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
-    drawn, seen, left, times = nothing, nothing, nothing, np.empty(0)
+    drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
         mass = method.scheme.prior_mass
         blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
@@ -189,7 +190,8 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             _View(_of_bases(group, lambda each: each.with_unseen(mass)), splits),
             _View(_of_bases(group, lambda each: each), {}),
         ]
-        drawn, seen = _values(group, views, (block.weights for block in blocks))
+        raising = _raising(group, views[0], mass)
+        drawn, seen, raised = _values(group, views, (block.weights for block in blocks), raising)
     if method.leaves_out:
         most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
@@ -204,6 +206,7 @@ def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidenc
             point.found.value,
             drawn[name],
             seen[name],
+            raised[name],
             left[name],
             times,
             _unlike(point.record, point.basis, splits.get(id(point.basis), ()), n),
@@ -244,18 +247,70 @@ class _View(NamedTuple):
     splits: dict[int, list[Statistic]]
 
 
+class _Raising(NamedTuple):
+    """The view with unseen rows, and of each measure the unseen row that raises it most.
+
+    It is one row of a measure, or one row for each category of a measure of every category.
+    """
+
+    view: _View
+    rows: dict[str, Array]
+
+
+def _raising(group: Sequence[Point], view: _View, mass: float) -> _Raising:
+    """The unseen rows on which a little mass raises the measures most."""
+    rows = {}
+    for point in group:
+        key = id(point.basis)
+        seen, possible = point.basis.weights, view.bases[key]
+        n = possible.weights.shape[-1] - len(seen)
+        weights = np.hstack([np.tile(seen, (n, 1)), mass * RAISING_SHARE * np.eye(n)])
+        found = _value(point.record, view.splits.get(key, ()), possible.reweighted(weights))
+        rows[point.record.name] = len(seen) + np.argmax(
+            np.where(np.isnan(found), -np.inf, found), axis=0
+        )
+    return _Raising(view, rows)
+
+
+def _raised(point: Point, raising: _Raising, weights: Array) -> Array:
+    """The measure with a share of the drawn unseen mass on the rows that raise it most."""
+    key, row = id(point.basis), raising.rows[point.record.name]
+    split, basis = raising.view.splits.get(key, ()), raising.view.bases[key]
+    if not np.ndim(row):
+        return _value(point.record, split, basis.reweighted(_moved(point, weights, int(row))))
+    return np.stack(
+        [
+            point.record(each.reweighted(_moved(point, weights, int(place)))).value[..., k]
+            for k, (each, place) in enumerate(zip(split or [basis] * len(row), row, strict=True))
+        ],
+        axis=-1,
+    )
+
+
+def _moved(point: Point, weights: Array, row: int) -> Array:
+    """The weights with a share of their unseen mass on one unseen row, and nothing on others."""
+    n = point.basis.weights.shape[-1]
+    moved = np.zeros_like(weights)
+    moved[..., :n] = weights[..., :n]
+    moved[..., row] = weights[..., n:].sum(-1) * RAISING_SHARE
+    return moved
+
+
 def _values(
-    group: Sequence[Point], views: Sequence[_View], blocks: Iterable[Array]
+    group: Sequence[Point],
+    views: Sequence[_View],
+    blocks: Iterable[Array],
+    raising: _Raising | None = None,
 ) -> list[dict[str, Array]]:
-    """The measures' values in blocks of weights, for each view.
+    """The measures' values in blocks of weights, for each view, and as they are raised.
 
     A view without unseen rows uses the weights of the first rows, which are those that were seen.
     """
     values: list[dict[str, list[Array]]] = [
-        {point.record.name: [] for point in group} for _ in views
+        {point.record.name: [] for point in group} for _ in range(len(views) + bool(raising))
     ]
     for weights in blocks:
-        for view, found in zip(views, values, strict=True):
+        for view, found in zip(views, values[: len(views)], strict=True):
             block = {
                 key: basis.reweighted(weights[..., : basis.weights.shape[-1]])
                 for key, basis in view.bases.items()
@@ -264,6 +319,9 @@ def _values(
                 key = id(point.basis)
                 value = _value(point.record, view.splits.get(key, ()), block[key])
                 found[point.record.name].append(value)
+        if raising is not None:
+            for point in group:
+                values[-1][point.record.name].append(_raised(point, raising, weights))
     return [{name: np.concatenate(each) for name, each in found.items()} for found in values]
 
 
