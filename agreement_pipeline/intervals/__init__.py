@@ -20,14 +20,7 @@ from agreement_pipeline.intervals.draws import (
     resampled,
     row_weights,
 )
-from agreement_pipeline.intervals.evidence import (
-    NOTHING,
-    affordable,
-    gathered,
-    points_of,
-    split_for,
-    why_without,
-)
+from agreement_pipeline.intervals.evidence import affordable, gathered
 from agreement_pipeline.intervals.further_out import FurtherOut
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.known import what_is_known
@@ -41,6 +34,7 @@ from agreement_pipeline.intervals.methods import (
     interval_method,
 )
 from agreement_pipeline.intervals.percentiles import ExpandedPercentiles, Percentiles, expanded
+from agreement_pipeline.intervals.points import NOTHING, points_of, split_for, why_without
 from agreement_pipeline.intervals.proportions import mean_interval, share_interval
 
 __all__ = [

@@ -1,8 +1,8 @@
 """The evidence of interval methods: measures under resampled weights, or with parts left out."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,10 +10,18 @@ from agreement_pipeline.intervals.draws import PRIOR_MASS, one_core_products, re
 from agreement_pipeline.intervals.inference import Inference
 from agreement_pipeline.intervals.jackknife import without_items
 from agreement_pipeline.intervals.methods import Evidence
-from agreement_pipeline.measures import Coefficient, Measure
+from agreement_pipeline.intervals.points import Point, points_of
+from agreement_pipeline.intervals.views import (
+    possible_in,
+    raised_by_unseen,
+    value_of,
+    values_in,
+    with_unseen,
+    without_unseen,
+)
+from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
-    FEWEST_CLUSTERS,
     Statistic,
     effective_raters,
 )
@@ -24,78 +32,6 @@ MOST_DRAWN_WEIGHTS = 200_000_000
 MOST_PRODUCTS = 10_000_000_000
 
 T = TypeVar("T")
-
-NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
-"""The value of a measure that is not computed, since a declared condition makes it undefined."""
-
-
-class Point(NamedTuple):
-    """A measure with its value on a statistic, or the reason why it has none.
-
-    `basis` is the part of the statistic from which the measure is computed.
-    """
-
-    record: Measure
-    statistic: Any
-    basis: Any
-    found: Coefficient
-    undefined: str | None = None
-
-
-def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
-    """The measures, each with its value on its own part of the statistic.
-
-    A measure may use the whole statistic, only the items that every rater rated, or the labels
-    without the raters' names.
-    """
-    crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    forgotten = _forgotten(statistic) if any(map(_forgets, records)) else statistic
-    spoken_of = [crossed if record.crossed else statistic for record in records]
-    bases = [
-        split_for(record, forgotten if _forgets(record) else each)
-        for record, each in zip(records, spoken_of, strict=True)
-    ]
-    with one_core_products():
-        return [_point(*each) for each in zip(records, spoken_of, bases, strict=True)]
-
-
-def split_for(record: Measure, basis: Any) -> Any:
-    """The statistic with unseen items of the kind that the measure needs."""
-    return basis if record.split is None else basis.split_between(record.split(basis))
-
-
-def _point(record: Measure, statistic: Any, basis: Any) -> Point:
-    """The measure on its basis; not computed if a declared condition makes it undefined."""
-    why = why_without(record, basis)
-    return Point(record, statistic, basis, record(basis) if why is None else NOTHING, why)
-
-
-def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval; None if there is one.
-
-    Either a declared condition makes the measure undefined, or agreement is read in one cluster
-    alone. One cluster cannot show how clusters differ.
-    """
-    n = record.rests_on.clusters(statistic)
-    too_few = (
-        f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
-    )
-    return record.why_undefined(statistic) or (
-        None if n is None or n >= FEWEST_CLUSTERS else too_few
-    )
-
-
-def _forgets(record: Measure) -> bool:
-    """True if the measure does not ask who gave which label."""
-    return not record.crossed and (
-        record.needs == "counts" or (record.needs == "panel" and record.exchangeable)
-    )
-
-
-def _forgotten(statistic: Any) -> Any:
-    """The statistic without who gave which label, with equal rows made one."""
-    unnamed = statistic.unnamed()
-    return statistic if unnamed is statistic else unnamed.merged()
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
@@ -178,51 +114,36 @@ def affordable(record: Measure, statistic: Statistic) -> int:
 
 def _of_group(group: Sequence[Point], inference: Inference) -> dict[str, Evidence]:
     """The evidence on measures that share resamples, with nothing yet about raters left out."""
-    base, method = group[0].basis, inference.interval_method
-    splits = _splits(group)
+    base, method, possible = group[0].basis, inference.interval_method, possible_in(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
-    drawn, seen, left, times = nothing, nothing, nothing, np.empty(0)
+    drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
     if method.scheme is not None:
-        mass = method.scheme.prior_mass
         blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
-        views = [
-            _View(_of_bases(group, lambda each: each.with_unseen(mass)), splits),
-            _View(_of_bases(group, lambda each: each), {}),
-        ]
-        drawn, seen = _values(group, views, (block.weights for block in blocks))
+        views = with_unseen(possible), without_unseen(group), raised_by_unseen(possible)
+        drawn, seen, raised = values_in(group, views, (block.weights for block in blocks))
     if method.leaves_out:
         most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
         behind: list[Array] = []
-        views = [_View(_of_bases(group, lambda each: each), {})]
-        (left,) = _values(group, views, _without_items(base, most, inference.seed, behind))
+        weights = _without_items(base, most, inference.seed, behind)
+        (left,) = values_in(group, [without_unseen(group)], weights)
         times = np.concatenate(behind)
     found = {}
-    for point in group:
+    for point, forms in possible:
         name, rests_on = point.record.name, point.record.rests_on
         n, deciding = rests_on.units(point.statistic), rests_on.deciding(point.statistic)
         found[name] = Evidence(
             point.found.value,
             drawn[name],
             seen[name],
+            raised[name],
             left[name],
             times,
-            _unlike(point.record, point.basis, splits.get(id(point.basis), ()), n),
+            _unlike(point, forms, n),
             nothing[name],
             n,
             deciding,
         )
     return found
-
-
-def _of_bases(group: Sequence[Point], made: Callable[[Any], T]) -> dict[int, T]:
-    """What is made of each basis of a group, under the identity of the basis."""
-    bases = {id(point.basis): point.basis for point in group}
-    return {key: made(basis) for key, basis in bases.items()}
-
-
-def _splits(group: Sequence[Point]) -> dict[int, list[Statistic]]:
-    """The bases of measures of every category, with the unseen items of each category."""
-    return _of_bases([each for each in group if each.record.per_category], _split_by_category)
 
 
 def _without_items(
@@ -237,77 +158,18 @@ def _without_items(
         yield block.weights
 
 
-class _View(NamedTuple):
-    """Bases of measures under weights. Of measures of every category, also those by category."""
-
-    bases: dict[int, Any]
-    splits: dict[int, list[Statistic]]
-
-
-def _values(
-    group: Sequence[Point], views: Sequence[_View], blocks: Iterable[Array]
-) -> list[dict[str, Array]]:
-    """The measures' values in blocks of weights, for each view.
-
-    A view without unseen rows uses the weights of the first rows, which are those that were seen.
-    """
-    values: list[dict[str, list[Array]]] = [
-        {point.record.name: [] for point in group} for _ in views
-    ]
-    for weights in blocks:
-        for view, found in zip(views, values, strict=True):
-            block = {
-                key: basis.reweighted(weights[..., : basis.weights.shape[-1]])
-                for key, basis in view.bases.items()
-            }
-            for point in group:
-                key = id(point.basis)
-                value = _value(point.record, view.splits.get(key, ()), block[key])
-                found[point.record.name].append(value)
-    return [{name: np.concatenate(each) for name, each in found.items()} for found in values]
-
-
-def _value(record: Measure, split: Sequence[Statistic], block: Statistic) -> Array:
-    """The measure's values in a block of weights.
-
-    If a measure of every category has unseen items, each category has its own.
-    """
-    if not record.per_category or not split:
-        return np.asarray(record(block).value)
-    return np.stack(
-        [
-            record(possible.reweighted(block.weights)).value[..., k]
-            for k, possible in enumerate(split)
-        ],
-        axis=-1,
-    )
-
-
-def _split_by_category(statistic: Statistic) -> list[Statistic]:
-    """For each category, the statistic with the unseen items of that category.
-
-    So a category on which raters always agreed is uncertain too, even a rare one.
-    """
-    return [
-        statistic.with_unseen(PRIOR_MASS, category)
-        for category in range(len(statistic.scale.names))
-    ]
-
-
-def _unlike(
-    record: Measure, statistic: Statistic, split: Sequence[Statistic], n: float
-) -> Callable[[float], Array]:
+def _unlike(point: Point, forms: Sequence[Statistic], n: float) -> Callable[[float], Array]:
     """From a tail to the measure's values with as many unlike items as `n` items can miss.
 
     The share of unlike items is the largest of which `n` items show none with that probability. It
     is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
+    record, statistic = point.record, point.basis
 
     def unlike(tail: float) -> Array:
+        weights = _with_unlike(statistic.weights, forms[0], share(1 - tail ** (1 / max(n, 1))))
         with one_core_products():
-            return _value(
-                record, split, _with_unlike(statistic, share(1 - tail ** (1 / max(n, 1))))
-            )
+            return value_of(record, (form.reweighted(weights) for form in forms))
 
     def share(unlike: float) -> float:
         """The share of all items that is this share of the items that are spoken of."""
@@ -319,11 +181,10 @@ def _unlike(
     return unlike
 
 
-def _with_unlike(statistic: Statistic, share: float) -> Statistic:
-    """For each kind of item, the statistic with that share of items of the kind."""
-    possible = statistic.with_unseen(PRIOR_MASS)
-    rows, seen = possible.weights.shape[-1], statistic.weights.shape[-1]
-    weights = np.zeros((rows - seen, rows))
-    weights[:, :seen] = (1 - share) * statistic.weights
-    weights[np.arange(rows - seen), np.arange(seen, rows)] = share * statistic.weights.sum()
-    return possible.reweighted(weights)
+def _with_unlike(seen: Array, form: Statistic, share: float) -> Array:
+    """For each kind of item, the weights with that share of items of the kind."""
+    rows, places = form.weights.shape[-1], len(seen)
+    weights = np.zeros((rows - places, rows))
+    weights[:, :places] = (1 - share) * seen
+    weights[np.arange(rows - places), np.arange(places, rows)] = share * seen.sum()
+    return weights

@@ -49,6 +49,9 @@ class Evidence:
         The values under B resamples, shape (B, ...).
     seen
         The values under the same resamples without unseen items, shape (B, ...).
+    raised
+        The values under the same resamples with unseen items that raise the measure most, shape
+        (B, ...).
     left_out, times
         The values with one item, cluster or group left out, shape (G, ...). `times` says how many
         items each value stands for, shape (G,).
@@ -71,6 +74,7 @@ class Evidence:
     value: Array
     draws: Array
     seen: Array
+    raised: Array
     left_out: Array
     times: Array
     unlike: Callable[[float], Array]
@@ -83,7 +87,7 @@ class Evidence:
         """The evidence on one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
-            for name in ("value", "draws", "seen", "left_out", "without_rater")
+            for name in ("value", "draws", "seen", "raised", "left_out", "without_rater")
         }
         return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
@@ -131,12 +135,24 @@ def _percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 
 def _smoothed_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    return Percentiles(evidence.draws, float(evidence.value), bounds, seen=evidence.seen)
+    return Percentiles(
+        evidence.draws,
+        float(evidence.value),
+        bounds,
+        seen=evidence.seen,
+        raised=evidence.raised,
+    )
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    value, seen = float(evidence.value), evidence.seen
-    return expanded(evidence.draws, value, bounds, evidence.n_deciding, seen=seen)
+    return expanded(
+        evidence.draws,
+        float(evidence.value),
+        bounds,
+        evidence.n_deciding,
+        seen=evidence.seen,
+        raised=evidence.raised,
+    )
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:

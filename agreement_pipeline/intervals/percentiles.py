@@ -28,6 +28,9 @@ class Percentiles:
     values towards the middle. So a low value gets too high a lower limit from them, and a high
     value too low an upper limit. The limits are the wider ones, and p is the larger one.
 
+    `raised` are the values under the same resamples with unseen items that raise the measure most.
+    They count for the upper limit alone.
+
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
     the upper limit. A cut-off above the value has a p of one half at least, since no lower limit
     reaches it.
@@ -37,6 +40,7 @@ class Percentiles:
     value: float
     bounds: Bounds
     seen: Array | None = field(default=None, kw_only=True)
+    raised: Array | None = field(default=None, kw_only=True)
 
     @property
     def finest(self) -> float:
@@ -47,10 +51,11 @@ class Percentiles:
         """Percentiles of the resamples."""
         limits = [
             quantile_interval(each, self._share(tail), self._share(1 - tail), self.bounds)
-            for each in self._all_draws
+            for each in self._of_upper
         ]
         return Interval(
-            min(each.low for each in limits), max(each.high for each in limits)
+            min(each.low for each in limits[: len(self._of_lower)]),
+            max(each.high for each in limits),
         ).including(self.value)
 
     def why_without(self, tail: float) -> str | None:
@@ -59,25 +64,23 @@ class Percentiles:
 
     def under(self, cutoff: float) -> float:
         """The share of resamples under the cut-off."""
-        share = max(self._shares_under(cutoff, self.bounds[0]))
+        share = max(_shares_under(self._of_lower, cutoff, self.bounds[0]))
         return max(self._tail(share), 0.5 if cutoff > self.value else 0.0)
 
     def over(self, cutoff: float) -> float:
         """The share of resamples at the cut-off or above."""
-        share = min(self._shares_under(cutoff, self.bounds[1]))
+        share = min(_shares_under(self._of_upper, cutoff, self.bounds[1]))
         return max(1 - self._tail(share), 0.5 if cutoff <= self.value else 0.0)
 
     @property
-    def _all_draws(self) -> list[Array]:
+    def _of_lower(self) -> list[Array]:
         """The resampled values with unseen disagreement, and without it if they are known."""
         return [self.draws] if self.seen is None else [self.draws, self.seen]
 
-    def _shares_under(self, cutoff: float, undefined: float) -> list[float]:
-        """The share of resamples under the cut-off, where undefined ones count as a bound."""
-        return [
-            float(np.mean(np.where(np.isnan(each), undefined, each) < cutoff))
-            for each in self._all_draws
-        ]
+    @property
+    def _of_upper(self) -> list[Array]:
+        """The same values, and those with unseen items that raise the measure if they are known."""
+        return self._of_lower if self.raised is None else [*self._of_lower, self.raised]
 
     def _share(self, tail: float) -> float:
         """The percentile that is the limit at a tail."""
@@ -86,6 +89,11 @@ class Percentiles:
     def _tail(self, share: float) -> float:
         """The tail whose limit is that percentile."""
         return share
+
+
+def _shares_under(draws: list[Array], cutoff: float, undefined: float) -> list[float]:
+    """The shares of resamples under the cut-off, where undefined ones count as a bound."""
+    return [float(np.mean(np.where(np.isnan(each), undefined, each) < cutoff)) for each in draws]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +191,13 @@ def _reach(tail: float, n: int) -> float:
 
 
 def expanded(
-    draws: Array, value: float, bounds: Bounds, n: float, *, seen: Array | None = None
+    draws: Array,
+    value: float,
+    bounds: Bounds,
+    n: float,
+    *,
+    seen: Array | None = None,
+    raised: Array | None = None,
 ) -> ConfidenceDistribution:
     """Expanded percentiles of resamples of n items, or of clusters that say as much.
 
@@ -192,4 +206,4 @@ def expanded(
     units = round(n)
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
-    return ExpandedPercentiles(draws, value, bounds, units, seen=seen)
+    return ExpandedPercentiles(draws, value, bounds, units, seen=seen, raised=raised)

@@ -13,6 +13,7 @@ from agreement_pipeline.statistics.kept import (
 )
 from agreement_pipeline.statistics.labels import LabelsByRater
 from agreement_pipeline.statistics.leaving_out import CountsWithoutEach
+from agreement_pipeline.statistics.mixes import times_seen
 from agreement_pipeline.statistics.numbers import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicated_labels import ReplicatedLabels
@@ -46,4 +47,5 @@ __all__ = [
     "seed_of",
     "statistic_bytes",
     "statistic_of",
+    "times_seen",
 ]

@@ -94,10 +94,10 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     limits = np.array(
         [
             np.quantile(draws, (stats.norm.sf(z), stats.norm.cdf(z)), method="inverted_cdf")
-            for draws in (once.draws, once.seen)
+            for draws in (once.draws, once.seen, once.raised)
         ]
     )
-    assert tuple(found.interval) == (limits[:, 0].min(), limits[:, 1].max())
+    assert tuple(found.interval) == (limits[:2, 0].min(), limits[:, 1].max())
     assert (found.confidence_level, found.always_valid_at) == (0.95, 500)
     assert (
         found.method

@@ -6,7 +6,7 @@ each counts with its exact probability.
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial
+from scipy.stats import binom, multinomial, norm, t
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import ExpandedPercentiles, Inference, Percentiles
@@ -77,3 +77,44 @@ def test_an_undefined_value_without_unseen_items_widens_the_limits():
     seen = np.append(np.full(960, 0.5), np.full(40, np.nan))
     found = ExpandedPercentiles(np.full(1000, 0.5), 0.5, (-1.0, 1.0), 500, seen=seen)
     assert tuple(found.limits(0.025)) == (-1.0, 1.0)
+
+
+def test_the_upper_limit_of_alpha_of_a_large_panel_holds_where_one_category_is_rare():
+    raters, n, rare, known = 10, 60, 0.05, 0.79
+    share = known * np.array([1 - rare] + [0] * (raters - 1) + [rare])
+    share += (1 - known) * binom.pmf(np.arange(raters + 1), raters, rare)
+    rows = np.column_stack([np.arange(raters, -1, -1), np.arange(raters + 1)])
+    rounds, over = 200, 0
+    for number, weights in enumerate(np.random.default_rng(7).multinomial(n, share, size=rounds)):
+        kept = weights > 0
+        counts = CategoryCounts(rows[kept], weights[kept], scale=TWO)
+        found = estimate("krippendorff_alpha", counts, Inference(n_resamples=200, seed=number))
+        over += bool(found.interval and found.interval.high < known)
+    assert 100 * over / rounds <= PROMISED + MEASURED
+
+
+ROWS_OF_THREE = np.array([[3, 0], [2, 1], [1, 2], [0, 3]])
+
+
+def alphas(weights):
+    """α of rounds of three raters and two categories, from its coincidences."""
+    yes, n = weights @ ROWS_OF_THREE[:, 1], 3 * weights.sum(-1)
+    differ = 2 * (weights[..., 1] + weights[..., 2])
+    return 1 - (n - 1) * differ / (2 * yes * (n - yes))
+
+
+@pytest.mark.parametrize(
+    ("seen", "unseen"),
+    [
+        ([400, 50, 50, 381], [0.75, 0.075, 0.075, 0.75]),
+        ([400, 50, 2, 381], [0.75, 0.075, 0.75, 0.75]),
+        ([90, 5, 2, 80], [0.75, 0.75, 0.75, 0.75]),
+    ],
+)
+def test_unseen_disagreement_weighs_less_the_more_often_it_was_seen(seen, unseen):
+    n, rng = sum(seen), np.random.default_rng(5)
+    drawn = alphas(n * rng.dirichlet(np.add(seen, unseen), size=50_000))
+    share = norm.cdf(t.ppf(0.025, n - 1) * np.sqrt((n + 1) / (n - 1)))
+    counts = CategoryCounts(ROWS_OF_THREE, seen, scale=TWO)
+    found = estimate("krippendorff_alpha", counts, Inference(n_resamples=50_000))
+    assert found.interval.low == pytest.approx(np.quantile(drawn, share), abs=0.05 * drawn.std())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.ratings import MISSING, Scale
+from agreement_pipeline.statistics import CategoryCounts, Clusters, times_seen
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     category_splits,
@@ -165,3 +166,12 @@ def test_cells_of_any_size_are_split_alike_and_a_long_mixed_one_names_every_cate
         cell_splits(3, np.array([3]), (1, 0), np.ones(2))[:, 0].tolist()
         == category_splits(3, (1, 0), 2).tolist()
     )
+
+
+def test_how_often_a_disagreement_was_seen_is_not_told_where_items_come_in_clusters():
+    rows, scale = [[2, 0], [1, 1]], Scale(("no", "yes"))
+    apart, clusters = [1, 1], Clusters(np.array([0, 1]), np.ones(2))
+    alone = CategoryCounts(rows, [9, 4], scale=scale)
+    clustered = CategoryCounts(rows, apart, scale=scale, clusters=clusters)
+    assert times_seen(alone, alone.with_unseen(3.0)).sum() == 8
+    assert times_seen(clustered, clustered.with_unseen(3.0)).sum() == 0

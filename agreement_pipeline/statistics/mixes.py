@@ -1,0 +1,48 @@
+"""How often the disagreement of a row was seen.
+
+A mix is how often each category was given in a row, whoever gave it.
+"""
+
+import numpy as np
+
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics.counts import CategoryCounts
+from agreement_pipeline.statistics.labels import LabelsByRater
+from agreement_pipeline.statistics.weighted import Statistic
+
+
+def times_seen(statistic: Statistic, possible: Statistic) -> Array:
+    """How many items show the mix of each row of `possible`, shape (P,).
+
+    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if items come in
+    clusters, or if more than the labels of a panel counts.
+
+    Examples
+    --------
+    >>> from agreement_pipeline import Scale
+    >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
+    >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
+    [0.0, 4.0, 0.0, 4.0, 0.0]
+    """
+    seen, asked = _mixes(statistic), _mixes(possible)
+    if seen is None or asked is None:
+        return np.zeros(possible.weights.shape[-1])
+    mixes, place = np.unique(asked, axis=0, return_inverse=True)
+    differ = (mixes > 0).sum(1) > 1
+    times = [
+        float(statistic.weights[(seen == mix).all(1)].sum()) if differs else 0.0
+        for mix, differs in zip(mixes, differ, strict=True)
+    ]
+    return np.array(times)[place.ravel()]
+
+
+def _mixes(statistic: Statistic) -> Array | None:
+    """How often each category was given in each row; None if it does not say all."""
+    if statistic.clusters is not None:
+        return None
+    if isinstance(statistic, CategoryCounts):
+        return statistic.counts
+    if not isinstance(statistic, LabelsByRater) or statistic.confidence is not None:
+        return None
+    alone = statistic.classifier is None and statistic.second is None
+    return statistic.counts().counts if alone else None
