@@ -19,7 +19,7 @@ from agreement_pipeline.contract.tables import ITEMS, ROUND, ROWS
 from agreement_pipeline.contract.validation import validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, given_back
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 LARGE = 100_000
@@ -206,6 +206,7 @@ class Contract:
             )
             if len(ratings.table) > LARGE:  # Great Expectations leaves the table in cycles
                 gc.collect()
+                given_back()
         return tuple(findings)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.facts import FACTS, Panel
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, of_whole_items, taken
 
 Codes = np.ndarray[Any, Any]
 PART = 1 << 20
@@ -94,7 +94,7 @@ def _in_order(table: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
     """The panel's ratings of items, in the order of item and rater."""
     item, rater = _codes(table, "item"), _codes(table, "rater")
     of_panel = np.append(~table["rater"].cat.categories.isin(classifiers), True)
-    kept = of_panel[rater] & (item >= 0)
+    kept = taken(of_panel, rater) & (item >= 0)
     if not kept.all():
         table, item, rater = table[kept], item[kept], rater[kept]
     back = (item[1:] < item[:-1]) | ((item[1:] == item[:-1]) & (rater[1:] < rater[:-1]))
@@ -103,12 +103,7 @@ def _in_order(table: pd.DataFrame, classifiers: Sequence[str]) -> pd.DataFrame:
 
 def _parts(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Ratings in order of item, in parts of whole items. There is one part at least."""
-    item, start = _codes(table, "item"), 0
-    while start + PART < len(item):
-        stop = int(np.searchsorted(item, item[start + PART], side="right"))
-        yield table.iloc[start:stop]
-        start = stop
-    yield table.iloc[start:]
+    return (table.iloc[part] for part in of_whole_items(_codes(table, "item"), PART))
 
 
 def _counted(part: pd.DataFrame) -> tuple[Codes, Codes, Codes, Codes]:

@@ -9,7 +9,16 @@ import pandas as pd
 from agreement_pipeline.engines.joined import moved, one_clustered, side_by_side
 from agreement_pipeline.engines.protocol import ENGINES, Engine
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import MISSING, Array, Codes, Ratings, used
+from agreement_pipeline.ratings import (
+    MISSING,
+    Array,
+    Codes,
+    Ratings,
+    held,
+    of_whole_items,
+    taken,
+    used,
+)
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
@@ -225,18 +234,17 @@ def _every(ratings: Ratings, raters: Names | None) -> _Some:
 
 def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
     table = ratings.table
-    rater = pd.Index(raters, dtype="str").get_indexer(table["rater"].cat.categories)[
-        table["rater"].cat.codes
-    ]
+    known = pd.Index(raters, dtype="str").get_indexer(table["rater"].cat.categories)
+    rater = taken(known.astype(np.int32), table["rater"].cat.codes.to_numpy())
     if (rater < 0).any():
         table, rater = table[rater >= 0].reset_index(drop=True), rater[rater >= 0]
     names, codes = table["item"].cat.categories, table["item"].cat.codes.to_numpy()
     if items is None:
-        here = np.bincount(codes, minlength=len(names)) > 0
+        here = held(codes, len(names))
         items, places = (names, None) if here.all() else (names[here], np.cumsum(here) - 1)
     else:
         places = items.get_indexer(names)
-    item = np.asarray(codes if places is None else places[codes])
+    item = codes if places is None else taken(places, codes)
     return _Some(replace(ratings, table=table), item, rater, items, raters)
 
 
@@ -247,11 +255,20 @@ def _labels(first: _Some) -> LabelsByRater:
     if base**n_raters >= 2**62 or apart or not len(first.item):
         return _labels_of_items(first)
     digits = base ** np.arange(n_raters - 1, -1, -1, dtype=np.int64)
-    begins = np.flatnonzero(np.append(True, first.item[1:] != first.item[:-1]))
-    rows = np.add.reduceat((first.codes + 1) * digits[first.rater], begins)
+    rows = np.concatenate(
+        [_row_numbers(first, part, digits) for part in of_whole_items(first.item)]
+    )
     distinct, weights = np.unique(rows, return_counts=True)
     codes = distinct[:, None] // digits % base - 1
     return LabelsByRater(codes, weights, scale=first.ratings.scale, raters=first.raters)
+
+
+def _row_numbers(first: _Some, part: slice, digits: Codes) -> Codes:
+    """A number for each item of a part, which is that of its labels by rater."""
+    item, rater = first.item[part], first.rater[part]
+    codes = replace(first.ratings, table=first.table.iloc[part]).codes
+    begins = np.flatnonzero(np.append(True, item[1:] != item[:-1]))
+    return np.asarray(np.add.reduceat((codes + 1) * digits[rater], begins))
 
 
 def _labels_of_items(first: _Some) -> LabelsByRater:

@@ -15,7 +15,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.reasons import Kind
 from agreement_pipeline.policy.rules import Verdict
-from agreement_pipeline.ratings import MISSING, Ratings
+from agreement_pipeline.ratings import Ratings, held
 from agreement_pipeline.text import DIGITS, in_words
 
 FEW, MOST = 0.25, 0.5
@@ -91,10 +91,10 @@ def _on_used(ratings: Ratings) -> Ratings:
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
-    codes = ratings.codes
-    counts = np.bincount(codes[codes != MISSING], minlength=len(scale.categories))
-    pairs = zip(scale.categories, counts, strict=True)
-    used = tuple(category for category, count in pairs if count)
+    given = np.zeros(len(scale.categories), dtype=bool)
+    for part in ratings.in_parts():
+        given |= held(part.codes, len(scale.categories))
+    used = tuple(each for each, found in zip(scale.categories, given, strict=True) if found)
     if not 1 < len(used) < len(scale.categories):
         return ratings
     return replace(ratings, scale=replace(scale, categories=used))

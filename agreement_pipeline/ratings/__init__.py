@@ -1,6 +1,7 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
+from agreement_pipeline.ratings.blocks import counts, given_back, held, parts, taken
 from agreement_pipeline.ratings.checks import KEY
 from agreement_pipeline.ratings.coding import Coded, by_distinct, coded, numbers_in, used
 from agreement_pipeline.ratings.consensus import (
@@ -20,6 +21,7 @@ from agreement_pipeline.ratings.parquet import ParquetRows, Rows, parquet_bytes,
 from agreement_pipeline.ratings.queried import Answers, QueriedRatings
 from agreement_pipeline.ratings.rated import Rated, refuse_unread
 from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.row_order import of_whole_items
 from agreement_pipeline.ratings.rows import (
     EXTRAS,
     RatingsRows,
@@ -85,22 +87,28 @@ __all__ = [
     "coded_frame",
     "consensus",
     "content_columns",
+    "counts",
     "described",
     "expanded_bytes",
+    "given_back",
+    "held",
     "is_clock",
     "kinds_in",
     "lookalikes",
     "meaning",
     "numbers_in",
+    "of_whole_items",
     "overruled",
     "parquet_bytes",
     "parquet_of",
+    "parts",
     "printed",
     "ratings_of",
     "refuse_all_tiny",
     "refuse_unread",
     "resolved",
     "seconds",
+    "taken",
     "unresolved",
     "used",
 ]

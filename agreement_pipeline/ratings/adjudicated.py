@@ -50,6 +50,8 @@ class Adjudicated:
         RatingsError
             The panel did not rate an item, or a label is not on the scale.
         """
+        if not self.labels:
+            return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype="str"))
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, order_of, row_keys
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in
 from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole_numbers
+from agreement_pipeline.ratings.row_order import is_in_order, order_of, row_keys, rows_at
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.ratings.where import Where
@@ -52,14 +53,14 @@ def checked(
 def _sorted(table: pd.DataFrame, where: Where) -> pd.DataFrame:
     """The ratings in the order of item, rater and occurrence, if none is there twice."""
     order = _order(table, where)
-    return (table if order is None else table.iloc[order]).reset_index(drop=True)
+    return table.reset_index(drop=True) if order is None else rows_at(table, order)
 
 
 def _order(table: pd.DataFrame, where: Where) -> np.ndarray | None:
     """The places of the ratings in order. None if they are in order."""
-    keys = row_keys(table)
-    if (keys[1:] > keys[:-1]).all():
+    if is_in_order(table):
         return None
+    keys = row_keys(table)
     order = order_of(keys)
     if order is None:
         _refuse_repeats(table, keys, where)

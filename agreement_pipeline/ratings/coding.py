@@ -8,12 +8,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
-from agreement_pipeline.ratings.scale import MISSING
+from agreement_pipeline.ratings.blocks import held, taken
+from agreement_pipeline.ratings.row_order import row_keys
 from agreement_pipeline.ratings.spelling import category_text
 from agreement_pipeline.ratings.text_codes import in_codes
 from agreement_pipeline.ratings.text_order import order_of_texts
 
-SAMPLE, SPARSE = 1000, 4
+SAMPLE = 1000
 IntCodes = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -33,7 +34,7 @@ class Coded(NamedTuple):
 
     def each(self, values: Any, missing: Any) -> np.ndarray[Any, Any]:
         """One value for each row, from one value for each distinct text."""
-        return np.append(np.asarray(values), missing)[self.codes]
+        return taken(np.append(np.asarray(values), missing), self.codes)
 
     def categorical(self) -> pd.Categorical:
         """The column as a categorical. Its categories are the texts."""
@@ -68,44 +69,6 @@ def numbers_in(values: pd.Series) -> NDArray[np.float64]:
     if isinstance(values.dtype, pd.StringDtype | pd.CategoricalDtype):
         return np.asarray(by_distinct(values, _numbers, np.nan), dtype=float)
     return _numbers(values)
-
-
-def in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of ratings in the order of item, rater and occurrence."""
-    keys = row_keys(table)
-    if (keys[1:] > keys[:-1]).all():
-        return table.reset_index(drop=True)
-    order = order_of(keys)
-    return table.iloc[np.argsort(keys) if order is None else order].reset_index(drop=True)
-
-
-def order_of(keys: NDArray[np.int64]) -> IntCodes | None:
-    """The places of different keys in ascending order. None if a key is there twice.
-
-    Keys that lie dense are put into their places, which is faster than sorting.
-    """
-    n_places = int(keys.max(initial=-1)) + 1
-    if n_places > SPARSE * len(keys):
-        order: IntCodes = np.argsort(keys)
-        return None if (np.diff(keys[order]) == 0).any() else order
-    kind = np.int32 if len(keys) < 2**31 else np.int64
-    rows: IntCodes = np.full(n_places, MISSING, dtype=kind)
-    rows[keys] = np.arange(len(keys), dtype=kind)
-    order = rows[rows != MISSING]
-    return order if len(order) == len(keys) else None
-
-
-def row_keys(table: pd.DataFrame) -> NDArray[np.int64]:
-    """A number for each row that orders the rows by item, rater and occurrence."""
-    raters = table["rater"].cat
-    keys = table["item"].cat.codes.to_numpy().astype(np.int64)
-    keys *= len(raters.categories)
-    keys += raters.codes.to_numpy()
-    occurrence = table["occurrence"].to_numpy()
-    if occurrence.max(initial=1) == 1:
-        return keys
-    distinct, places = np.unique(occurrence, return_inverse=True)
-    return np.asarray(keys * len(distinct) + places, dtype=np.int64)
 
 
 def preceded(table: pd.DataFrame, earlier: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -168,7 +131,7 @@ def _coded_texts(values: pd.Series) -> Coded:
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranks[-1] = -1
     texts = distinct.take(pa.array(order)).cast(pa.large_string())
-    return Coded(ranks[codes], pd.Index(pd.array(texts, dtype="str")))
+    return Coded(taken(ranks, codes), pd.Index(pd.array(texts, dtype="str")))
 
 
 def _in_arrow(values: pd.Series | pd.Index) -> Any:
@@ -214,15 +177,15 @@ def _recoded(codes: IntCodes, distinct: Coded) -> Coded:
     """The codes of a column whose distinct values are coded."""
     if np.array_equal(distinct.codes, np.arange(len(distinct.texts))):
         return Coded(codes, distinct.texts)
-    return Coded(np.append(distinct.codes, np.int32(-1))[codes], distinct.texts)
+    return Coded(taken(np.append(distinct.codes, np.int32(-1)), codes), distinct.texts)
 
 
 def _coded_again(values: pd.Series) -> Coded:
     """The codes of a categorical column, without the categories that it does not hold."""
-    codes, texts, held = values.cat.codes.to_numpy(), values.cat.categories, _held(values)
-    if not held.all():
-        places = np.append(np.cumsum(held, dtype=np.int32) - 1, np.int32(-1))
-        codes, texts = places[codes], texts[held]
+    codes, texts, there = values.cat.codes.to_numpy(), values.cat.categories, _held(values)
+    if not there.all():
+        places = np.append(np.cumsum(there, dtype=np.int32) - 1, np.int32(-1))
+        codes, texts = taken(places, codes), texts[there]
     if isinstance(texts.dtype, pd.StringDtype) and _ascending(_in_arrow(texts)):
         return Coded(codes, texts)
     return _through(codes, pd.Series(texts))
@@ -230,9 +193,7 @@ def _coded_again(values: pd.Series) -> Coded:
 
 def _held(column: pd.Series) -> NDArray[np.bool_]:
     """True for each category that a column holds."""
-    held = np.zeros(len(column.cat.categories) + 1, dtype=bool)
-    held[column.cat.codes.to_numpy()] = True
-    return held[:-1]
+    return held(column.cat.codes.to_numpy(), len(column.cat.categories))
 
 
 def _numbers(values: pd.Series) -> NDArray[np.float64]:
@@ -243,11 +204,8 @@ __all__ = [
     "Coded",
     "by_distinct",
     "coded",
-    "in_order",
     "numbers_in",
-    "order_of",
     "preceded",
     "recoded",
-    "row_keys",
     "used",
 ]

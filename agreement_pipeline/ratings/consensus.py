@@ -9,6 +9,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.adjudicated import NOT_ADJUDICATED, Adjudicated
+from agreement_pipeline.ratings.blocks import counts, held, taken
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array, Scale
 from agreement_pipeline.ratings.votes import (
@@ -77,7 +78,7 @@ class PanelLabels:
         """
         _refuse_vectors(ratings.scale, round_name)
         rated, item, items = _panel_ratings(ratings)
-        n_raters = np.bincount(item, minlength=len(items))
+        n_raters = counts(item, len(items))
         votes = None if ratings.scale.continuous else votes_of(rated, item, len(items))
         label, resolution = (
             leaders_of(votes)
@@ -310,9 +311,9 @@ def _panel_ratings(ratings: Ratings) -> tuple[Ratings, Rows, pd.Index]:
     if not panel.all():
         table = table[panel[rater.codes]]
     item, names = table["item"].cat.codes.to_numpy(), table["item"].cat.categories
-    here = np.bincount(item, minlength=len(names)) > 0
+    here = held(item, len(names))
     if not here.all():
-        item, names = (np.cumsum(here, dtype=item.dtype) - 1)[item], names[here]
+        item, names = taken(np.cumsum(here, dtype=item.dtype) - 1, item), names[here]
     return replace(ratings, table=table), item, names
 
 

@@ -1,6 +1,6 @@
 """The checked long table: one row a rating."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.blocks import BLOCK, parts, taken
 from agreement_pipeline.ratings.checks import checked
-from agreement_pipeline.ratings.coding import in_order, preceded, recoded, used
+from agreement_pipeline.ratings.coding import preceded, recoded, used
 from agreement_pipeline.ratings.contents import content_columns
-from agreement_pipeline.ratings.digest import Batch, RatingsHash
+from agreement_pipeline.ratings.digest import BATCH, Batch, RatingsHash
 from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.row_order import in_order_again
 from agreement_pipeline.ratings.scale import MISSING, Scale
 from agreement_pipeline.ratings.where import STRATUM
 from agreement_pipeline.text import listed
@@ -276,8 +278,13 @@ class Ratings:
         found = RatingsHash([name in self.classifiers for name in raters.categories])
         found.add_items(items.categories)
         found.add_contents(self.contents, self.cluster_of)
-        found.add(self._batch())
+        for part in self.in_parts(BATCH):
+            found.add(part._batch())
         return found.hexdigest(self.scale)
+
+    def in_parts(self, size: int = BLOCK) -> Iterator["Ratings"]:
+        """The ratings, some rows at a time. What is made of some needs little memory."""
+        return (replace(self, table=self.table.iloc[part]) for part in parts(len(self.table), size))
 
     def _batch(self) -> Batch:
         """All ratings, as they are digested."""
@@ -314,7 +321,7 @@ class Ratings:
         rater = recoded(self.table["rater"], lambda name: names.get(name, name))
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         return replace(
-            self, table=in_order(self.table.assign(rater=rater)), classifiers=classifiers
+            self, table=in_order_again(self.table.assign(rater=rater)), classifiers=classifiers
         )
 
 
@@ -332,7 +339,7 @@ def _places(numbers: np.ndarray, scores: np.ndarray) -> np.ndarray:
 def _places_of_names(label: pd.Series, scale: Scale) -> np.ndarray:
     """The place of each name among the categories of a scale."""
     places = pd.Index(scale.names).get_indexer(label.cat.categories)
-    codes = places.astype(np.int32)[label.cat.codes.to_numpy()]
+    codes = taken(places.astype(np.int32), label.cat.codes.to_numpy())
     if (codes == MISSING).any():
         off = sorted(set(label[codes == MISSING]))
         raise RatingsError(

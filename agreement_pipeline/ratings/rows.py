@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.blocks import given_back, taken
 from agreement_pipeline.ratings.coding import Coded, coded
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
@@ -132,7 +133,8 @@ class RatingsRows:
     @cached_property
     def _unrated(self) -> dict[str, _Column]:
         contents = self.ratings.contents
-        items = contents.index.difference(self.ratings.table["item"].cat.categories, sort=True)
+        rated = self.ratings.table["item"].cat.categories
+        items = _beyond(contents.index, rated)
         named = _Column(pa.array(items, pa.large_string()))
         return {"item": named, **_contents(contents, items)}
 
@@ -171,8 +173,10 @@ def coded_frame(rows: ParquetRows) -> pd.DataFrame:
     columns: dict[str, list[_Codes | pa.ChunkedArray]] = {}
     for part in rows.parts((*CODED, *content_columns(rows.schema.names))):
         for name, column in zip(part.column_names, part.columns, strict=True):
-            columns.setdefault(name, []).append(_compact(column))
-    return pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
+            columns.setdefault(name, []).append(_compact(name, column))
+    frame = pd.DataFrame({name: _together(columns.pop(name)) for name in list(columns)})
+    given_back()
+    return frame
 
 
 def kinds_in(values: "pd.Series[Any]") -> str:
@@ -195,6 +199,13 @@ def kinds_in(values: "pd.Series[Any]") -> str:
 def _of_codes(column: "pd.Series[Any]") -> _Column:
     texts = pa.array(column.cat.categories).cast(pa.large_string())
     return _Column(texts, column.cat.codes.to_numpy())
+
+
+def _beyond(items: pd.Index, rated: pd.Index) -> pd.Index:
+    """The items that are not rated. Names are looked up, in much memory, if they must be."""
+    if items.empty or items.equals(rated):
+        return items[:0]
+    return items.difference(rated, sort=True)
 
 
 def _kinds(ratings: Ratings) -> _Column:
@@ -256,14 +267,24 @@ class _Codes(NamedTuple):
     texts: pa.Array
 
 
-def _compact(column: pa.ChunkedArray) -> _Codes | pa.ChunkedArray:
+def _compact(name: str, column: pa.ChunkedArray) -> _Codes | pa.ChunkedArray:
     """A part of a column in little memory."""
     if pa.types.is_dictionary(column.type):
         whole = column.unify_dictionaries().combine_chunks()
         places = whole.indices.fill_null(-1).to_numpy()
         small = np.int8 if len(whole.dictionary) < 128 else np.int32
         return _Codes(places.astype(small), whole.dictionary.cast(pa.large_string()))
-    return column
+    return _short(column) if name == "occurrence" else column
+
+
+def _short(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whole numbers in half the memory, if they fit."""
+    if not pa.types.is_int64(column.type):
+        return column
+    try:
+        return column.cast(pa.int32())
+    except pa.ArrowInvalid:
+        return column
 
 
 def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
@@ -271,7 +292,9 @@ def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
     codes = [part for part in parts if isinstance(part, _Codes)]
     if codes:
         return _joined(codes)
-    chunks = [chunk for part in parts for chunk in getattr(part, "chunks", ())]
+    kinds = {part.type for part in parts}
+    whole = parts if len(kinds) == 1 else [part.cast(pa.int64()) for part in parts]
+    chunks = [chunk for part in whole for chunk in part.chunks]
     return pa.chunked_array(chunks).to_pandas(integer_object_nulls=True)
 
 
@@ -284,6 +307,6 @@ def _joined(parts: Sequence[_Codes]) -> pd.Categorical:
     starts = np.cumsum([0, *(len(part.texts) for part in parts)])
     for part, start in zip(parts, starts, strict=False):
         here = np.append(found.codes[start : start + len(part.texts)], -1).astype(kind)
-        places[at : at + len(part.places)] = here[part.places]
+        places[at : at + len(part.places)] = taken(here, part.places)
         at += len(part.places)
     return Coded(places, found.texts).categorical()

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from agreement_pipeline.ratings.blocks import parts
 from agreement_pipeline.ratings.means import exact_sums
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Array
@@ -16,19 +17,32 @@ Rows = np.ndarray[Any, Any]
 def votes_of(rated: Ratings, item: Rows, n_items: int) -> Rows:
     """The number of ratings of each item in each category. Shape (N, K)."""
     k = len(rated.scale.names)
-    cells = item.astype(np.int64) * k
-    cells += rated.codes
-    return np.bincount(cells, minlength=n_items * k).astype(np.int32).reshape(n_items, k)
+    votes, at = np.zeros(n_items * k, dtype=np.int32), 0
+    for part in rated.in_parts():
+        cells = item[at : at + len(part.table)].astype(np.int64) * k + part.codes
+        least = int(cells.min())
+        here = np.bincount(cells - least)
+        votes[least : least + len(here)] += here.astype(np.int32)
+        at += len(part.table)
+    return votes.reshape(n_items, k)
 
 
 def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
     """For each item: the first category with the most votes, and the resolution."""
+    label = np.empty(len(votes), dtype=np.int32)
+    resolution = np.empty(len(votes), dtype=np.int8)
+    for part in parts(len(votes)):
+        label[part], resolution[part] = _leaders(votes[part])
+    return label, resolution
+
+
+def _leaders(votes: Rows) -> tuple[Rows, Rows]:
     most, total = votes.max(1), votes.sum(1)
     leading = (votes == most[:, None]).sum(1)
     resolution = np.select(
         [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
     )
-    return votes.argmax(1).astype(np.int32), resolution.astype(np.int8)
+    return votes.argmax(1), resolution
 
 
 def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.ratings import Coded
+from agreement_pipeline.ratings import Coded, given_back
 
 AT_ONCE, LETTERS = 8_192, 4_000_000
 """How many rows are Python objects at once, and of how many letters."""
@@ -85,7 +85,7 @@ class Growing:
         for name in list(self._parts):
             with closing(self._parts.pop(name)) as part:
                 columns.update(part.columns(name))
-        _given_back()
+        given_back()
         return pd.DataFrame(columns, copy=False)
 
     def _settle(self) -> None:
@@ -120,13 +120,6 @@ def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
     ]
     texts = pa.chunked_array(written, kind)
     return pd.Series(pd.array(texts, dtype="str"), index=times.index)
-
-
-def _given_back() -> None:
-    """Give memory that Arrow no longer uses back to the system."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:

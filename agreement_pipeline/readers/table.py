@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import category_text, coded
+from agreement_pipeline.ratings import category_text, coded, given_back
 from agreement_pipeline.readers.cells import Cells, file_cells, frame_cells, is_named_table
 from agreement_pipeline.readers.columns import (
     COLUMNS,
@@ -156,6 +156,7 @@ def _let_go(cells: pd.DataFrame, name: str) -> Any:
         return cells[name]
     found = coded(cells.pop(name))
     cells[name] = found.codes
+    given_back()
     return found.categorical()
 
 

@@ -124,7 +124,7 @@ def decide(
                 version.round,
                 [version],
                 reasons,
-                partial(_reworded, store, version, terms),
+                partial(_read_and_reworded, store, version, terms),
             )
             for version, reasons in former.items()
             if reasons
@@ -135,7 +135,7 @@ def decide(
                 each.version.round,
                 store.versions(each.version.round),
                 each.decision.reasons,
-                partial(_reworded, store, each.version, terms),
+                partial(_reworded, store, each.version, terms, each.ratings),
             )
             for each in judged
             if not each.decision.admitted
@@ -209,13 +209,20 @@ def _read_otherwise(version: RoundVersion, terms: Terms) -> list[Finding]:
     return [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
 
 
-def _reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+def _read_and_reworded(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
+    """Why a former version is held, as `_reworded` says it. Empty if it cannot be read."""
+    try:
+        return _reworded(store, version, terms, store.ratings_of(version))
+    except StoreError:
+        return ()
+
+
+def _reworded(store: Store, version: RoundVersion, terms: Terms, ratings: Ratings) -> Sequence[str]:
     """Why a version is held, in words that are made from the pseudonyms of its raters.
 
     Empty if it cannot be judged under them.
     """
     try:
-        ratings = store.ratings_of(version)
         names = store.pseudonyms(ratings)
     except StoreError:
         return ()

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agreement_pipeline.ratings.coding import coded, order_of
+from agreement_pipeline.ratings.coding import coded
+from agreement_pipeline.ratings.row_order import order_of
 from agreement_pipeline.ratings.text_order import order_of_texts
 
 

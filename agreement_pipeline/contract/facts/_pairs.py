@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agreement_pipeline.ratings import counts, taken
+
 if TYPE_CHECKING:
     from agreement_pipeline.contract.facts.panel import Panel
 
@@ -68,8 +70,8 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
     So nobody can leave copies out of it.
     """
     places = panel.deciding
-    item = panel.item[places]
-    each = _counts(item)
+    item = taken(panel.item, places)
+    each = counts(item, len(panel.items))
     meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
     share = MEETINGS / max(int(meetings.sum()), MEETINGS)
     drawn = meetings > 0
@@ -77,12 +79,6 @@ def _some(panel: "Panel") -> tuple[Codes, Codes, Codes]:
         seed = int(panel.ratings.digest[:16], 16)
         drawn &= np.random.default_rng(seed).random(len(each)) < share
     if not drawn.all():
-        kept = drawn[item]
+        kept = taken(drawn, item)
         places, item = places[kept], item[kept]
     return item, panel.rater[places], panel.labels(places)
-
-
-def _counts(item: Codes) -> Codes:
-    """How often each code occurs. The codes ascend, so none is copied as `bincount` would."""
-    codes = np.arange(int(item[-1]) + 2 if len(item) else 1, dtype=item.dtype)
-    return np.diff(np.searchsorted(item, codes))

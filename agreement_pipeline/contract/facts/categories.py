@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.ratings import used
 from agreement_pipeline.text import listed
 
 
@@ -19,15 +19,14 @@ def share_of_unused_categories(panel: Panel) -> Fact:
     label = panel.table["label"]
     if not len(label):
         return Fact(None, "there is no rating, so nothing was checked")
-    used = _used(label)
+    given = _given(label)
     names = scale.categories if scale.numeric else scale.names
-    unused = [each for each in names if each not in used]
+    unused = [each for each in names if each not in given]
     words = f"{len(unused)} of {len(names)} categories are never used"
     return Fact(len(unused) / len(names), words + (f", {listed(unused)}" if unused else ""))
 
 
-def _used(label: "pd.Series[Any]") -> set[Any]:
+def _given(label: "pd.Series[Any]") -> set[Any]:
     if not isinstance(label.dtype, pd.CategoricalDtype):
         return set(label.unique())
-    counts = np.bincount(label.cat.codes.to_numpy() + 1, minlength=len(label.cat.categories) + 1)
-    return set(label.cat.categories[counts[1:] > 0])
+    return set(used(label))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
-from agreement_pipeline.ratings import printed
+from agreement_pipeline.ratings import parts, printed
 
 MOST = 50_000
 LAST = 6
@@ -29,8 +29,9 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
 @fact
 def items_that_print_alike(panel: Panel) -> Fact:
     """The share of items whose identifier prints as that of another item. The first is no copy."""
-    names = pd.Series(panel.items[panel.rated].astype("str"))
-    return _copies(names.set_axis(names), "identifier")
+    items, rated = panel.items, panel.rated
+    names = items if len(rated) == len(items) else items[rated]
+    return _copies(pd.Series(names.astype("str"), index=names), "identifier")
 
 
 def _copies(texts: "pd.Series[Any]", what: str) -> Fact:
@@ -60,10 +61,17 @@ def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
 
     A part follows from the last letters, without capitals and the blanks after them.
     """
+    sums = np.concatenate([_sums(texts.array[part]) for part in parts(len(texts))])
+    return texts.iloc[np.flatnonzero(sums % -(-len(texts) // MOST) == 0)]
+
+
+def _sums(texts: Any) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """A number for each text, from its last letters."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    given = pc.ascii_rtrim_whitespace(pa.array(texts.array, pa.large_string()))
+    column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
+    given = pc.ascii_rtrim_whitespace(column).combine_chunks()
     _, offsets, data = given.buffers()
     stops = np.frombuffer(offsets, dtype=np.int64)[: len(given) + 1]
     letters = np.frombuffer(data, dtype=np.uint8)
@@ -71,4 +79,4 @@ def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
     for back in range(1, LAST + 1):
         places = stops[1:] - back
         sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
-    return texts.iloc[np.flatnonzero(sums % -(-len(texts) // MOST) == 0)]
+    return sums

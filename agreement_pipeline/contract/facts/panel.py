@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.facts._pairs import Pairs
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, held, taken
 
 Codes = np.ndarray[Any, Any]
 
@@ -70,9 +70,7 @@ class Panel:
     @cached_property
     def rated(self) -> Codes:
         """The codes of the items that the panel rated in this round."""
-        held = np.zeros(len(self.items), dtype=bool)
-        held[self.item[self.first]] = True
-        return np.flatnonzero(held)
+        return np.flatnonzero(held(taken(self.item, self.first), len(self.items)))
 
     @cached_property
     def gold(self) -> Codes:
