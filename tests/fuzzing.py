@@ -37,10 +37,11 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.projects.files import load_project
-from agreement_pipeline.readers import Columns, read_rounds, rows_of
+from agreement_pipeline.readers import Columns, Rules, read_rounds, rows_of
 from agreement_pipeline.readers.table import table_rows
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
+from agreement_pipeline.units import UnitSettings
 from tests.hostile import (
     CSV,
     ITEMS_EXPECTED,
@@ -59,6 +60,7 @@ from tests.hostile import (
     parquet,
     values_of,
 )
+from tests.readers import drawings, judges
 from tests.readers.exports_of_tools import CASES
 from tests.tampering import tampered
 
@@ -72,6 +74,15 @@ PARQUET = {
     "label": [1, 2, None],
     "confidence": [0.5, None, 1.0],
 }
+DRAWINGS = (
+    drawings.conll_spans,
+    drawings.inception_spans,
+    drawings.coco_boxes,
+    drawings.cvat_boxes,
+    drawings.pascal_voc_boxes,
+)
+JUDGES = (judges.mlflow_traces, judges.langfuse, judges.inspect_json, judges.promptfoo)
+UNITS = {make.__name__: UnitSettings(make.__name__.rpartition("_")[2]) for make in DRAWINGS}
 RULES = Policy("house", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 
 
@@ -270,6 +281,7 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
     return {
         **tables(folder),
         **exports(place("exports")),
+        **drawn(place("drawn")),
         "policy": text("policy.yaml", load_policy, POLICY),
         "waiver": text("waiver.yaml", load_waiver, WAIVER),
         "contract": (
@@ -329,6 +341,35 @@ def exports(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         lambda name: st.tuples(st.just(name), mutated(CASES[name].file.read_bytes()))
     )
     return {"exports of tools": (changed, read)}
+
+
+def drawn(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
+    """Changed exports of tools that mark text and images, and of judges: a folder or a file each.
+
+    One file of an export is changed. The others are as their tool writes them.
+    """
+    whole = {make.__name__: make(folder) for make in (*DRAWINGS, *JUDGES)}
+    files = {
+        (name, path): path.read_bytes()
+        for name, export in whole.items()
+        for path in (sorted(export.rglob("*")) if export.is_dir() else [export])
+        if path.is_file()
+    }
+
+    def look(changed: tuple[tuple[str, Path], bytes]) -> None:
+        (name, path), data = changed
+        path.write_bytes(data)
+        try:
+            rules = Rules(requires=(), units=UNITS.get(name))
+            columns = Columns(label="pass") if name == "promptfoo" else Columns()
+            refused(lambda: readers.read(whole[name], columns, rules=rules, usable=False).digest)
+        finally:
+            path.write_bytes(files[name, path])
+
+    changed = st.sampled_from(sorted(files)).flatmap(
+        lambda key: st.tuples(st.just(key), mutated(files[key]))
+    )
+    return {"exports of objects": (changed, look)}
 
 
 def fuzz(minutes: float) -> int:

@@ -23,6 +23,7 @@ NAMES = (
     "gzip",
     "zstd",
     "exports of tools",
+    "exports of objects",
     "policy",
     "waiver",
     "contract",

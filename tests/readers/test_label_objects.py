@@ -209,6 +209,15 @@ def test_a_bad_line_of_conll_names_its_file_and_row(lines, message, tmp_path):
         read(conll(tmp_path, *lines), rules=rules)
 
 
+@pytest.mark.parametrize("encoding", ["uf-8", "shift_jis"])
+def test_xml_in_an_encoding_that_nobody_knows_is_refused(encoding, tmp_path):
+    path = cvat_boxes(tmp_path) / "job_ana.xml"
+    path.write_text(path.read_text().replace("utf-8", encoding))
+    rules = Rules(reader="cvat", units=UnitSettings("boxes"), requires=())
+    with pytest.raises(RatingsError, match=r"job_ana\.xml: found text that is not readable"):
+        read(path.parent, NAME, rules=rules)
+
+
 @pytest.mark.parametrize("filler", [0, 200_000])
 def test_xml_with_declarations_is_refused(filler, tmp_path):
     path = pascal_voc_boxes(tmp_path) / "ana" / "i1.png.xml"

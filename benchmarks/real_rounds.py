@@ -1,0 +1,69 @@
+"""Which checks of the whole round, and which doubts of the gate, hold of real data.
+
+    python -m benchmarks.real_rounds FOLDER
+
+FOLDER has a CSV file for each data set, with the columns round, item, rater, label, replicate and
+perhaps gold. Beside it is a JSON file with `scale`, `label_columns` and perhaps `category_order`.
+A round with a column gold is judged twice: as it is, and with every item gold that has a settled
+label. Of several numbers, the first is read.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from agreement_pipeline import Ratings, Scale
+from agreement_pipeline.policy import OF_THE_GATE, judge, load_policy
+from agreement_pipeline.ratings import UNIVARIATE
+
+DOUBTS = ("flattered", "dissent_left_out", "ratings_chosen")
+POLICY = replace(load_policy("standard"), n_resamples=1000)
+
+
+def failing(ratings: Ratings) -> tuple[str, ...]:
+    """The names of the checks that fail, and the codes of verdicts that are taken back."""
+    decision = judge(ratings, POLICY)
+    findings = [
+        each.check
+        for each in decision.findings
+        if not each.passed and each.table in ("round", OF_THE_GATE)
+    ]
+    codes = [each.code for each in decision.verdicts if each.code in DOUBTS]
+    return (*findings, *codes)
+
+
+def rounds_in(path: Path) -> Iterator[tuple[str, pd.DataFrame, Scale]]:
+    """The rounds of a data set, each with its scale."""
+    said = json.loads(path.with_suffix(".json").read_text())
+    table = pd.read_csv(path, dtype={"item": str, "rater": str, "round": str}, low_memory=False)
+    order, column = said.get("category_order"), said["label_columns"][0]
+    level = next(each for each in reversed(UNIVARIATE) if each in said["scale"])
+    for name, rows in table.groupby("round"):
+        labels = rows.assign(label=rows[column]).dropna(subset=["label"])
+        scale = Scale(tuple(order), level) if order else Scale.from_labels(labels["label"], level)
+        yield str(name), labels, scale
+
+
+def ratings_of(rows: pd.DataFrame, scale: Scale) -> Ratings:
+    """The ratings of a round, without gold items."""
+    named = rows.rename(columns={"replicate": "occurrence"})
+    return Ratings.from_frame(named[["item", "rater", "label", "occurrence"]], scale)
+
+
+def main() -> None:
+    for path in sorted(Path(sys.argv[1]).glob("*.csv")):
+        for name, rows, scale in rounds_in(path):
+            ratings = ratings_of(rows, scale)
+            print(path.stem, name, len(ratings.table), *failing(ratings), sep="\t", flush=True)
+            if "gold" in rows:
+                settled = frozenset(rows.loc[rows["gold"].notna(), "item"])
+                with_gold = replace(ratings, also_gold=settled)
+                print(path.stem, name, "gold", *failing(with_gold), sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()
