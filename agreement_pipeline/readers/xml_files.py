@@ -21,6 +21,8 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
         _refuse_declarations(path, place)
         for _, element in Xml.iterparse(path):
             yield element
+    except RatingsError:
+        raise
     except (Xml.ParseError, expat.ExpatError, LookupError, ValueError) as error:
         raise RatingsError(
             f"{place}: found text that is not readable as XML ({error}); expected a whole "
