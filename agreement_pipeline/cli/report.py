@@ -18,7 +18,7 @@ from agreement_pipeline.cli.options import (
     table_options,
 )
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.cli.parameters import FILE
+from agreement_pipeline.cli.parameters import FILE, FOLDER
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import AgreementError, StoreError
 from agreement_pipeline.policy import load_policy
@@ -64,6 +64,13 @@ EXAMPLES = (
     show_default="text in the terminal",
     help="The page to write. For a folder: a page for the project and for each round.",
 )
+@option(
+    "--images",
+    group=OUTPUT,
+    type=FOLDER,
+    metavar="FOLDER",
+    help="A folder with the images that raters marked, for a table. A project names its own.",
+)
 @click.pass_context
 def report(
     ctx: click.Context,
@@ -73,6 +80,7 @@ def report(
     policy: Path | None,
     names: bool,
     target: Path | None,
+    images: Path | None,
     **reading: Any,
 ) -> int:
     """Write a page that says what was decided, why, and who disagrees on what.
@@ -82,6 +90,7 @@ def report(
     """
     of_project = file.suffix in PROJECT
     given = given_options(ctx, *OF_TABLES, POLICY) if of_project else []
+    given += ["--images"] if of_project and images else []
     if given or (not of_project and (round_name or policy is None)):
         raise AgreementError(_misused(file, given, round_name))
     from agreement_pipeline.report import as_html, as_text
@@ -93,7 +102,7 @@ def report(
             return 0
         page = _of_project(opened, round_name, names)
     else:
-        page = _of_table(file, policy, names, reading)
+        page = _of_table(file, policy, names, images, reading)
     if target:
         say(_written(target, page(as_html)))
     else:
@@ -115,14 +124,18 @@ def _misused(file: Path, given: Sequence[str], round_name: str | None) -> str:
     return f"{file}: found a table without a policy; expected one. Name it with --policy."
 
 
-def _of_table(file: Path, policy: Path | None, names: bool, reading: dict[str, Any]) -> "Page":
+def _of_table(
+    file: Path, policy: Path | None, names: bool, images: Path | None, reading: dict[str, Any]
+) -> "Page":
     from agreement_pipeline.report import report_page
 
     ratings = read_table(file, reading)
     load_lightly()
     called: dict[str, str] | None = {} if names else None
     under = load_policy(str(policy))
-    return lambda render: report_page(ratings, under, name=file.name, names=called, render=render)
+    return lambda render: report_page(
+        ratings, under, name=file.name, names=called, images=images, render=render
+    )
 
 
 def _opened(file: Path) -> "Project":

@@ -58,6 +58,7 @@ def round_page(
         waivers=for_round(project.waivers, round_name, on),
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
+        images=project.images,
         render=render,
     )
 

@@ -88,6 +88,12 @@ class Project:
         """The waivers for its rounds, read again each time."""
         return waivers_of(self.settings, self.configs)
 
+    @property
+    def images(self) -> Path | None:
+        """The folder with the images that raters marked, if the project names one."""
+        folder = self.settings.images
+        return None if folder is None else self.root / folder
+
     def adjudicated(self, rounds: Collection[str]) -> Mapping[str, Adjudicated]:
         """The labels that adjudicators chose, by the round, read again each time.
 

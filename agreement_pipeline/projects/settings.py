@@ -38,6 +38,7 @@ NOT_OF_READING = {
     "adjudicated",
     "pages",
     "pages_url",
+    "images",
     "alerts_url_from",
     "alerts_form",
     "settle_seconds",
@@ -120,6 +121,8 @@ class ProjectSettings(BaseModel):
         A folder. Each run writes the page of its round there, and index.html for all rounds.
     pages_url
         Where that folder is served. Assets then link to the pages.
+    images
+        A folder with the images that raters marked. Pages show small pictures of some.
     alerts_url_from
         The environment variable that holds the URL of a webhook. It gets a message when a round is
         held or broken, or is overdue. No messages if omitted.
@@ -164,6 +167,7 @@ class ProjectSettings(BaseModel):
     adjudicated: str | None = None
     pages: str | None = None
     pages_url: str | None = None
+    images: str | None = None
     alerts_url_from: str | None = None
     alerts_form: Literal["plain", "slack"] = "plain"
     settle_seconds: float = 2.0
@@ -232,7 +236,7 @@ class ProjectSettings(BaseModel):
             )
         return value
 
-    @field_validator("inbox", "store", "root", "adjudicated", "pages")
+    @field_validator("inbox", "store", "root", "adjudicated", "pages", "images")
     @classmethod
     def _path_or_url(cls, value: str | None) -> str | None:
         if value is not None and not PLACE.fullmatch(value):

@@ -5,10 +5,10 @@ Offsets in the file count UTF-16 code units, as Java does. Ours count characters
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.readers.code_units import character_at, characters_of
 from agreement_pipeline.readers.drawn import Drawn
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import Submission
@@ -25,8 +25,6 @@ BUILT_IN = (
 )
 """Types that nobody annotates: texts, tokens, sentences and documents."""
 OF_RELATIONS = {"@Governor", "@Dependent"}
-BEYOND = 0xFFFF
-"""The last character that is one code unit."""
 Structure = Mapping[str, Any]
 
 
@@ -73,34 +71,19 @@ def _text(structures: list[Structure], place: str) -> str:
 
 def _spans(structures: list[Structure], text: str, place: str) -> dict[str, Drawn]:
     """The spans of each feature of each layer. A span without a value of a feature is not there."""
-    characters = _characters(text)
+    characters = characters_of(text)
     found: defaultdict[str, list[Span]] = defaultdict(list)
     for each in structures:
         layer = str(each.get(TYPE, ""))
         if layer.startswith(BUILT_IN) or "begin" not in each or OF_RELATIONS & {*each}:
             continue
         where = f"{place}, object {each[ID]}"
-        start, end = (_character(characters, each[name], where) for name in ("begin", "end"))
+        start, end = (character_at(characters, each[name], where) for name in ("begin", "end"))
         for name, value in each.items():
             if isinstance(value, str) and not name.startswith(("%", "@")):
                 question = f"{layer.rpartition('.')[2]}.{name}"
                 found[question].append(Span(start, end, value, where))
     return {name: Drawn(tuple(said), (len(text),)) for name, said in found.items()}
-
-
-def _characters(text: str) -> dict[int, int]:
-    """The character at each code unit where one begins, and the end of the text."""
-    units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
-    return {unit: place for place, unit in enumerate(units)}
-
-
-def _character(characters: Mapping[int, int], unit: int, where: str) -> int:
-    if unit not in characters:
-        raise RatingsError(
-            f"{where}: found offset {unit}, where no character begins in a text of "
-            f"{max(characters)} code units; expected one inside the text. Export again."
-        )
-    return characters[unit]
 
 
 INCEPTION_CAS = Tool(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agreement_pipeline.report.pictures import Picture
 from agreement_pipeline.text import PROBABILITY
 
 Kind = Literal["intervals", "course", "matrix", "plane", "bars", "lines", "spans", "frames"]
@@ -101,6 +102,8 @@ class Figure:
         How a number in a bar or a cell is written.
     by_powers
         True if numbers across are decimal logarithms.
+    picture
+        The image that lies behind the boxes of *frames*. None: there is none at hand.
     """
 
     kind: Kind
@@ -114,6 +117,7 @@ class Figure:
     bounds: tuple[float, float] | None = None
     form: str = PROBABILITY
     by_powers: bool = False
+    picture: Picture | None = None
 
     @property
     def marks(self) -> tuple[Mark, ...]:

@@ -32,6 +32,7 @@ def as_html(page: Page) -> str:
         parts=page.parts,
         style=style,
         style_digest=_digest(style),
+        has_pictures=any(figure.picture for part in page.parts for figure in part.answer.figures),
         script=script,
         script_digest=_digest(script),
         made_by=MADE_BY,

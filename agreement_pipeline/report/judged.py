@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class JudgedRound:
         The decision, and the estimates that it rests on.
     before
         The round before, if there is one.
+    images
+        The folder with the images that raters marked, if it is at hand.
     """
 
     project: str
@@ -50,6 +53,7 @@ class JudgedRound:
     policy: Policy
     assessment: Assessment
     before: Before | None = None
+    images: Path | None = None
 
     @property
     def decision(self) -> Decision:

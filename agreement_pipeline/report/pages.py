@@ -1,6 +1,7 @@
 """The pages of a table of ratings, of a round and of a project."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.contract import Contract
@@ -31,6 +32,7 @@ def report_page(
     waivers: Waivers = NONE,
     names: Mapping[str, str] | None = None,
     before: Before | None = None,
+    images: Path | None = None,
     render: Render = as_html,
 ) -> str:
     """The page of a table of ratings: the decision, and what it rests on.
@@ -50,6 +52,8 @@ def report_page(
         the names as they are.
     before
         The round before, with which this one is compared.
+    images
+        The folder with the images that raters marked. Small pictures of some come into the page.
     render
         Shows the page: as HTML, or by `as_text` as text for a terminal.
 
@@ -68,7 +72,9 @@ def report_page(
     terms = contract or Contract.default()
     found = assess(renamed, policy, terms, waivers.renamed(called))
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
-    return page_of_round(JudgedRound(project, name, renamed, policy, found, earlier), render)
+    return page_of_round(
+        JudgedRound(project, name, renamed, policy, found, earlier, images), render
+    )
 
 
 def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:

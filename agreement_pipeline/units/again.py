@@ -92,11 +92,12 @@ def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Ite
     at_positions = settings.rule == "positions"
     lengths = _lengths(said) if at_positions else {}
     areas = _spans if at_positions else _drawn
-    for (item, rater), rows in said.groupby(["item", "rater"], sort=False):
+    for key, rows in said.groupby(["item", "rater"], sort=False):
+        item, rater = map(str, key)
         there = rows[rows["label"] != NONE]
         yield Marked(
-            str(item),
-            str(rater),
+            item,
+            rater,
             tuple(areas(there, settings)),
             (lengths[item],) if at_positions else (),
             model=rater in models,
@@ -124,7 +125,8 @@ def _area(numbers: list[float], label: str, kind: str) -> Area:
     if kind == "segments":
         return Segment(numbers[0], numbers[1], label)
     if kind == "boxes":
-        return Box(*numbers[:4], label)
+        x, y, width, height = numbers
+        return Box(x, y, width, height, label)
     if kind == "polygons":
         return Polygon(tuple(_points(numbers)), label)
     points = (None if min(point) < 0 else point for point in _points(numbers[:-1]))

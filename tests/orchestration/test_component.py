@@ -116,6 +116,7 @@ alerts_form: slack
 adjudicated: adjudicated
 pages: pages
 pages_url: https://pages.example/toxicity
+images: images
 owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 root: .

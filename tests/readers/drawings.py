@@ -152,6 +152,20 @@ def inception_spans(folder, spans=SPANS):
     return folder / "inception"
 
 
+def webanno_spans(folder, spans=SPANS):
+    for (item, rater), said in spans.items():
+        tokens, at = [], 0
+        for n, token in enumerate(TEXTS[item].split(), 1):
+            inside = next((k for k, each in enumerate(said, 1) if each[0] <= at < each[1]), None)
+            value = "_" if inside is None else f"{said[inside - 1][2]}[{inside}]"
+            tokens.append(f"1-{n}\t{at}-{at + len(token)}\t{token}\t_\t{value}\t_\t")
+            at += len(token) + 1
+        header = ["#FORMAT=WebAnno TSV 3.3", "#T_SP=custom.Entity|note|value"]
+        lines = [*header, "#T_RL=custom.Of|BT_custom.Entity", "", "", f"#Text={TEXTS[item]}"]
+        _write(folder / "webanno" / item / f"{rater}.tsv", "\n".join([*lines, *tokens, ""]))
+    return folder / "webanno"
+
+
 def label_studio_boxes(folder, boxes=BOXES):
     width, height = SIZE
 

@@ -25,6 +25,7 @@ from .drawings import (
     label_studio_spans,
     pascal_voc_boxes,
     prodigy_spans,
+    webanno_spans,
 )
 from .exports_of_tools import EXPORTS
 
@@ -38,6 +39,7 @@ SPAN_TOOLS = (
     argilla_spans,
     conll_spans,
     inception_spans,
+    webanno_spans,
 )
 BOX_TOOLS = (label_studio_boxes, coco_boxes, cvat_boxes, pascal_voc_boxes)
 
@@ -121,7 +123,15 @@ def test_a_bad_box_names_its_file_record_and_object(export, place, tmp_path):
 
 @pytest.mark.parametrize(
     "export",
-    [doccano_spans, conll_spans, inception_spans, coco_boxes, cvat_boxes, pascal_voc_boxes],
+    [
+        doccano_spans,
+        conll_spans,
+        inception_spans,
+        webanno_spans,
+        coco_boxes,
+        cvat_boxes,
+        pascal_voc_boxes,
+    ],
 )
 def test_an_export_that_does_not_tell_nothing_from_unopened_is_refused(export, tmp_path):
     kind = "spans" if export in SPAN_TOOLS else "boxes"
@@ -149,6 +159,61 @@ def test_offsets_of_inception_are_of_code_units_and_ours_of_characters(tmp_path)
         path.write_text(json.dumps({"%FEATURE_STRUCTURES": [text, span]}))
     found = ratings(tmp_path, PEOPLE, "spans", Columns(), rule="matched")
     assert {*found.table["item"]} == {"doc 2-5"}
+
+
+WEBANNO = """#FORMAT=WebAnno TSV 3.3
+#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
+#T_SP=webanno.custom.Mark|
+
+
+#Text=\N{GRINNING FACE} Ana\\tBen .
+1-1\t0-2\t\N{GRINNING FACE}\t_\t_\t_\t
+1-2\t3-6\tAna\t*[1]|*[2]\tPER\\_A[1]|ORG[2]\t_\t
+1-3\t7-10\tBen\t*[1]\tPER\\_A[1]\t*\t
+1-4\t11-12\t.\t_\t_\t_\t
+
+#Text=Chi
+2-1\t14-17\tChi\t_\ta\\|b\t_\t
+2-1.1\t15-17\thi\t_\tSUB\t_\t
+"""
+
+
+def webanno(folder, text=WEBANNO):
+    for rater in ("ana", "ben"):
+        path = folder / "doc" / f"{rater}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_spans_of_webanno_have_stacks_escapes_parts_of_tokens_and_code_units(tmp_path):
+    entity = Columns(label="NamedEntity.value")
+    marked = read_marked(webanno(tmp_path), "spans", entity, rules=Rules(requires=()))
+    assert marked[0].extent == (16,)
+    assert marked[0].objects == (
+        Span(2, 9, "PER_A"),
+        Span(2, 5, "ORG"),
+        Span(13, 16, "a|b"),
+        Span(14, 16, "SUB"),
+    )
+    mark = Columns(label="Mark")
+    marked = read_marked(tmp_path, "spans", mark, rules=Rules(requires=()))
+    assert marked[0].objects == (Span(6, 9, "Mark"),)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("\t*\t\n", "\n", "row 9: found 5 cells; expected the number, the offsets and the text"),
+        ("7-10", "7-30", "row 8, object 1: found offset 30, where no character begins"),
+        ("14-17", "17-14", "row 13, object 4: found start 16 and end 13; expected an end after"),
+    ],
+)
+def test_a_bad_line_of_webanno_names_its_file_and_row(old, new, message, tmp_path):
+    path = webanno(tmp_path, WEBANNO.replace(old, new))
+    rules = Rules(requires=())
+    with pytest.raises(RatingsError, match=f"^doc/ana.tsv: {message}"):
+        read_marked(path, "spans", Columns(label="NamedEntity.value"), rules=rules)
 
 
 def conll(folder, *lines, name="ana.conll"):

@@ -41,8 +41,8 @@ def ratings_of(kind, drawn, **settings):
     return units_of(marked, UnitSettings(kind, **settings), SCALE).ratings
 
 
-def judged(ratings):
-    return JudgedRound("p", "w1", ratings, POLICY, None)
+def judged(ratings, images=None):
+    return JudgedRound("p", "w1", ratings, POLICY, None, images=images)
 
 
 def test_spans_of_each_rater_and_who_dissents():

@@ -54,6 +54,12 @@ class Canvas:
         (x, y), (width, height) = at, size
         _tell(self._add("rect", kind, x=x, y=y, width=width, height=height), tip)
 
+    def image(self, at: Place, size: Place, address: str) -> None:
+        """A picture. It fills its rectangle."""
+        (x, y), (width, height) = at, size
+        more = {"href": address, "preserveAspectRatio": "none"}
+        self._add("image", "", more, x=x, y=y, width=width, height=height)
+
     def dot(self, at: Place, kind: str, tip: str) -> None:
         """A small mark on a line."""
         _tell(self._add("circle", kind, cx=at[0], cy=at[1], r=2.5), tip)

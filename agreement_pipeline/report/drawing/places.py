@@ -13,8 +13,8 @@ ROW, SIDE, LETTERS = 46.0, 6.0, 48
 LETTER = 5.5
 """How wide a letter is."""
 TALL, LOW = 12.0, 5.0
-FRAME = 260.0
-"""The height of a frame."""
+FRAME, TALLEST = 260.0, 420.0
+"""The height of a frame without an image, and the most with one."""
 
 
 def spans(figure: Figure) -> Canvas:
@@ -39,15 +39,28 @@ def spans(figure: Figure) -> Canvas:
 
 def frames(figure: Figure) -> Canvas:
     """Draw each mark as a box. Its limits across are left and right, the others top and foot."""
-    across = _axis(figure.bounds, [mark.across_high for mark in figure.marks])
-    deepest = max((mark.high or 0.0 for mark in figure.marks), default=0.0) or 1.0
-    canvas = Canvas(FRAME + 20)
-    canvas.box((SIDE, SIDE), (WIDTH - 2 * SIDE, FRAME - 2 * SIDE), "track")
-    down = Axis(0.0, deepest, SIDE, FRAME - SIDE)
+    widest, deepest = _reach(figure)
+    tall = FRAME
+    if figure.picture:
+        tall = min(TALLEST, (WIDTH - 2 * SIDE) * deepest / widest) + 2 * SIDE
+    canvas = Canvas(tall + 20)
+    place, size = (SIDE, SIDE), (WIDTH - 2 * SIDE, tall - 2 * SIDE)
+    canvas.box(place, size, "track")
+    if figure.picture:
+        canvas.image(place, size, figure.picture.address)
+    across, down = Axis(0.0, widest, SIDE, WIDTH - SIDE), Axis(0.0, deepest, SIDE, tall - SIDE)
     for mark in figure.marks:
         _frame(canvas, mark, across, down)
-    canvas.text((WIDTH / 2, FRAME + 12), figure.axis, "tick", "middle")
+    canvas.text((WIDTH / 2, tall + 12), figure.axis, "tick", "middle")
     return canvas
+
+
+def _reach(figure: Figure) -> tuple[float, float]:
+    """How wide and how tall the image is, or what of it the boxes fill if it is not at hand."""
+    if figure.picture:
+        return figure.picture.width, figure.picture.height
+    widest = max((mark.across_high or 0.0 for mark in figure.marks), default=0.0) or 1.0
+    return widest, max((mark.high or 0.0 for mark in figure.marks), default=0.0) or 1.0
 
 
 def _frame(canvas: Canvas, mark: Mark, across: Axis, down: Axis) -> None:

@@ -9,6 +9,7 @@ from agreement_pipeline.report.answer import Answer, Grid, grid
 from agreement_pipeline.report.cells import counted
 from agreement_pipeline.report.figure import Figure, Mark, Series, Tone
 from agreement_pipeline.report.judged import JudgedRound
+from agreement_pipeline.report.pictures import picture_of
 from agreement_pipeline.report.sections.record import section
 from agreement_pipeline.units import NONE, item_of, numbers_named
 
@@ -126,7 +127,14 @@ def _figure(judged: JudgedRound, item: str, units: Sequence[_Unit], n_numbers: i
         series = tuple(Series(rater, marks) for rater, marks in lines)
         return Figure("spans", item, SAYS["spans"] + more, series, axis="position")
     series = (Series("units", tuple(map(_box, shown))), *_elsewhere(judged.raters, shown))
-    return Figure("frames", item, SAYS["frames"] + more, series, axis="pixels across and down")
+    return Figure(
+        "frames",
+        item,
+        SAYS["frames"] + more,
+        series,
+        axis="pixels across and down",
+        picture=None if judged.images is None else picture_of(item, judged.images),
+    )
 
 
 def _spans(rater: str, units: Sequence[_Unit]) -> tuple[Mark, ...]:
