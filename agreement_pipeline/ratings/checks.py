@@ -8,7 +8,7 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in
 from agreement_pipeline.ratings.contents import blank, contents_of, flags, whole_numbers
-from agreement_pipeline.ratings.row_order import is_in_order, order_of, row_keys, rows_at
+from agreement_pipeline.ratings.row_order import is_in_order, order_of, reordered, row_keys
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.spelling import LARGEST, numbers_of
 from agreement_pipeline.ratings.where import Where
@@ -53,7 +53,7 @@ def checked(
 def _sorted(table: pd.DataFrame, where: Where) -> pd.DataFrame:
     """The ratings in the order of item, rater and occurrence, if none is there twice."""
     order = _order(table, where)
-    return table.reset_index(drop=True) if order is None else rows_at(table, order)
+    return table.reset_index(drop=True) if order is None else reordered(table, order)
 
 
 def _order(table: pd.DataFrame, where: Where) -> np.ndarray | None:

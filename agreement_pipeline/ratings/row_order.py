@@ -29,7 +29,7 @@ def in_order_again(table: pd.DataFrame) -> pd.DataFrame:
     order = np.empty(len(table), dtype=_kind(len(table)))
     for part in of_whole_items(item):
         order[part] = part.start + np.argsort(row_keys(table.iloc[part]))
-    return rows_at(table.drop(columns="item"), order).assign(item=table["item"])[[*table]]
+    return reordered(table.drop(columns="item"), order).assign(item=table["item"])[[*table]]
 
 
 def of_whole_items(item: Places, size: int = PART) -> list[slice]:
@@ -46,8 +46,8 @@ def of_whole_items(item: Places, size: int = PART) -> list[slice]:
     return [*found, slice(start, len(item))]
 
 
-def rows_at(table: pd.DataFrame, places: Places) -> pd.DataFrame:
-    """The rows of a table at some places, column after column."""
+def reordered(table: pd.DataFrame, places: Places) -> pd.DataFrame:
+    """All rows of a table in another order, column after column."""
     return pd.DataFrame({name: _at(table[name], places) for name in table}, copy=False)
 
 
@@ -85,8 +85,15 @@ def _at(column: pd.Series, places: Places) -> Any:
         codes = taken(column.cat.codes.to_numpy(), places)
         return pd.Categorical.from_codes(codes, dtype=column.dtype, validate=False)
     if isinstance(column.dtype, np.dtype):
-        return taken(column.to_numpy(), places)
+        return _moved(column.to_numpy(), places)
     return column.array.take(places)
+
+
+def _moved(values: Places, places: Places) -> Places:
+    """All values in another order. Where all are equal, nothing moves."""
+    if values.dtype.kind in "bi" and (values == values[:1]).all():
+        return values
+    return taken(values, places)
 
 
 def _kind(n_rows: int) -> type[np.signedinteger[Any]]:
@@ -99,6 +106,6 @@ __all__ = [
     "is_in_order",
     "of_whole_items",
     "order_of",
+    "reordered",
     "row_keys",
-    "rows_at",
 ]

@@ -154,6 +154,7 @@ def _let_go(cells: pd.DataFrame, name: str) -> Any:
     """A column of many texts in codes. In the table itself, the text of each row is let go."""
     if not isinstance(cells[name].dtype, pd.StringDtype):
         return cells[name]
+    given_back()
     found = coded(cells.pop(name))
     cells[name] = found.codes
     given_back()
