@@ -184,7 +184,7 @@ class OfCounts(Engine[CountsOfItems]):
 
     def counts(self, ratings: CountsOfItems) -> CategoryCounts:
         """The counts. Equal rows are one."""
-        return ratings.counts
+        return ratings.counts.in_order()
 
     def labels(self, ratings: CountsOfItems, classifiers: Names = ()) -> LabelsByRater:
         """There are no raters by name."""

@@ -76,12 +76,13 @@ class CountedRatings:
     @classmethod
     def of(cls, ratings: Rated) -> "CountedRatings":
         """Count the ratings of a round."""
-        engine = engine_for(ratings)
+        engine, scale = engine_for(ratings), ratings.scale
+        again = {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers}
         return cls(
-            engine.by_rater(ratings, engine.classifiers(ratings)),
-            engine.replicates(ratings),
-            {name: engine.replicates(ratings, (name,)) for name in ratings.classifiers},
-            None if ratings.scale.continuous else engine.confident_labels(ratings),
+            engine.by_rater(ratings, engine.classifiers(ratings)).with_scale(scale),
+            engine.replicates(ratings).with_scale(scale),
+            {name: each.with_scale(scale) for name, each in again.items()},
+            None if scale.continuous else engine.confident_labels(ratings).with_scale(scale),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
             ratings.gold,

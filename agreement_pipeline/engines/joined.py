@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement_pipeline.engines.queries import Queries, whole
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Codes, Scale
+from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 from agreement_pipeline.statistics import (
     Clusters,
     LabelsByRater,
@@ -66,17 +66,26 @@ def side_by_side(
     panels: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> tuple[LabelsByRater, LabelsByRater]:
     """The labels of two rounds on the same rows. Their ratings fix the order of the raters."""
-    rows, weights, clusters = distinct_in(codes, weights, clusters)
-    order = order_of_raters(hashes_of(rows), weights)
     split = len(panels[0])
+    listed_anew = [
+        np.append(scale.canonical.positions_of(scale), MISSING)[part]
+        for part, scale in zip(np.split(codes, [split], axis=1), scales, strict=True)
+    ]
+    rows, weights, clusters = distinct_in(np.hstack(listed_anew), weights, clusters)
+    order = order_of_raters(hashes_of(rows), weights)
     columns = [order[order < split], order[order >= split]]
     rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
     names = [*panels[0], *panels[1]]
+    parts = zip(np.split(rows, [split], axis=1), scales, columns, strict=True)
     first, second = (
         LabelsByRater(
-            part, weights, scale=scale, raters=[names[at] for at in own], clusters=clusters
+            part,
+            weights,
+            scale=scale.canonical,
+            raters=[names[at] for at in own],
+            clusters=clusters,
         )
-        for part, scale, own in zip(np.split(rows, [split], axis=1), scales, columns, strict=True)
+        for part, scale, own in parts
     )
     return first, second
 

@@ -36,7 +36,7 @@ def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
         clusters=None if clusters is None else Clusters.named(clusters.loc[items].to_numpy()),
     )
     right = ratings.scale.places(known[item] for item in items)
-    return labels.with_classifier(right, RIGHT).merged()
+    return labels.with_classifier(right, RIGHT).with_scale(ratings.scale.canonical).merged()
 
 
 def _known(ratings: Rated) -> dict[str, str]:

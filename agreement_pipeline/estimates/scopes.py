@@ -152,8 +152,17 @@ def measure_ratings(
             if group:
                 found = _estimated(group, scope, made(), _about(inference, scope, needs))
                 yield from (
-                    _naming_gold(each, ratings) for each in found if each.scope.kind in scopes
+                    _naming_gold(each, ratings)
+                    for each in _as_listed(found, ratings.scale)
+                    if each.scope.kind in scopes
                 )
+
+
+def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
+    """The estimates of each measure, those of categories in the order in which they are listed."""
+    measures = list(dict.fromkeys(each.measure for each in found))
+    listed = {Scope("category", name): place for place, name in enumerate(scale.names, 1)}
+    return sorted(found, key=lambda each: (measures.index(each.measure), listed.get(each.scope, 0)))
 
 
 def _has(record: Measure, scope: Scope) -> bool:

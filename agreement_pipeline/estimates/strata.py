@@ -46,6 +46,7 @@ class Stratum(NamedTuple):
         if not isinstance(counts, CategoryCounts):
             raise TypeError("numbers on a scale without categories")
         stratum = self.whole.contents[STRATUM + self.column].loc[list(items)]
+        counts = counts.with_scale(counts.scale.canonical)
         return CountsOfStratum(counts, np.asarray(stratum.isin(self.names))).merged()
 
 

@@ -1,7 +1,7 @@
 """Scales: the possible labels, and their level of measurement."""
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
 from operator import eq
@@ -242,6 +242,24 @@ class Scale:
         """
         categories = self.categories or ()
         return np.array(categories if self.numeric else range(1, len(categories) + 1), dtype=float)
+
+    @property
+    def canonical(self) -> "Scale":
+        """The scale with its categories in an order that does not depend on how they are listed.
+
+        Nominal categories are sorted by name, numbers by value. On an ordinal scale the order of
+        the categories has a meaning, so it stays.
+
+        >>> Scale(("no", "maybe")).canonical.names
+        ('maybe', 'no')
+        """
+        if self.categories is None or self.level == "ordinal":
+            return self
+        return replace(self, categories=tuple(sorted(self.categories)))  # type: ignore[type-var]
+
+    def positions_of(self, other: "Scale") -> Codes:
+        """The position here of each category of a scale that lists the same ones."""
+        return np.array([self.names.index(name) for name in other.names], dtype=np.int64)
 
     def index(self, label: object) -> int:
         """The position of `label` among the categories.

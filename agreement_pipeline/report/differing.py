@@ -43,7 +43,7 @@ def differing_raters(ratings: Ratings) -> pd.DataFrame | None:
     """
     if ratings.scale.continuous:
         return None
-    panel = engine_for(ratings).labels(ratings.without_gold)
+    panel = engine_for(ratings).labels(ratings.without_gold).with_scale(ratings.scale)
     counts = _counts(panel)
     compared = [_compared(panel, counts, rater) for rater in range(panel.n_raters)]
     pairs, differing = np.array(compared).reshape(-1, 2).T

@@ -15,7 +15,7 @@ def patterns(ratings: Ratings) -> Section:
     """
     engine = engine_for(ratings)
     by_rater = engine.labels(ratings)
-    by_category = by_rater.counts().merged()
+    by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
     rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
         items=by_category.weights.astype(int)

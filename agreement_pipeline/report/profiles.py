@@ -149,7 +149,8 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
     A category is named if its interval leaves out 0, with one level for all categories of a rater.
     None is named where items come in clusters, since the interval takes each as drawn by itself.
     """
-    names, labels = ratings.scale.names, engine_for(ratings).labels(ratings)
+    labels = engine_for(ratings).labels(ratings).with_scale(ratings.scale)
+    names = labels.scale.names
     if labels.clusters is not None:
         return
     counts = labels.indicators.sum(1)

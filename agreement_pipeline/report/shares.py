@@ -12,7 +12,7 @@ from agreement_pipeline.statistics import CategoryCounts
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
     """The share of each category among the panel's labels. Gold items are left out."""
-    counts = engine_for(ratings).counts(ratings)
+    counts = engine_for(ratings).counts(ratings).with_scale(ratings.scale)
     return _shares(counts.scale.names, counts.weights @ counts.counts)
 
 

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.order import Hashes, order_of_raters
 from agreement_pipeline.statistics.weighted import RowMemory, changed, total
@@ -20,6 +20,7 @@ class ByRater(RowMemory):
     """
 
     weights: Array
+    scale: Scale
     raters: tuple[str, ...]
 
     @property
@@ -45,6 +46,10 @@ class ByRater(RowMemory):
     @property
     def hashes(self) -> Hashes:
         """A number for what each rater gave in each row. Equal ratings have equal ones. (P, R)."""
+        raise NotImplementedError
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The same on a scale that lists the same categories in another order."""
         raise NotImplementedError
 
     def merged(self) -> Self:
@@ -111,9 +116,10 @@ class ByRater(RowMemory):
     def in_order(self) -> Self:
         """Put the columns into an order that the ratings fix. The raters' names do not enter.
 
-        Equal rows are made one.
+        Nor does the order in which categories are listed, unless it has a meaning. Equal rows are
+        made one.
         """
-        merged = self.merged()
+        merged = self.with_scale(self.scale.canonical).merged()
         order = order_of_raters(merged.hashes, merged.weights)
         return merged.with_columns(order).merged()
 

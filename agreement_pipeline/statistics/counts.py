@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
-from agreement_pipeline.statistics.unseen import category_splits, split_between, typical_size
+from agreement_pipeline.statistics.unseen import (
+    category_splits,
+    split_at,
+    split_between,
+    typical_size,
+)
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     RowMemory,
@@ -179,6 +184,21 @@ class CategoryCounts(RowMemory):
     def unnamed(self) -> "CategoryCounts":
         """The counts themselves: they name nobody."""
         return self
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The counts on a scale that lists the same categories in another order."""
+        if scale.categories == self.scale.categories:
+            return self
+        return changed(
+            self,
+            counts=self.counts[:, self.scale.positions_of(scale)],
+            scale=scale,
+            split=split_at(self.split, scale.positions_of(self.scale)),
+        )
+
+    def in_order(self) -> "CategoryCounts":
+        """The counts with equal rows made one, however the categories are listed."""
+        return self.with_scale(self.scale.canonical).merged()
 
     def merged(self) -> "CategoryCounts":
         """Make equal rows of a cluster one row. The order is fixed."""

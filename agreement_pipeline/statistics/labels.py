@@ -26,6 +26,7 @@ from agreement_pipeline.statistics.sums import stacked
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     mean_confidence,
+    split_at,
     split_between,
     splits_like,
     splits_met,
@@ -257,6 +258,19 @@ class LabelsByRater(ByRater):
         if self.classifier is not None:
             return changed(self, codes=-np.sort(-self.codes, axis=1), named=False)
         return self if self.second is not None or self.confidence is not None else self.counts()
+
+    def with_scale(self, scale: Scale) -> Self:
+        """The labels on a scale that lists the same categories in another order."""
+        if scale.categories == self.scale.categories:
+            return self
+        places = np.append(scale.positions_of(self.scale), MISSING)
+        return changed(
+            self,
+            codes=places[self.codes],
+            labels=places[self.labels],
+            scale=scale,
+            split=split_at(self.split, places),
+        )
 
     def merged(self) -> Self:
         """Merge equal rows of a cluster into one row. The order of the rows is fixed."""

@@ -149,6 +149,10 @@ class NumbersByRater(ByRater):
         """True if a classifier stands apart from the panel."""
         return self.classifier is not None
 
+    def with_scale(self, scale: Scale) -> Self:
+        """The numbers on a scale that lists the same categories in another order."""
+        return changed(self, scale=scale)
+
     def merged(self) -> Self:
         """The numbers themselves: their rows are the items."""
         return self

@@ -96,12 +96,21 @@ class ReplicatedLabels(Cells):
             sorted(name for name, is_here in zip(self.raters, here, strict=True) if is_here)
         )
 
+    def with_scale(self, scale: Scale) -> Self:
+        """The labels on a scale that lists the same categories in another order."""
+        counts = self.counts[:, self.scale.positions_of(scale)]
+        return changed(self, counts=counts, first=self.first.with_scale(scale))
+
     def in_order(self) -> Self:
         """Put the raters into an order that their labels fix. The names do not enter.
 
-        The rows of items that somebody met again come first, and stay as they are. Equal rows of
-        the others are made one.
+        Nor does the order in which categories are listed, unless it has a meaning. The rows of
+        items that somebody met again come first, and stay as they are. Equal rows of the others
+        are made one.
         """
+        return self.with_scale(self.scale.canonical)._in_order_of_raters()
+
+    def _in_order_of_raters(self) -> Self:
         met_again = 1 + int(self.item.max(initial=-1))
         merged = _others_merged(self.first, met_again)
         said = hashes_of(merged.codes)

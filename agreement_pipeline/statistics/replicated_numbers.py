@@ -107,6 +107,10 @@ class ReplicatedNumbers(Cells):
             clusters=checked_clusters(clusters, items),
         )
 
+    def with_scale(self, scale: Scale) -> Self:
+        """The numbers on a scale that lists the same categories in another order."""
+        return changed(self, scale=scale)
+
     def in_order(self) -> Self:
         """Put the raters into an order that their numbers fix. The names do not enter."""
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)

@@ -25,6 +25,11 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
     return first, farthest(used, _distances(used, scale, first), first, scale.declared)
 
 
+def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
+    """The same two categories, if the categories have other places."""
+    return None if split is None else (int(places[split[0]]), int(places[split[1]]))
+
+
 def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
     """The other category that is farthest from the first. Of several the most used.
 

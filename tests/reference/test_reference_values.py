@@ -165,13 +165,14 @@ def test_a_measure_gives_the_value_its_source_gives(measure, case, request):
     assert not set(case) - KNOWN
     record = MEASURES[measure]
     ratings = ratings_of(case, request)
-    found = record(statistic_of(ratings, record.needs, case.get("stratum", ())))
+    statistic = statistic_of(ratings, record.needs, case.get("stratum", ()))
+    found = record(statistic)
     tolerance = case["tolerance"]
     assert ratings.scale.level in record.levels
     if "value" in case:
         assert found.value.min() == pytest.approx(case["value"], abs=tolerance)
     for category, value in case.get("values", {}).items():
-        assert found.value[ratings.scale.index(category)] == pytest.approx(value, abs=tolerance)
+        assert found.value[statistic.scale.index(category)] == pytest.approx(value, abs=tolerance)
     for part in ("observed", "expected", "greatest"):
         if part in case:
             assert float(getattr(found, part)) == pytest.approx(case[part], abs=tolerance)
