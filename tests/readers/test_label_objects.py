@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Rules, read
+from agreement_pipeline.readers import Columns, Rules, read, read_marked
 from agreement_pipeline.units import Box, Marked, Span, UnitSettings, units_of
 
 from .drawings import (
@@ -357,9 +357,49 @@ def test_polygons_of_label_studio_and_one_that_crosses_itself(tmp_path):
         ratings(path, PETS, "polygons")
 
 
+def coco_keypoints(folder, **raters):
+    """One image, and the bodies of each rater in it."""
+    for rater, bodies in raters.items():
+        annotations = [
+            {"id": n, "image_id": 1, "category_id": 1, "bbox": [0, 0, 90, 90], **body}
+            for n, body in enumerate(bodies)
+        ]
+        record = {
+            "images": [{"id": 1, "file_name": "i1.png", "width": 200, "height": 100}],
+            "annotations": annotations,
+            "categories": [{"id": 1, "name": "person"}],
+        }
+        (folder / f"{rater}.json").write_text(json.dumps(record))
+    return folder
+
+
+def test_keypoints_of_coco(tmp_path):
+    ana = {"keypoints": [0, 0, 0, *[50, 40, 2] * 16], "area": 900}
+    ben = {"keypoints": [50, 40, 1] * 17, "area": 900}
+    unset = {"keypoints": [0, 0, 0] * 17, "area": 900}
+    path = coco_keypoints(tmp_path, ana=[ana, unset, {}], ben=[ben])
+    persons = Scale(("none", "person"))
+    said = ratings(path, persons, "keypoints", at_least=0.9).table
+    assert [*zip(said["item"], said["rater"], said["label"], strict=True)] == [
+        ("i1.png 50,40 with 16 keypoints", "ana", "person"),
+        ("i1.png 50,40 with 16 keypoints", "ben", "person"),
+    ]
+    coco_keypoints(tmp_path, ana=[{**ana, "area": 0}])
+    with pytest.raises(RatingsError, match=r"^ana.json: image 1, annotation 0: found a body of ar"):
+        ratings(path, persons, "keypoints")
+
+
 def test_a_model_is_asked_only_what_it_answered(tmp_path):
     path = label_studio_spans(tmp_path)
     tasks = json.loads(path.read_text())
     tasks[0]["predictions"] = [{"id": 5, "model_version": "m", "result": []}]
     path.write_text(json.dumps(tasks))
     assert ratings(path, PEOPLE, "spans").classifiers == ()
+
+
+@pytest.mark.parametrize("export", [label_studio_boxes, coco_boxes])
+def test_the_objects_of_an_export_are_read_as_they_are(export, tmp_path):
+    marked = read_marked(export(tmp_path), "boxes", NAME, rules=Rules(requires=()))
+    assert {(each.item, each.rater): each.objects for each in marked} == {
+        key: tuple(Box(*each) for each in said) for key, said in BOXES.items()
+    }
