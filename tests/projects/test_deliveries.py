@@ -194,6 +194,12 @@ def test_a_change_within_a_folder_is_seen(project, monkeypatch):
     assert len({first, second, found.deliveries()["w1"].digest}) == 3
 
 
+def test_a_round_that_nobody_judged_yet_says_so(project):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    assert found.unjudged() == {"w1": "delivered, and not judged yet"}
+
+
 def test_a_link_within_a_folder_is_refused(project, tmp_path):
     found = project()
     (found.inbox / "w1").mkdir()
