@@ -38,8 +38,12 @@ class Told:
 
     @classmethod
     def of(cls, cursor: str | None) -> "Told":
-        """What a cursor says."""
-        return cls(**json.loads(cursor)) if cursor else cls()
+        """What a cursor says. A cursor of another form says nothing."""
+        try:
+            found = cls(**json.loads(cursor or "{}"))
+        except (ValueError, TypeError):
+            return cls()
+        return found if isinstance(found.states, dict) else cls()
 
     def to_cursor(self) -> str:
         """The cursor."""

@@ -55,8 +55,11 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
         description="Releases an admitted round again when its adjudicated labels change.",
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        before = json.loads(context.cursor or "{}")
-        now, mistakes = _answered(project, before)
+        before = _said(context.cursor)
+        try:
+            now, mistakes = _answered(project, before)
+        except AgreementError as error:
+            return dg.SkipReason(str(error))
         if mistakes:
             context.log.warning(mistakes)
         changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
@@ -72,6 +75,15 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
         )
 
     return [adjudicated]
+
+
+def _said(cursor: str | None) -> dict[str, str]:
+    """What a cursor says. A cursor of another form says nothing."""
+    try:
+        said = json.loads(cursor or "{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:

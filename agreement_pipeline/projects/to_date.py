@@ -101,7 +101,15 @@ def _read(store: Store, part: _Sum) -> CountedRatings:
 def _opened(data: bytes, source: str) -> CountedRatings:
     try:
         return CountedRatings.from_bytes(data)
-    except (AgreementError, ValueError, LookupError, TypeError, EOFError, BadZipFile) as cause:
+    except (
+        AgreementError,
+        ValueError,
+        LookupError,
+        TypeError,
+        EOFError,
+        MemoryError,
+        BadZipFile,
+    ) as cause:
         raise StoreError(
             f"{source}: found no statistics that can be read ({cause}); expected those that were "
             "kept. Remove the file: the rounds are then counted again."

@@ -106,6 +106,8 @@ def _rows(table: Cells, columns: Columns, layout: Layout, limits: Limits, rules:
     _refuse_no_single_value(cells, (*chosen.values(), *raters, *beside.values()), name, labels)
     named = [column for key, column in chosen.items() if key in NAMED]
     _refuse_long(cells, [*named, *raters], name, limits)
+    if not raters:
+        _refuse_header_again(cells, [chosen[key] for key in ("label", "item", "rater")], name)
     plain = rules.plain and not columns.models
     items = _let_go(cells, chosen["item"]) if plain else cells[chosen["item"]]
     taken = {**chosen, **beside}
@@ -240,6 +242,18 @@ def _refuse_long(cells: pd.DataFrame, names: Iterable[str], source: str, limits:
             lengths = cells[name].astype(object).map(_length).astype(int)
             where = f"{source}: row {lengths.idxmax()}, column {name!r}"
             limits.refuse_beyond("name_length", int(lengths.max()), where, "characters")
+
+
+def _refuse_header_again(cells: pd.DataFrame, columns: Iterable[str], source: str) -> None:
+    """Refuse a row that says what the header says: two files were put together as text."""
+    again = cells
+    for column in columns:
+        again = again[again[column] == column]
+    if len(again):
+        raise RatingsError(
+            f"{source}: row {again.index[0]}: found the header again; expected it once, above all "
+            "ratings. Remove the row, or deliver the files in one folder."
+        )
 
 
 def _most_bytes(values: pd.Series) -> int:

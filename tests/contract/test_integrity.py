@@ -227,6 +227,22 @@ def test_more_gold_than_other_items_is_named():
     assert "60 of 100 items are gold" in found.description
 
 
+def test_s7_dissent_that_was_deleted_is_named():
+    """Where all other ratings agree, no measure can tell that 77 ratings are gone."""
+    frame = latent(300, "abc", 0.0)
+    number, rater = frame["item"].str[1:].astype(int), frame["rater"].map("abc".index)
+    found = findings(frame[(number >= 77) | ((number + rater) % 3 > 0)])["raters_complete"]
+    assert (found.passed, found.holds) == (False, False)
+    assert "77 of 300 items have fewer raters than 3" in found.description
+
+
+@pytest.mark.parametrize(("n_items", "n_fewer"), [(300, 15), (300, 121), (29, 10), (40, 0)])
+def test_few_missing_ratings_or_no_usual_number_of_raters_are_not_named(n_items, n_fewer):
+    frame = latent(n_items, "abc", 0.1)
+    gone = (frame["item"].str[1:].astype(int) < n_fewer) & (frame["rater"] == "c")
+    assert "raters_complete" not in failed(frame[~gone])
+
+
 def test_s12_a_cluster_for_each_item_is_named():
     frame = latent(100, "abc", 0.1)
     assert "clusters_hold_items" in failed(frame.assign(cluster="c" + frame["item"]))

@@ -164,6 +164,7 @@ def test_the_history_shows_every_round_with_its_decision(line):
 
     assert not held.passed
     assert held.description == "held: w2"
+    assert held.severity == dg.AssetCheckSeverity.WARN
     assert check(result, "like_before").passed
     (event,) = result.get_asset_materialization_events()
     told = event.materialization.metadata["who_differs"].records

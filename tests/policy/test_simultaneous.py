@@ -272,3 +272,8 @@ def test_an_expensive_measure_stands_only_as_the_last_of_verdicts_that_all_stand
     sure, unsure = found(0.95, 0.01, name="ben"), found(0.81, name="ben")
     assert kinds([expensive, sure]) == ["reliable", "reliable"]
     assert kinds([expensive, unsure])[0] == "inconclusive"
+
+
+def test_a_p_at_its_level_is_refuted_as_holm_says():
+    """Holm (1979): P at most alpha / (n - k + 1). These levels are powers of two, so exact."""
+    assert levels_met([0.25, 0.5], 0.5) == [(True, 0.25), (True, 0.5)]

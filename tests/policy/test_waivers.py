@@ -245,6 +245,7 @@ def test_the_command_line_judges_with_a_waiver_and_refuses_one_for_other_bytes(t
     [
         {"who": "\u200b"},
         {"who": "..."},
+        {"who": 5},
         {"who": "\u3164\u3164\u3164"},
         {"why": "aaaaaaaaaaaa"},
         {"who": "Da\u200bna"},

@@ -49,3 +49,8 @@ def test_a_classifier_that_rated_nothing_is_refused_since_it_may_be_misspelt(rat
 def test_an_optional_classifier_may_be_there_or_not():
     for raters, found in ((["ana", "gpt"], ("gpt",)), (["ana", "ben"], ())):
         assert classifiers_among(raters, "w1.csv", [], "reviews", optional=["gpt"]) == found
+
+
+def test_two_classifiers_that_print_alike_are_no_raters_of_the_panel():
+    found = classifiers_among(["ana", "gpt-4", "GPT-4"], "w1.csv", ["gpt-4", "GPT-4"], "reviews")
+    assert found == ("GPT-4", "gpt-4")

@@ -55,6 +55,7 @@ def test_what_is_accepted_has_a_next_time():
         "*/15 8-18 * * mon-fri",
         "0 0 1,15 jan,JUL *",
         "0 0 29 2 *",
+        "0 0 31 4/1 *",
         "0 6 * * 7",
         "5/10 * * * *",
         "0  6 * * 1",

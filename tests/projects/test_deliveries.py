@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.projects import Project, ProjectSettings, deliveries
 
@@ -192,6 +193,26 @@ def test_a_change_within_a_folder_is_seen(project, monkeypatch):
     second = found.deliveries()["w1"].digest
     (folder / "deep" / "b.csv").rename(folder / "c.csv")
     assert len({first, second, found.deliveries()["w1"].digest}) == 3
+
+
+def test_a_round_that_nobody_judged_yet_says_so(project):
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    assert found.unjudged() == {"w1": "delivered, and not judged yet"}
+
+
+def test_a_project_has_the_contract_that_it_names_else_the_usual_one(project):
+    found = project(contract="house")
+    folder = found.configs / "contracts/house"
+    folder.mkdir(parents=True)
+    one = "[{type: expect_column_values_to_not_be_null, kwargs: {column: COLUMN}, " + (
+        "severity: critical, description: all have one, meta: {check: CHECK}}]"
+    )
+    for name, column in (("rows", "label"), ("items", "n_raters")):
+        text = one.replace("COLUMN", column).replace("CHECK", f"{name}_whole")
+        (folder / f"{name}.yaml").write_text(text)
+    assert [each.check for each in found.contract.specs] == ["rows_whole", "items_whole"]
+    assert project().contract.digest == Contract.default().digest
 
 
 def test_a_link_within_a_folder_is_refused(project, tmp_path):

@@ -1,5 +1,7 @@
 """The project to date is the sum of what was counted in each round."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +114,17 @@ def test_a_store_without_rounds_has_no_sum(tmp_path):
         to_date(Store(tmp_path / "store"))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no archive"])
+def claiming(n_numbers):
+    """Statistics whose header claims so many numbers, in a few bytes."""
+    header, found = io.BytesIO(), io.BytesIO()
+    said = {"descr": "<i8", "fortran_order": False, "shape": (n_numbers,)}
+    np.lib.format.write_array_header_1_0(header, said)
+    with zipfile.ZipFile(found, "w") as packed:
+        packed.writestr("said.npy", header.getvalue())
+    return found.getvalue()
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no archive", claiming(2**50)])
 def test_kept_statistics_that_were_damaged_are_refused(tmp_path, data):
     store = filled(tmp_path, [rated(0, 8, ("ana", "ben"), 1)])
     to_date(store)

@@ -127,6 +127,22 @@ def test_a_rating_without_item_or_rater_is_refused(saved, refusal, tmp_path, row
     )
 
 
+@pytest.mark.parametrize("header", ["item,rater,label", "task,worker,verdict"])
+def test_i6_two_files_put_together_with_the_second_header_are_refused(saved, tmp_path, header):
+    rows = "i1,ana,yes\ni1,ben,no\n"
+    path = saved(tmp_path, "round.csv", f"{header}\n{rows}{header}\n{rows.replace('i1', 'i2')}")
+    columns = Columns(**dict(zip(("item", "rater", "label"), header.split(","), strict=True)))
+    with pytest.raises(RatingsError, match=r"round\.csv: row 4: found the header again"):
+        read(path, columns)
+
+
+@pytest.mark.parametrize("number", ["1e300", "9223372036854775808", "2147483648"])
+def test_i3_an_occurrence_that_no_number_can_hold_is_refused(saved, refusal, tmp_path, number):
+    rows = f"i1,ana,yes,{number}\ni1,ben,no,1\n"
+    path = saved(tmp_path, "round.csv", f"item,rater,label,occurrence\n{rows}")
+    assert "expected a whole number from 1 to 2147483647" in refusal(path)
+
+
 def test_an_occurrence_that_is_no_whole_number_is_named_under_the_files_own_column(
     saved, refusal, tmp_path
 ):

@@ -1,0 +1,78 @@
+"""The cursors of sensors: when a round is asked for again, and what its last run said."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from agreement_pipeline.orchestration import alerts, trainers, watching
+from agreement_pipeline.orchestration.asked import Asked
+from agreement_pipeline.orchestration.outcomes import WHY
+from agreement_pipeline.projects import Delivery
+
+W1 = Delivery("w1", Path("w1.csv"), "d" * 64)
+
+
+def waits(asked, n):
+    """The seconds to each next look of a round that is asked for n times."""
+    found = []
+    for now in range(n):
+        asked.ask(W1, float(now))
+        found.append(asked.rounds["w1"]["next"] - now)
+    return found
+
+
+def test_a_round_is_asked_for_after_20_seconds_and_then_after_twice_as_long():
+    assert waits(Asked("s"), 5) == [20, 40, 80, 160, 320]
+    assert waits(Asked("s"), 20)[-1] == 86_400
+
+
+def test_a_round_that_was_decided_is_asked_for_as_if_for_the_first_time():
+    asked = Asked("s")
+    waits(asked, 3)
+    asked.settle([W1], [], 1e9)
+    assert asked.rounds["w1"]["next"] is None
+    assert waits(asked, 2) == [20, 40]
+
+
+@pytest.mark.parametrize("cursor", [None, "", "[]", "1", '{"settings": "s"}', "no JSON"])
+def test_a_cursor_of_another_form_says_nothing(cursor):
+    assert Asked.of(cursor, "s") == Asked("s")
+
+
+@pytest.mark.parametrize("cursor", ["[]", '"x"', "1", '{"unknown": 1}', '{"states": 1}', "no JSON"])
+def test_a_cursor_of_the_alerts_of_another_form_says_nothing(cursor):
+    assert alerts.Told.of(cursor) == alerts.Told()
+
+
+@pytest.mark.parametrize("cursor", [None, "", "[]", '"x"', "1", "no JSON"])
+def test_a_cursor_of_adjudicated_labels_of_another_form_says_nothing(cursor):
+    assert watching._said(cursor) == {}
+
+
+def test_the_last_run_says_why_a_delivery_is_broken():
+    """The instance gives the newest run first."""
+    runs = [SimpleNamespace(tags={WHY: why}) for why in ("newest", "older")]
+    instance = SimpleNamespace(get_runs=lambda _, limit: runs[:limit])
+    project = SimpleNamespace(due=lambda: [W1])
+    assert alerts._broken(instance, project) == {"w1": "newest"}
+
+
+def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypatch):
+    said = SimpleNamespace(reading_digest="r")
+    project = SimpleNamespace(
+        **{name: name for name in ("store", "policy", "contract", "name", "waivers")},
+        settings=said,
+        adjudicated=lambda rounds: {"of": rounds},
+    )
+    monkeypatch.setattr(trainers, "admitted_rounds", lambda store: [f"round of {store}"])
+    monkeypatch.setattr(trainers, "release_dataset", lambda *given, **named: (given, named))
+    assert trainers.released_dataset(project) == (
+        ("store", ["round of store"], "policy", "contract"),
+        {
+            "project": "name",
+            "waivers": "waivers",
+            "settings_digest": "r",
+            "adjudicated": {"of": ["round of store"]},
+        },
+    )
