@@ -12,7 +12,7 @@ import agreement_pipeline
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
     "errors faces students_t text version",
-    "large_files mistakes tables",
+    "large_files mapped_files mistakes tables",
     "yaml_files ratings",
     "units",
     "readers contract statistics store",

@@ -40,8 +40,16 @@ def _speak(command: str) -> None:
     while not _done.wait(waiting):
         with _terminal:
             if not _done.is_set():
-                _write(f"{CLEAR}{command}: at work for {time.monotonic() - start:.0f} s")
+                _write(f"{CLEAR}{command}: {_state(time.monotonic() - start)}")
         waiting = EVERY_SECONDS
+
+
+def _state(seconds: float) -> str:
+    """For how long the command is at work, and how far a large file has been read."""
+    from agreement_pipeline.readers import how_far
+
+    far = how_far()
+    return f"at work for {seconds:.0f} s{', ' if far else ''}{far}"
 
 
 def _write(text: str) -> None:

@@ -58,6 +58,16 @@ def coded(values: pd.Series) -> Coded:
     return _through(codes, pd.Series(list(distinct), dtype=object))
 
 
+def texts_in(values: pd.Series) -> pd.Series:
+    """The texts of a column of codes of texts, without a Python object for each.
+
+    >>> texts_in(pd.Series(["b", None, "b"], dtype="str").astype("category")).fillna("").tolist()
+    ['b', '', 'b']
+    """
+    texts, codes = values.cat.categories.array, values.cat.codes.to_numpy()
+    return pd.Series(texts.take(codes, allow_fill=True), index=values.index)
+
+
 def by_distinct(values: pd.Series, made: Callable[[pd.Series], Any], missing: Any) -> Any:
     """What `made` makes of the distinct texts of a column, one for each row."""
     found = coded(values)
@@ -207,5 +217,6 @@ __all__ = [
     "numbers_in",
     "preceded",
     "recoded",
+    "texts_in",
     "used",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in
+from agreement_pipeline.ratings.coding import by_distinct, coded, numbers_in, texts_in
 from agreement_pipeline.ratings.lookalikes import described, lookalikes
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM, Where
@@ -56,7 +56,7 @@ def contents_of(frame: pd.DataFrame, scale: Scale, where: Where) -> pd.DataFrame
             "expected one. Give each content its own item."
         )
     ordered = said.sort_values("item")
-    index = pd.Index(ordered["item"].astype("str"), name="item")
+    index = pd.Index(texts_in(ordered["item"]), name="item")
     return ordered.drop(columns="item").set_axis(index)
 
 

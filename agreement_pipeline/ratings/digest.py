@@ -34,7 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.ratings.coding import coded
+from agreement_pipeline.mapped_files import let_go
+from agreement_pipeline.ratings.coding import coded, texts_in
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.ratings.where import STRATUM
@@ -42,6 +43,8 @@ from agreement_pipeline.ratings.where import STRATUM
 VERSION = 2
 BATCH = 100_000
 EXTRAS = ("confidence", "assisted", "drawn", "times")
+FIRST, PART_BYTES = 64, 2**22
+"""How many texts are fed first, and from how many bytes a part has no more texts than the last."""
 Bytes = Any
 """A SHA-256 that is fed, as hashlib makes it."""
 
@@ -95,10 +98,14 @@ class _Texts:
 
     def feed(self, texts: pd.Series | pd.Index) -> None:
         """Add texts. A missing one has the length -1."""
-        for start in range(0, len(texts), BATCH):
-            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + BATCH])))
+        start, many = 0, FIRST
+        while start < len(texts):
+            lengths, data = _packed(_as_texts(pd.Series(texts.array[start : start + many])))
             self.lengths.update(lengths)
             self.bytes.update(data)
+            let_go()
+            start += many
+            many *= 2 if len(data) < PART_BYTES else 1
 
     def digest(self) -> bytes:
         return self.lengths.digest() + self.bytes.digest()
@@ -220,7 +227,7 @@ def _as_texts(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.StringDtype):
         return values
     if isinstance(values.dtype, pd.CategoricalDtype) and _are_texts(values.dtype.categories):
-        return values.astype("str")
+        return texts_in(values)
     return pd.Series(coded(values).categorical()).astype("str")
 
 

@@ -16,7 +16,10 @@ from agreement_pipeline.ratings.expanded import expanded_bytes
 from agreement_pipeline.ratings.footer import WRITER, Footer
 from agreement_pipeline.ratings.thrift import FooterError
 
-ROW_GROUP = 100_000
+ROW_GROUP, GROUP_BYTES = 100_000, 2**26
+"""How many rows a row group has, and after how many bytes it ends before."""
+FIRST, PART_BYTES = 64, 2**22
+"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
 MOST_BYTES = 1_000_000_000
 """The most that the texts of one column may need in one row group."""
 
@@ -68,8 +71,29 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
         compression="zstd",
         write_statistics=False,
     ) as writer:
-        for start in range(0, max(len(rows), 1), ROW_GROUP):
-            writer.write_table(rows.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
+        for group in _groups(rows):
+            writer.write_table(group, row_group_size=ROW_GROUP)
+
+
+def _groups(rows: Rows) -> Iterator[pa.Table]:
+    """The rows of each row group. Long texts make it short, so that it fits in memory."""
+    start = 0
+    while start < len(rows):
+        group = pa.concat_tables(_group(rows, start)).combine_chunks()
+        yield group
+        start += len(group)
+    if not start:
+        yield rows.slice(0, 0)
+
+
+def _group(rows: Rows, start: int) -> Iterator[pa.Table]:
+    """The rows of the row group that begins there, a part at a time."""
+    stop, size, many = min(start + ROW_GROUP, len(rows)), 0, FIRST
+    while start < stop and size < GROUP_BYTES:
+        part = rows.slice(start, min(many, stop - start))
+        yield part
+        start, size = start + len(part), size + part.nbytes
+        many *= 2 if part.nbytes < PART_BYTES else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +120,22 @@ class ParquetRows:
     def __len__(self) -> int:
         return self._footer.rows
 
-    def parts(self, coded: Collection[str] = ()) -> Iterator[pa.Table]:
-        """The row groups, each checked. Some texts may come in the codes that the file holds."""
+    def parts(
+        self, coded: Collection[str] = (), only: Collection[str] | None = None
+    ) -> Iterator[pa.Table]:
+        """The row groups, each checked. Some texts may come in the codes that the file holds.
+
+        If `only` is given, these columns are read.
+        """
+        names = self.schema.names if only is None else list(only)
         texts = {each.name for each in self.schema if pa.types.is_string(each.type)}
         file = self._file(sorted(texts & set(coded)))
         for group in range(file.num_row_groups):
-            _read(lambda at=group: self._refuse_large(at))
-            yield _read(lambda at=group: _whole(file.read_row_group(at)))
+            _read(lambda at=group: self._refuse_large(at, names))
+            yield _read(lambda at=group: _whole(file.read_row_group(at, names)))
 
-    def _refuse_large(self, group: int) -> None:
-        for name in self.schema.names:
+    def _refuse_large(self, group: int, names: Sequence[str]) -> None:
+        for name in names:
             if expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group) > MOST_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} of one "

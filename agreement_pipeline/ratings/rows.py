@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings.blocks import given_back, taken
-from agreement_pipeline.ratings.coding import Coded, coded
+from agreement_pipeline.ratings.coding import Coded, coded, texts_in
 from agreement_pipeline.ratings.contents import content_columns
 from agreement_pipeline.ratings.parquet import ParquetRows
 from agreement_pipeline.ratings.ratings import Ratings
@@ -97,6 +98,7 @@ class RatingsRows:
             parts.append(self._part(self._rated, offset, min(stop, n)))
         if stop > n:
             parts.append(self._part(self._unrated, max(offset, n) - n, stop - n))
+        let_go()
         return pa.concat_tables(parts)
 
     def _part(self, columns: Mapping[str, _Column | _Numbers], start: int, stop: int) -> pa.Table:
@@ -245,7 +247,7 @@ def _texts(values: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(values.dtype, pd.StringDtype):
         return values
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return values.astype("str")
+        return texts_in(values)
     return values.astype(object).map(str, na_action="ignore")
 
 

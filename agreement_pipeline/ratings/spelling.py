@@ -28,6 +28,8 @@ def category_text(value: object) -> str:
     >>> category_text({"joy", "anger"}), category_text(frozenset())
     ('anger|joy', '')
     """
+    if type(value) is str:
+        return value
     if isinstance(value, (set, frozenset)):
         return MEMBERS.join(sorted(map(category_text, value)))
     if isinstance(value, (bool, np.bool_)):

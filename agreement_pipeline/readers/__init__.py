@@ -16,6 +16,7 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import UNFINISHED
+from agreement_pipeline.readers.following import how_far
 from agreement_pipeline.readers.footers import footer_of
 from agreement_pipeline.readers.left_out import labels_left_out
 from agreement_pipeline.readers.limits import LIMITS, Limits
@@ -65,6 +66,7 @@ __all__ = [
     "checked_rows",
     "chosen_columns",
     "footer_of",
+    "how_far",
     "is_of_a_tool",
     "is_packed",
     "labels_left_out",

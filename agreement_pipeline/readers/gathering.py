@@ -6,14 +6,14 @@ Every so many rows become arrays of numbers. So no Python object is kept for a r
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2b
-from mmap import ACCESS_READ, mmap
-from tempfile import TemporaryFile
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings import Coded, given_back
+from agreement_pipeline.readers.on_disk import NumbersOnDisk, TextsOnDisk
 
 AT_ONCE, LETTERS = 8_192, 4_000_000
 """How many rows are Python objects at once, and of how many letters."""
@@ -57,8 +57,8 @@ class Growing:
                 self._parts[name] = _Texts(unlike=name in unlike)
             else:
                 self._parts[name] = _Objects()
-        self._new: dict[str, list[Any]] = {name: [] for name in self._parts}
-        self._rows = self._letters = 0
+        self._new: list[Sequence[Any]] = []
+        self._letters = 0
 
     def __enter__(self) -> "Growing":
         return self
@@ -67,15 +67,11 @@ class Growing:
         for part in self._parts.values():
             part.close()
 
-    def append(self, row: dict[str, Any]) -> None:
-        """Add a row, with a value of each column."""
-        self._rows += 1
-        for name, values in self._new.items():
-            value = row[name]
-            values.append(value)
-            if type(value) is str:
-                self._letters += len(value)
-        if self._rows >= AT_ONCE or self._letters >= LETTERS:
+    def append(self, row: Sequence[Any]) -> None:
+        """Add a row: a value of each column, in their order."""
+        self._new.append(row)
+        self._letters += sum([len(each) for each in row if type(each) is str])
+        if len(self._new) >= AT_ONCE or self._letters >= LETTERS:
             self._settle()
 
     def frame(self) -> pd.DataFrame:
@@ -90,10 +86,10 @@ class Growing:
 
     def _settle(self) -> None:
         """Put the last rows with those before."""
-        for name, values in self._new.items():
-            self._parts[name].add(values)
-            values.clear()
-        self._rows = self._letters = 0
+        for part, values in zip(self._parts.values(), zip(*self._new, strict=True), strict=False):
+            part.add(values)
+        self._new.clear()
+        self._letters = 0
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -112,13 +108,12 @@ def texts_of_times(times: pd.Series, ending: str) -> pd.Series:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = pa.large_string()
     values = pa.array(times, pa.timestamp("us"), from_pandas=True)
-    written = [
-        pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}").cast(kind)
-        for start in range(0, len(values), AT_ONCE)
-    ]
-    texts = pa.chunked_array(written, kind)
+    with closing(TextsOnDisk()) as written:
+        for start in range(0, len(values), AT_ONCE):
+            part = pc.strftime(values.slice(start, AT_ONCE), f"%Y-%m-%dT%H:%M:%S{ending}")
+            written.add_array(part.cast(pa.large_string()))
+        texts = written.array(times.notna().to_numpy())
     return pd.Series(pd.array(texts, dtype="str"), index=times.index)
 
 
@@ -128,6 +123,7 @@ def hashes_of(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.int64]]:
     for start in range(0, len(texts), AT_ONCE):
         part = texts.iloc[start : start + AT_ONCE].tolist()
         found[start : start + len(part)] = list(map(hash, part))
+        let_go()
     return found
 
 
@@ -176,7 +172,7 @@ class _Flags:
     """A column of yes, no and None."""
 
     def __init__(self) -> None:
-        self.said = _Numbers(np.int8)
+        self.said = NumbersOnDisk(np.int8)
 
     def add(self, values: Sequence[Any]) -> None:
         self.said.add(np.array([-1 if each is None else each for each in values], dtype=np.int8))
@@ -193,7 +189,7 @@ class _Times:
     """A column of times: microseconds, and whether they have a zone."""
 
     def __init__(self) -> None:
-        self.times, self.zoned = _Numbers(np.int64), _Numbers(np.bool_)
+        self.times, self.zoned = NumbersOnDisk(np.int64), NumbersOnDisk(np.bool_)
 
     def add(self, values: Sequence[Any]) -> None:
         import pyarrow as pa
@@ -217,9 +213,9 @@ class _Texts:
 
     def __init__(self, unlike: bool) -> None:
         self.unlike = unlike
-        self.places = _Numbers(np.int32)
+        self.places = NumbersOnDisk(np.int32)
         self.digests = bytearray()
-        self.distinct = _OnDisk()
+        self.distinct = TextsOnDisk()
 
     def add(self, values: Sequence[Any]) -> None:
         known: dict[str, int] = {}
@@ -269,70 +265,8 @@ def _first_of_each(digests: bytes | bytearray, count: int, unlike: bool) -> tupl
 
 def _taken(texts: Any, places: Any) -> Any:
     """Some texts, on disk too."""
-    with closing(_OnDisk()) as found:
+    with closing(TextsOnDisk()) as found:
         for start in range(0, len(places), AT_ONCE):
-            part = texts.take(places[start : start + AT_ONCE]).to_pylist()
-            found.add([text.encode() for text in part])
+            found.add_array(texts.take(places[start : start + AT_ONCE]))
+            let_go()
         return found.array()
-
-
-class _Numbers:
-    """Numbers of one kind in a file without a name."""
-
-    def __init__(self, kind: type[np.generic]) -> None:
-        self._kind, self._file = np.dtype(kind), _nameless()
-
-    def add(self, values: np.ndarray[Any, Any]) -> None:
-        """Write numbers after those before."""
-        self._file.write(np.ascontiguousarray(values).tobytes())
-
-    def array(self) -> np.ndarray[Any, Any]:
-        """All of them."""
-        self._file.seek(0)
-        return np.fromfile(self._file, dtype=self._kind)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
-
-
-class _OnDisk:
-    """Texts in files without a name, one after the other. The system reads what is looked at."""
-
-    def __init__(self) -> None:
-        self.count, self._size = 0, 0
-        self._bytes, self._ends = _nameless(), _nameless()
-        self._ends.write(np.zeros(1, dtype=np.int64).tobytes())
-
-    def add(self, texts: Sequence[bytes]) -> None:
-        """Write texts after those before."""
-        ends = self._size + np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-        self._bytes.write(b"".join(texts))
-        self._ends.write(ends.tobytes())
-        self._size, self.count = int(ends[-1]) if len(texts) else self._size, self.count + len(ends)
-
-    def array(self) -> Any:
-        """All of them, as an Arrow array that takes no memory of its own."""
-        import pyarrow as pa
-
-        buffers = [None, _mapped(self._ends), _mapped(self._bytes)]
-        return pa.Array.from_buffers(pa.large_string(), self.count, buffers)
-
-    def close(self) -> None:
-        """Let go of the files. The system keeps them as long as an array of them is there."""
-        self._bytes.close()
-        self._ends.close()
-
-
-def _nameless() -> Any:
-    """A file that is gone when it is closed. Its owner closes it."""
-    return TemporaryFile()
-
-
-def _mapped(file: Any) -> Any:
-    """The content of a file as an Arrow buffer."""
-    import pyarrow as pa
-
-    file.flush()
-    size = file.seek(0, 2)
-    return pa.py_buffer(mmap(file.fileno(), 0, access=ACCESS_READ) if size else b"")

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.files import WAIT, text_of
+from agreement_pipeline.readers.following import followed
 
 CHUNK = 1 << 20
 NEAR_THE_END = 16
@@ -22,13 +23,14 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     RatingsError
         The file is cut off, or is no JSON, or is not UTF-8.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        yield from _Stream(path, file).objects()
+    with path.open(encoding="utf-8-sig", newline="") as file, followed(path) as note:
+        yield from _Stream(path, file, note).objects()
 
 
 class _Stream:
-    def __init__(self, path: Path, file: TextIO) -> None:
+    def __init__(self, path: Path, file: TextIO, note: Callable[[int], None]) -> None:
         self.path, self.file, self.buffer, self.at = path, file, "", 0
+        self.note = note
         self.decoder = json.JSONDecoder()
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -67,6 +69,7 @@ class _Stream:
         except UnicodeDecodeError:
             text_of(self.path.read_bytes(), self.path.name)
             raise
+        self.note(self.file.buffer.tell())
         self.buffer += read
         return bool(read)
 

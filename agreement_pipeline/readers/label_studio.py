@@ -19,7 +19,7 @@ from agreement_pipeline.readers.tool import Tool
 REVIEWED = ("accepted", "rejected", "fixed_and_accepted")
 SUGGESTED = ("prediction", "prediction-changed")
 COPIED = ("prediction", "propagated_annotation")
-AREAS = ("start", "x", "points", "original_width")
+AREAS = frozenset({"start", "x", "points", "original_width"})
 Data = Mapping[str, Any]
 Answers = Callable[[Any, str], dict[str, Any]]
 """From the result of an annotation and its place to the answer to each question."""
@@ -40,7 +40,8 @@ def _submissions(export: Export, answers: Answers) -> Iterator[Submission]:
         if "annotations" in record:
             yield from _of_task(record, place, answers)
         elif isinstance(record.get("task"), Mapping):
-            yield _annotation(record, record["task"], place, answers)
+            task = record["task"]
+            yield _annotation(record, task, place, answers, _fields(task))
         else:
             raise RatingsError(
                 f"{place}: found no annotations; expected a task with its annotations. "
@@ -53,7 +54,7 @@ def answers_in(result: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
-        if kind not in value or any(mark in value for mark in AREAS):
+        if kind not in value or not AREAS.isdisjoint(value):
             continue
         said, name = value[kind], part.get("from_name", kind)
         answer = _ticks(said) if isinstance(said, list) else said
@@ -68,8 +69,9 @@ def _ticks(said: list[Any]) -> tuple[str, ...]:
 
 
 def _of_task(task: Data, place: str, answers: Answers) -> Iterator[Submission]:
+    fields = _fields(task)
     for annotation in task["annotations"]:
-        yield _annotation(annotation, task, place, answers)
+        yield _annotation(annotation, task, place, answers, fields)
     for draft in task.get("drafts") or ():
         yield Submission(
             task["id"],
@@ -78,30 +80,35 @@ def _of_task(task: Data, place: str, answers: Answers) -> Iterator[Submission]:
             f"{place}, draft {draft.get('id')}",
             status="draft",
             created=utc(draft.get("created_at"), place),
-            fields=_fields(task),
+            fields=fields,
         )
     for prediction in task.get("predictions") or ():
-        yield _prediction(prediction, task, place, answers)
+        yield _prediction(prediction, task, place, answers, fields)
 
 
-def _annotation(annotation: Data, task: Data, place: str, answers: Answers) -> Submission:
+def _annotation(
+    annotation: Data, task: Data, place: str, answers: Answers, fields: Data
+) -> Submission:
     where = f"annotation {annotation.get('id')}"
+    at = f"{place}, {where}"
     return Submission(
         task.get("id"),
         _rater(annotation.get("completed_by")),
-        answers(_before_review(annotation, f"{place}, {where}"), f"{place}, {where}"),
+        answers(_before_review(annotation, at), at),
         where,
         status=_status(annotation),
         kind="gold" if annotation.get("ground_truth") else "human",
-        created=utc(annotation.get("created_at"), f"{place}, {where}"),
-        updated=utc(annotation.get("updated_at"), f"{place}, {where}"),
+        created=utc(annotation.get("created_at"), at),
+        updated=utc(annotation.get("updated_at"), at),
         seconds=annotation.get("lead_time"),
         assisted=_is_assisted(annotation),
-        fields=_fields(task),
+        fields=fields,
     )
 
 
-def _prediction(prediction: Data, task: Data, place: str, answers: Answers) -> Submission:
+def _prediction(
+    prediction: Data, task: Data, place: str, answers: Answers, fields: Data
+) -> Submission:
     where = f"prediction {prediction.get('id')}"
     return Submission(
         task.get("id"),
@@ -111,7 +118,7 @@ def _prediction(prediction: Data, task: Data, place: str, answers: Answers) -> S
         kind="model",
         created=utc(prediction.get("created_at"), f"{place}, {where}"),
         confidence=prediction.get("score"),
-        fields=_fields(task),
+        fields=fields,
     )
 
 
@@ -139,8 +146,9 @@ def _is_assisted(annotation: Data) -> bool:
 
 def _before_review(annotation: Data, where: str) -> object:
     """What the rater answered, before a reviewer changed it."""
-    reviews = sorted(annotation.get("reviews") or (), key=lambda each: str(each.get("created_at")))
-    fixed = [each for each in reviews if each.get("fixed_annotation_history")]
+    reviews = annotation.get("reviews") or ()
+    said = [each for each in reviews if each.get("fixed_annotation_history")]
+    fixed = sorted(said, key=lambda each: str(each.get("created_at")))
     if not fixed and annotation.get("last_action") != "fixed_and_accepted":
         return annotation.get("result")
     for review in fixed:

@@ -7,6 +7,8 @@ from email.utils import parsedate_to_datetime
 from agreement_pipeline.errors import RatingsError
 
 ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
+IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
+"""A time as `utc` writes it."""
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 
 
@@ -25,6 +27,8 @@ def utc(written: object, where: str) -> str | None:
     """
     if written is None or written == "":
         return None
+    if type(written) is str and IN_FORM.fullmatch(written) and _is_time(written):
+        return written
     try:
         time = _time(written)
     except (ValueError, TypeError, KeyError, OverflowError, OSError):
@@ -35,6 +39,13 @@ def utc(written: object, where: str) -> str | None:
     if time.tzinfo is None:
         return time.isoformat(timespec="microseconds")
     return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _time(written: object) -> datetime:

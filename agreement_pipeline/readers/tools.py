@@ -9,6 +9,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,9 @@ OWN = ("item", "rater")
 TICKED = 2
 NONE = "|"
 """The label of a rater who ticked nothing: the empty set."""
+MADE = ("item", "rater", "label")
 CANONICAL = (
-    "item",
-    "rater",
-    "label",
+    *MADE,
     "status",
     "kind",
     "created",
@@ -110,7 +110,7 @@ def gather(
 ) -> Gathered:
     """The answers to one question, and the fields that are wanted, of all submissions.
 
-    `own` are the columns of `CANONICAL` that are wanted.
+    `own` are the columns of `CANONICAL` that are wanted, in their order. `MADE` are among them.
 
     Raises
     ------
@@ -118,18 +118,21 @@ def gather(
         The export is broken or too large, or has several questions and none was chosen.
     """
     of_items = {FIELD + name: name for name in wanted}
+    as_told, names = attrgetter(*own[len(MADE) :]), list(of_items.values())
     questions: dict[str, None] = {}
     fields: dict[str, None] = {}
     ticks = _Ticks()
     asked = question
     with Growing((*own, *of_items), {*TEXTS, *of_items}, TIMES, FLAGS, ("record",)) as table:
         for row, each in enumerate(submissions):
-            limits.refuse_beyond("rows", row + 1, source, "submissions")
-            questions.update(dict.fromkeys(each.values))
-            fields.update(dict.fromkeys(each.fields))
+            if row >= limits.rows:
+                limits.refuse_beyond("rows", row + 1, source, "submissions")
+            _note(questions, each.values)
+            _note(fields, each.fields)
             asked = asked or next(iter(questions), None)
             label = ticks.text(each.values.get(asked or ""), row, each)
-            table.append({**_cells(each, label), **_fields(each, of_items)})
+            said = [_text(each.fields.get(name)) for name in names]
+            table.append((*_made(each, label), *as_told(each), *said))
         frame = table.frame()
     _refuse_several(question, list(questions), source)
     if ticks.sets:
@@ -145,22 +148,21 @@ def _with_none(labels: pd.Series, rows: list[int]) -> pd.Series:
     return pd.Series(coded(texts).categorical())
 
 
-def _cells(each: Submission, label: str | None) -> dict[str, Any]:
-    unknown = f"unknown ({each.record})"
-    return {
-        **{name: getattr(each, name) for name in CANONICAL[3:]},
-        "item": None if each.item is None else category_text(each.item),
-        "rater": unknown if each.rater in (None, "") else category_text(each.rater),
-        "label": label,
-    }
+def _note(known: dict[str, None], names: Mapping[str, Any]) -> None:
+    """Keep names that were not met before."""
+    if not known.keys() >= names.keys():
+        known.update(dict.fromkeys(names))
 
 
-def _fields(each: Submission, wanted: Mapping[str, str]) -> dict[str, str | None]:
-    said = {column: each.fields.get(name) for column, name in wanted.items()}
-    return {
-        column: None if value in (None, "") else category_text(value)
-        for column, value in said.items()
-    }
+def _made(each: Submission, label: str | None) -> tuple[str | None, str, str | None]:
+    """The cells of a row that are no values of the submission: item, rater and label."""
+    item = None if each.item is None else category_text(each.item)
+    known = each.rater not in (None, "")
+    return item, category_text(each.rater) if known else f"unknown ({each.record})", label
+
+
+def _text(value: object) -> str | None:
+    return None if value in (None, "") else category_text(value)
 
 
 def _refuse_several(question: str | None, questions: list[str], source: str) -> None:
@@ -278,7 +280,8 @@ def latest(frame: pd.DataFrame, keys: list[str]) -> np.ndarray:
         found = coded(frame[name])
         key *= len(found.texts) + 1
         key += found.codes
-    if len(np.unique(key)) == len(key):
+    in_order = np.sort(key)
+    if (in_order[1:] > in_order[:-1]).all():
         return np.ones(len(key), dtype=bool)
     time = frame["updated"].fillna(frame["created"]).to_numpy().view(np.int64)
     order = np.lexsort((time, key))

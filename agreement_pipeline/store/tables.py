@@ -74,7 +74,7 @@ def _changed(given: pd.DataFrame, table: Content) -> "dict[str, pd.Series[Any]]"
     """The columns that are stored as they were given, and are read back as other values."""
     names, at = [name for name in EXTRAS if name in given], 0
     changed: dict[str, pd.Series[Any]] = {}
-    for part in ParquetRows(table).parts() if names else ():
+    for part in ParquetRows(table).parts(only=names) if names else ():
         for name in names:
             told = given[name].iloc[at : at + len(part)]
             back = part[name].slice(0, len(told)).to_pandas(integer_object_nulls=True)
@@ -94,6 +94,8 @@ def _changed_texts(contents: pd.DataFrame) -> "dict[str, pd.Series[Any]]":
 
 def _same(one: "pd.Series[Any]", other: "pd.Series[Any]") -> bool:
     """True if two columns have the same texts, as the digest of ratings sees them."""
+    if isinstance(one.dtype, pd.StringDtype | pd.BooleanDtype):
+        return bool(one.array.equals(other.astype(one.dtype).array))
     first, second = coded(one), coded(other)
     return first.texts.equals(second.texts) and bool((first.codes == second.codes).all())
 

@@ -14,6 +14,7 @@ from agreement_pipeline.ratings import (
     ParquetRows,
     RatingsRows,
     coded_frame,
+    parquet,
     parquet_bytes,
     ratings_of,
 )
@@ -58,6 +59,28 @@ def test_ratings_of_many_row_groups_are_read_back():
 def test_a_table_without_rows_is_a_file_of_one_empty_table():
     empty = pa.table({"item": pa.array([], pa.string())})
     assert parquet_bytes(empty) == whole(empty)
+
+
+def test_equal_rows_in_other_chunks_give_equal_bytes():
+    times = pa.array([f"2026-09-01T08:00:00.{n:06}Z" for n in range(60_000)], pa.large_string())
+    parts = pa.chunked_array([times.slice(at, 7000) for at in range(0, len(times), 7000)])
+    one, other = (pa.table({"timestamp": each}) for each in (times, parts))
+    assert parquet_bytes(one) == parquet_bytes(other)
+
+
+def test_long_texts_make_row_groups_short(monkeypatch):
+    monkeypatch.setattr(parquet, "PART_BYTES", 30_000)
+    monkeypatch.setattr(parquet, "GROUP_BYTES", 100_000)
+    rows = pa.table({"text": [f"{n} " + "word " * 200 for n in range(500)], "n": range(500)})
+    stored = ParquetRows(parquet_bytes(rows))
+    parts = list(stored.parts())
+    assert [len(part) for part in parts[:-1]] == [128] * 3
+    assert pa.concat_tables(parts).equals(rows)
+
+
+def test_some_columns_are_read_alone():
+    stored = ParquetRows(parquet_bytes(pa.table({"item": ["a", "b"], "label": [1, 2]})))
+    assert [part.to_pydict() for part in stored.parts(only=["label"])] == [{"label": [1, 2]}]
 
 
 def test_other_bytes_are_refused():

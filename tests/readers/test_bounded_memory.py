@@ -1,8 +1,12 @@
 """Small files that would fill the memory are refused with the name of a limit."""
 
+import gc
 import io
 import json
 import resource
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +19,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Footer, ParquetRows, expanded_bytes
 from agreement_pipeline.ratings import parquet as release_parquet
 from agreement_pipeline.readers import read
+from agreement_pipeline.store import Store
 
 RATED = pd.DataFrame(
     [(f"i{n}", rater, ("no", "yes")[n % 2]) for n in range(500) for rater in "ab"],
@@ -25,6 +30,19 @@ RATED = pd.DataFrame(
 def used() -> int:
     """The most memory that this process has had, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def most_of(work: Callable[[], object]) -> int:
+    """How many bytes of memory a piece of work needs at most, beyond what is there before."""
+    Path("/proc/self/clear_refs").write_text("5")  # The most is counted from now on.
+    before = _most()
+    work()
+    return _most() - before
+
+
+def _most() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 
 
 def repetitive(tmp_path, column: str, longest: int) -> tuple:
@@ -125,20 +143,72 @@ def test_an_array_without_a_dimension_is_a_label_like_any_other():
     assert read(frame).table["label"].tolist() == read(RATED).table["label"].tolist()
 
 
-def test_the_texts_of_an_export_are_on_disk(tmp_path):
+@pytest.fixture(scope="module")
+def long_texts(tmp_path_factory):
+    """An export of 120 MB of long texts, its ratings, and the memory that reading it needs."""
+    path = tmp_path_factory.mktemp("long") / "export.json"
+    write_export(path, 600, "word " * 40_000)
+    assert path.stat().st_size > 120_000_000
+    found = []
+    needed = most_of(lambda: found.append(read(path, scale=Scale(("no", "yes")))))
+    return path, found[0], needed
+
+
+def write_export(path, n_tasks: int, text: str) -> None:
+    """Write tasks with two annotations each."""
     answer = [{"from_name": "q", "type": "choices", "value": {"choices": ["yes"]}}]
-    with (tmp_path / "export.json").open("w") as file:
+    at = {"created_at": "2026-09-01T08:00:00.000000Z"}
+    with path.open("w") as file:
         file.write("[")
-        for n in range(600):
+        for n in range(n_tasks):
             said = [
-                {"id": 2 * n + rater, "completed_by": rater, "result": answer} for rater in (0, 1)
+                {"id": 2 * n + rater, "completed_by": rater, "result": answer, **at}
+                for rater in (0, 1)
             ]
-            task = {"id": n, "annotations": said, "data": {"text": f"{n} " + "word " * 40_000}}
+            task = {"id": n, "annotations": said, "data": {"text": f"{n} {text}"}}
             file.write(("," if n else "") + json.dumps(task))
         file.write("]")
-    assert (tmp_path / "export.json").stat().st_size > 120_000_000
-    before = used()
-    ratings = read(tmp_path / "export.json", scale=Scale(("no", "yes")))
+
+
+def test_the_texts_of_an_export_are_on_disk(long_texts):
+    _, ratings, needed = long_texts
+    assert needed < 60_000_000
     assert len(ratings.table) == 1200
-    assert used() - before < 60_000_000
     assert ratings.contents["text"].loc["599"] == "599 " + "word " * 40_000
+
+
+def test_the_texts_of_an_export_are_on_disk_while_it_is_kept(long_texts, tmp_path, monkeypatch):
+    """Each text is in two rows of the stored table, so the rows are 240 MB."""
+    monkeypatch.setattr(release_parquet, "GROUP_BYTES", 2**22)
+    path, ratings, _ = long_texts
+    store = Store(tmp_path / "store")
+    assert most_of(lambda: store.ingest("2026-09", ratings, path)) < 100_000_000
+    assert store.present("2026-09").ratings_digest == ratings.digest
+
+
+def held(path) -> tuple[int, int]:
+    """How many ratings an export has, and the memory in bytes that they hold."""
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    try:
+        ratings = read(path, scale=Scale(("no", "yes")))
+        gc.collect()
+        made, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return len(ratings.table), made + pa.total_allocated_bytes() - before
+
+
+def test_a_rating_of_an_export_holds_few_bytes(tmp_path):
+    """Its codes, occurrence and flags are 16 bytes. The name of an item is there twice.
+
+    A time is 27 letters, and a text here 32. They are on disk.
+    """
+    for n_tasks in (10, 300, 900):
+        write_export(
+            tmp_path / f"{n_tasks}.json", n_tasks, "a text of about fifty letters, as tweets"
+        )
+    held(tmp_path / "10.json")
+    few, at_first = held(tmp_path / "300.json")
+    many, at_last = held(tmp_path / "900.json")
+    assert (at_last - at_first) / (many - few) < 40

@@ -23,7 +23,7 @@ ROWS = [
 def grown(rows, **columns):
     with Growing(rows[0], **columns) as table:
         for row in rows:
-            table.append(row)
+            table.append(tuple(row.values()))
         return table.frame()
 
 

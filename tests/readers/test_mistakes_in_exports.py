@@ -6,7 +6,9 @@ from shutil import copytree
 
 import pytest
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read, rows_of
+from agreement_pipeline.readers.times import utc
 from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha
 
@@ -98,6 +100,26 @@ def test_a_zone_in_some_records_only(tmp_path, refusal):
 def test_a_time_that_is_none(tmp_path, refusal):
     path = with_bytes("mturk", tmp_path, lambda data: data.replace(b"PDT", b"XYZ"))
     assert "row 2: found time 'Wed Sep 02 09:05:00 XYZ 2026'" in words_of(refusal, "mturk", path)
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("2026-09-02T09:05:00.000001Z", "2026-09-02T09:05:00.000001Z"),
+        ("2026-09-02 09:05:00.000001Z", "2026-09-02T09:05:00.000001Z"),
+        ("2026-W36-3T09:05:00.000001Z", "2026-09-02T09:05:00.000001Z"),
+        ("2026-09-02T09:05:00,000001Z", "2026-09-02T09:05:00.000001Z"),
+        ("2026-09-02T09:05:00.00001+0", None),
+        ("2026-02-29T09:05:00.000001Z", None),
+        ("2026-09-02T09:60:00.000001Z", None),
+    ],
+)
+def test_a_time_has_one_form_or_is_refused(written, time):
+    if time is None:
+        with pytest.raises(RatingsError, match="expected a date and a time"):
+            utc(written, "here")
+    else:
+        assert utc(written, "here") == time
 
 
 def test_times_of_several_zones_are_the_same_times(tmp_path):
