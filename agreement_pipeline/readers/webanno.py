@@ -26,6 +26,8 @@ TOKEN = re.compile(r"\d+-\d+(?:\.\d+)?")
 VALUE = re.compile(r"(?P<value>(?:\\.|[^|\\\[])+)(?:\[(?P<number>\d+)\])?", re.DOTALL)
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
+LONGEST_GAP = 1_000_000
+"""How many code units may lie between two sentences."""
 NOTHING, UNNAMED = "_", "*"
 
 
@@ -48,6 +50,12 @@ class _Document:
     pieces: list[tuple[int, str]] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     found: dict[tuple[str, str], _Found] = field(default_factory=dict)
+
+    @property
+    def length(self) -> int:
+        """Where the last sentence ends, in code units."""
+        start, said = self.pieces[-1] if self.pieces else (0, "")
+        return start + len(said.encode(CODE_UNITS)) // len(BLANK)
 
     @property
     def text(self) -> str:
@@ -119,6 +127,7 @@ def _add_token(document: _Document, cells: Sequence[str], where: str, row: int) 
         )
     start, end = (int(each) for each in cells[1].split("-"))
     if document.waiting:
+        _refuse_gap(document.length, start, where)
         document.pieces.append((start, "\n".join(document.waiting)))
         document.waiting = []
     for place, question in enumerate(document.columns):
@@ -128,6 +137,14 @@ def _add_token(document: _Document, cells: Sequence[str], where: str, row: int) 
             if value is not None:
                 new = _Found(question, value, start, end, row)
                 document.found.setdefault(key, new).end = end
+
+
+def _refuse_gap(end: int, start: int, where: str) -> None:
+    if not 0 <= start - end <= LONGEST_GAP:
+        raise RatingsError(
+            f"{where}: found a sentence that begins at {start}, and the text before it ends at "
+            f"{end}; expected it after that, by {LONGEST_GAP:,} at most. Export the document again."
+        )
 
 
 def _label(value: str, question: str) -> str | None:

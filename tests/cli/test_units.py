@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from PIL import Image
 
 from agreement_pipeline.cli import main
+from tests.readers.drawings import SIZE, label_studio_boxes
 
 TASKS = [
     {
@@ -82,3 +84,24 @@ def test_measure_at_each_needs_units_that_move(path, capsys):
 def test_units_that_cannot_be_are_refused(path, said, message, capsys):
     assert main(["measure", path, "--units", said]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_report_puts_images_behind_boxes(tmp_path, capsys):
+    boxes = {
+        (f"i{n}.png", rater): [(10 + n * (rater == "ben"), 10, 20, 20, "cat")]
+        for n in range(12)
+        for rater in ("ana", "ben")
+    }
+    export = str(label_studio_boxes(tmp_path, boxes))
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", SIZE, "red").save(tmp_path / "photos" / "i11.png")
+    page = tmp_path / "page.html"
+    asked = ["--units", "boxes", "--item", "name", "--policy", "standard"]
+    out = ["--images", str(tmp_path / "photos"), "--output", str(page)]
+    assert main(["report", export, *asked, *out]) == 0
+    assert page.read_text().count("data:image/jpeg;base64,") == 1
+    project = tmp_path / "pets.yaml"
+    project.write_text("project: pets\n")
+    assert main(["report", str(project), *out[:2]]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "found a project with ['--images']; expected none of them" in said

@@ -206,6 +206,8 @@ def test_spans_of_webanno_have_stacks_escapes_parts_of_tokens_and_code_units(tmp
     [
         ("\t*\t\n", "\n", "row 9: found 5 cells; expected the number, the offsets and the text"),
         ("7-10", "7-30", "row 8, object 1: found offset 30, where no character begins"),
+        ("14-17", "9000000000-9000000001", "row 13: found a sentence that begins at 9000000000"),
+        ("14-17", "4-7", "row 13: found a sentence that begins at 4, and the text before it ends"),
         ("14-17", "17-14", "row 13, object 4: found start 16 and end 13; expected an end after"),
     ],
 )

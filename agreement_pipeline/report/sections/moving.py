@@ -13,7 +13,7 @@ from agreement_pipeline.units import Objects, at_each, objects_of
 
 SIMILARITIES, STEPS = (0.3, 0.5, 0.7, 0.9), (1.0, 2.0, 5.0, 10.0)
 MEASURES = ("krippendorff_alpha", "percent_agreement")
-MOST_RATINGS = 50_000
+MOST_RATINGS = 20_000
 """The units of a larger round are not made again."""
 COLUMNS = tuple(column for name in MEASURES for column in (title_of(name), "interval"))
 SAYS = {
@@ -54,4 +54,4 @@ def _at_each(
     for value, units in at_each(found.marked, found.settings, values, scale):
         clusters = units.rows["cluster"].astype("str").map(found.clusters)
         moved = replace(units, rows=units.rows.assign(cluster=clusters)).ratings
-        yield value, measured(moved, MEASURES, judged.policy, ["round"])
+        yield value, tuple(measured(moved, MEASURES, judged.policy, ["round"]))
