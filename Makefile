@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Some tests wait for other processes, so there are two workers more than cores.
+# Some tests wait for other processes, so there are two workers more than cores. They take the files
+# in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 export DAGSTER_HOME := $(CURDIR)/.agreement/dagster
 export AGREEMENT_ROOT := $(CURDIR)
@@ -21,7 +22,7 @@ ui: $(VENV)/.runs
 	$(BIN)/dagster dev -w workspace.yaml
 
 test: lint types definitions docs
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -1,13 +1,29 @@
 """What tests share: the data sets beside the repository, and ratings written as a small table."""
 
+import gc
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 from agreement_pipeline.ratings import Ratings, Scale
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+settings.register_profile("the same examples in every run", derandomize=True, database=None)
+settings.load_profile("the same examples in every run")
+
+
+def pytest_collection_modifyitems(items):
+    """Files with a slow test come first, so no worker begins one when the others are done."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_sessionfinish():
+    """Commands freeze what they import. DuckDB complains at its end of what stays frozen."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
 from agreement_pipeline.report.themselves_and_others import READINGS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "guide").glob("*.md"))
 LOADERS = {

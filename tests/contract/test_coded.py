@@ -8,6 +8,8 @@ from agreement_pipeline.contract import Contract, asking, coded, validation
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import contract_of, entry
 
+pytestmark = pytest.mark.slow
+
 SCALE = Scale(("no", "yes", "maybe"))
 NAMES = ["", " ", "a", "b@example.org", "7", "2024-01-31", '{"a": 1}', "é", "yes", "no", "maybe"]
 ODD = [3, 2.5, True, pd.Timestamp("2024-01-31")]

@@ -9,6 +9,8 @@ from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import DEFAULT, contract_of, entry
 
+pytestmark = pytest.mark.slow
+
 YES_NO = Scale(("no", "yes"))
 
 

@@ -1,4 +1,4 @@
-"""A real webserver and daemon, started once for all tests.
+"""A real webserver and daemon, started once for the tests of a file and stopped after them.
 
 They use the project's own workspace.yaml, and one more location.
 """
@@ -389,7 +389,7 @@ def line(tmp_path: Path) -> Iterator[Line]:
         yield Line(tmp_path, instance)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     root = tmp_path_factory.mktemp("live")
     write_project(root, "reviews")
@@ -406,7 +406,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def read_only(live: Live) -> Iterator[Live]:
     """A second webserver on the same instance, for those who only look."""
     with running(live.root, "dagster-webserver", "--read-only") as found:

@@ -17,6 +17,8 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project
 from agreement_pipeline.projects.files import load_project
 
+pytestmark = pytest.mark.slow
+
 SHARED = Path(__file__).parents[2] / "../shared/data"
 POLICY = """policy: strict
 version: 1

@@ -15,6 +15,8 @@ from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import current_release
 
+pytestmark = pytest.mark.slow
+
 
 def judged(line, round_name="w1"):
     """The decision on what the store holds."""

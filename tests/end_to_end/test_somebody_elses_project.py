@@ -10,6 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from agreement_pipeline.version import __version__
@@ -89,16 +90,8 @@ class Somebodys:
 
     def add_round(self, name: str) -> None:
         """Make a round a partition, as the sensor does."""
-        subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "import dagster as dg; dg.DagsterInstance.get()"
-                f".add_dynamic_partitions('toxicity_rounds', ['{name}'])",
-            ],
-            env={**os.environ, "DAGSTER_HOME": str(self.home)},
-            check=True,
-        )
+        with dg.DagsterInstance.from_config(str(self.home)) as instance:
+            instance.add_dynamic_partitions("toxicity_rounds", [name])
 
 
 def _unpack_wheel(root: Path, folder: Path) -> None:

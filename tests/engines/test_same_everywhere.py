@@ -1,6 +1,7 @@
 """Every engine gives the same counts, digests and estimates, to the last bit."""
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ from agreement_pipeline.estimates import applicable, between_rounds, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from tests.engines.sources import MADE, SHARED
+
+pytestmark = pytest.mark.slow
 
 ENGINES = ("duckdb", "spark")
 INFERENCE = Inference(n_resamples=100)
@@ -31,6 +34,12 @@ def source(request, tmp_path_factory):
 def in_memory(source):
     path, reading = source
     return readers.read(path, **reading)
+
+
+@pytest.fixture(scope="module")
+def expected(in_memory):
+    """What is answered in memory. It is the same for all engines, so it is computed once."""
+    return cache(lambda question, *asked: plain(question(in_memory, *asked)))
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -59,6 +68,24 @@ def plain(value):
     return value
 
 
+def statistic(ratings, asked, *arguments):
+    """What an engine says of ratings."""
+    return getattr(engine_for(ratings), asked)(ratings, *arguments)
+
+
+def estimates(ratings):
+    """The estimates of every measure that is applicable. Of many raters, only those of counts."""
+    few = len(ratings.raters) <= 50
+    names = [name for name in applicable(ratings) if few or MEASURES[name].needs == "counts"]
+    scopes = ("round", "category", "classifier") if few else ("round",)
+    return [each.to_mapping() for each in survey(ratings, names, INFERENCE, scopes=scopes)]
+
+
+def compared_with_itself(ratings):
+    """The difference of a round and itself."""
+    return between_rounds(ratings, ratings, "krippendorff_alpha", INFERENCE).to_mapping()
+
+
 def test_the_ratings_say_the_same_of_themselves(in_memory, queried):
     names = ("scale", "classifiers", "raters", "gold", "cluster_names", "digest")
     assert {name: getattr(queried, name) for name in names} == {
@@ -69,46 +96,33 @@ def test_the_ratings_say_the_same_of_themselves(in_memory, queried):
 @pytest.mark.parametrize(
     "asked", ["panel", "classifiers", "items", "by_rater", "replicates", "by_item", "said"]
 )
-def test_the_statistics_are_equal(in_memory, queried, asked):
-    found = getattr(engine_for(queried), asked)(queried)
-    assert plain(found) == plain(getattr(engine_for(in_memory), asked)(in_memory))
+def test_the_statistics_are_equal(expected, queried, asked):
+    assert plain(statistic(queried, asked)) == expected(statistic, asked)
 
 
-def test_statistics_of_labels_are_equal(in_memory, queried):
+def test_statistics_of_labels_are_equal(in_memory, expected, queried):
     if in_memory.scale.continuous:
         pytest.skip("labels are numbers")
     for asked in ("counts", "confident_labels"):
-        found = getattr(engine_for(queried), asked)(queried)
-        assert plain(found) == plain(getattr(engine_for(in_memory), asked)(in_memory))
+        assert plain(statistic(queried, asked)) == expected(statistic, asked)
 
 
-def test_classifiers_stand_beside_the_panel_alike(in_memory, queried):
-    found = engine_for(queried).by_rater(queried, queried.classifiers)
-    other = engine_for(in_memory).by_rater(in_memory, in_memory.classifiers)
-    assert plain(found) == plain(other)
+def test_classifiers_stand_beside_the_panel_alike(in_memory, expected, queried):
+    found = statistic(queried, "by_rater", queried.classifiers)
+    assert plain(found) == expected(statistic, "by_rater", in_memory.classifiers)
 
 
-def test_what_classifiers_say_again_is_counted_alike(in_memory, queried):
+def test_what_classifiers_say_again_is_counted_alike(in_memory, expected, queried):
     for classifier in in_memory.classifiers:
-        found = engine_for(queried).replicates(queried, (classifier,))
-        assert plain(found) == plain(engine_for(in_memory).replicates(in_memory, (classifier,)))
+        found = statistic(queried, "replicates", (classifier,))
+        assert plain(found) == expected(statistic, "replicates", (classifier,))
 
 
-def test_estimates_are_equal_to_the_last_bit(in_memory, queried):
-    few = len(in_memory.raters) <= 50
-    names = [name for name in applicable(in_memory) if few or MEASURES[name].needs == "counts"]
-    scopes = ("round", "category", "classifier") if few else ("round",)
-    found, expected = (
-        [each.to_mapping() for each in survey(each, names, INFERENCE, scopes=scopes)]
-        for each in (queried, in_memory)
-    )
-    assert found == expected
+def test_estimates_are_equal_to_the_last_bit(expected, queried):
+    assert plain(estimates(queried)) == expected(estimates)
 
 
-def test_two_rounds_are_compared_alike(in_memory, queried):
+def test_two_rounds_are_compared_alike(in_memory, expected, queried):
     if in_memory.scale.continuous:
         pytest.skip("rounds of numbers are not paired")
-    found, expected = (
-        between_rounds(each, each, "krippendorff_alpha", INFERENCE) for each in (queried, in_memory)
-    )
-    assert found.to_mapping() == expected.to_mapping()
+    assert plain(compared_with_itself(queried)) == expected(compared_with_itself)

@@ -26,6 +26,8 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.report import note
 from agreement_pipeline.statistics import LabelsByRater
 
+pytestmark = pytest.mark.slow
+
 TWO = Scale(("no", "yes"))
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 CUTOFFS = (-1.0, 0.0, 0.5, 0.667, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)

@@ -11,6 +11,8 @@ from agreement_pipeline.errors import RatingsError, StoreError, WaiverError
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
+pytestmark = pytest.mark.slow
+
 SOON = datetime.date.today() + datetime.timedelta(30)
 
 

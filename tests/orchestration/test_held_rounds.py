@@ -11,6 +11,8 @@ from agreement_pipeline.orchestration.outcomes import failure, or_fail
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import POLICY
 
+pytestmark = pytest.mark.slow
+
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 
 

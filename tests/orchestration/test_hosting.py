@@ -13,6 +13,8 @@ from agreement_pipeline.release import Release
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import POLICY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_project_may_name_a_bundled_policy_and_needs_no_file(line, name):

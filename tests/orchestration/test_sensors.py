@@ -10,6 +10,8 @@ from agreement_pipeline.orchestration import project_definitions
 from tests.orchestration.conftest import POLICY, ratings_frame
 from tests.releases import withdraw
 
+pytestmark = pytest.mark.slow
+
 
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
     definitions = project_definitions(line.settings)

@@ -18,6 +18,8 @@ from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_expectation_of_the_contract_has_a_result(line):
     line.deliver("w1", GOOD)

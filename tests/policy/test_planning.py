@@ -15,6 +15,8 @@ from agreement_pipeline.report import plan_rows
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.guessed_items import ALPHA
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def policy(tmp_path):

@@ -22,6 +22,8 @@ from tests.readers.drawings import (
 )
 from tests.readers.exports_of_tools import CASES
 
+pytestmark = pytest.mark.slow
+
 RUNS = [name for name in CASES if not name.startswith("label_studio_") or "enterprise" in name]
 
 

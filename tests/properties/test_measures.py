@@ -12,6 +12,8 @@ from agreement_pipeline.ratings import LARGEST, Scale
 from agreement_pipeline.statistics import NumbersByRater, ReplicatedNumbers
 from tests.properties.tables import Table, levels_of, scale_of, tables
 
+pytestmark = pytest.mark.slow
+
 
 def of_measures(wanted=lambda record: True):
     chosen = {name: record for name, record in MEASURES.items() if wanted(record)}

@@ -30,6 +30,8 @@ from agreement_pipeline.store.files import digest_of
 from tests.killing import killed
 from tests.releases import current_release
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 DEFAULT = Contract.default().to_mapping()
 CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
