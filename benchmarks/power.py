@@ -6,8 +6,9 @@ among the greatest 2.5 % of rounds of true α 0.8. No honest gate needs fewer it
 knows the standard error admits a round whose α lies 1.96 standard errors above the cut-off.
 "Before" is version 0.5.0: unseen disagreement weighed the same however often it was seen.
 
-The rule is simulated before and after on the same rounds with the same draws, at a tenth more items
-than the exact test needs. Its normal quantile of power grows with the root of the number of items.
+The rule before, the rule now and the exact test judge the same rounds, with a tenth more items than
+the exact test needs. So their luck is shared. The normal quantile of the power grows with the root
+of the number of items.
 """
 
 import argparse
@@ -51,10 +52,14 @@ def of_known_error(population: Mixture, truth: float) -> int:
     return math.ceil((reach * deviation / (truth - RELIABLE)) ** 2)
 
 
-def of_best_test(good: Mixture, at_cutoff: Mixture, n: int) -> float:
-    """How often the exact test of the cut-off admits a good round of n items."""
-    least = np.nanquantile(values_of(at_cutoff, n), 1 - TAIL, method="higher")
-    return float(np.mean(values_of(good, n) > least))
+def least_of_exact(at_cutoff: Mixture, n: int) -> float:
+    """The α from which on the exact test of the cut-off admits a round of n items."""
+    return float(np.nanquantile(values_of(at_cutoff, n), 1 - TAIL, method="higher"))
+
+
+def of_exact(good: Mixture, at_cutoff: Mixture, n: int) -> float:
+    """How often the exact test admits a good round of n items."""
+    return float(np.mean(values_of(good, n) > least_of_exact(at_cutoff, n)))
 
 
 def needed(admits: Callable[[int], float], least: int) -> int:
@@ -68,25 +73,29 @@ def needed(admits: Callable[[int], float], least: int) -> int:
     return round((low + high) / 2)
 
 
-def admitted(population: Mixture, n: int, rounds: int, draws: int) -> tuple[float, float]:
-    """How often the rule admits a round of n items, before and now."""
-    met = np.zeros(2)
+def admitted(population: Mixture, n: int, least: float, rounds: int, draws: int) -> np.ndarray:
+    """How often rounds of n items are admitted: by the rule before, by the rule, and if α is more.
+
+    All judge the same rounds, and both rules have the same draws.
+    """
+    met = np.zeros(3)
     for number, (weights, times) in enumerate(population.rounds(n, rounds, 0)):
         statistic = population.statistic(ALPHA, weights.astype(float))
         inference = Inference(n_resamples=draws, seed=number)
-        now = estimate(ALPHA, statistic, inference).interval
+        now = estimate(ALPHA, statistic, inference)
         with patch.object(views, "OFTEN", MANY**2):
-            before = estimate(ALPHA, statistic, inference).interval
-        if before and now:
-            met += times * (np.array([before.low, now.low]) >= RELIABLE)
-    return float(met[0] / rounds), float(met[1] / rounds)
+            before = estimate(ALPHA, statistic, inference)
+        if now.value is not None and now.interval and before.interval:
+            lows = before.interval.low, now.interval.low
+            met += times * np.array([*(low >= RELIABLE for low in lows), now.value > least])
+    return met / rounds
 
 
-def with_power(n: int, power: float) -> int:
-    """The items with the usual power, from the power with n items."""
+def times_as_many(one: float, other: float) -> float:
+    """How many times the items of the other gate a gate needs for the power, from both powers."""
     normal = NormalDist()
-    least, reached = normal.inv_cdf(1 - TAIL), normal.inv_cdf(power)
-    return math.ceil(n * ((least + normal.inv_cdf(POWER)) / (least + reached)) ** 2)
+    least = normal.inv_cdf(1 - TAIL)
+    return float(((least + normal.inv_cdf(other)) / (least + normal.inv_cdf(one))) ** 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -102,15 +111,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         population = guessed(rare, truth, (), ALPHA, raters=3)
         known = of_known_error(population, truth)
         at_cutoff = guessed(rare, RELIABLE, (), ALPHA, raters=3)
-        best = needed(partial(of_best_test, population, at_cutoff), known // 2)
+        best = needed(partial(of_exact, population, at_cutoff), known // 2)
         n = round(1.1 * best)
-        found = admitted(population, n, options.rounds, options.draws)
-        before, items = (with_power(n, power) for power in found)
+        least = least_of_exact(at_cutoff, n)
+        *of_rules, exact = admitted(population, n, least, options.rounds, options.draws)
+        before, items = (round(best * times_as_many(power, exact)) for power in of_rules)
         lines.append(
             f"| {100 * rare:g} % | {truth:.2f} | {before:,} | {items:,} | {best:,} "
             f"| {items / best:.2f} | {known:,} |"
         )
-        print(lines[-1], n, *found, flush=True)
+        print(lines[-1], n, *of_rules, exact, flush=True)
     page = PAGE.read_text(encoding="utf-8")
     head, tail = page.split(START)[0], page.split(END)[1]
     table = "\n".join(lines)

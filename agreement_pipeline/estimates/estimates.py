@@ -188,12 +188,12 @@ class Estimate(Tabular):
 
     @property
     def misled(self) -> str | None:
-        """Why ratings that depend on what others said mislead the measure; None if none do."""
+        """Why ratings that depend on what others said bias the measure; None if none do."""
         if self.chosen is None:
             return None
         return (
             "items with more ratings differ in how much their raters agree "
-            f"({p_in_words(self.chosen)}), which misleads this measure; "
+            f"({p_in_words(self.chosen)}), which biases this measure; "
             "krippendorff_alpha withstands it"
         )
 

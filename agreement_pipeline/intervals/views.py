@@ -131,4 +131,4 @@ def _raising(point: Point, forms: Sequence[Statistic]) -> Array:
     one_more = np.hstack([np.tile(seen, (unseen, 1)), np.eye(unseen)])
     found = value_of(point.record, (form.reweighted(one_more) for form in forms))
     best = np.argmax(np.where(np.isnan(found), -np.inf, found), axis=0)
-    return np.eye(unseen)[np.atleast_1d(best)]
+    return np.asarray(np.eye(unseen)[np.atleast_1d(best)])

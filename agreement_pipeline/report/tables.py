@@ -39,7 +39,7 @@ def note(found: Estimate) -> str:
     """What else a reader of the estimate must know.
 
     - Why it has no value, or no limits.
-    - That ratings depend on what others said, if this misleads the measure.
+    - That ratings depend on what others said, if this biases the measure.
     - Which category is the lowest.
     - Which raters it leaves out.
     - How many clusters its items come from.

@@ -1,4 +1,4 @@
-"""A round whose ratings depend on what was said is not judged by a measure that this misleads."""
+"""A round whose ratings depend on what was said is not judged by a measure that this biases."""
 
 import numpy as np
 import pandas as pd
@@ -42,10 +42,10 @@ def test_a_rule_that_holds_is_not_evaluated_on_chosen_ratings_and_one_that_warns
     assert alpha.kind != "not_evaluated"
     assert "more ratings" not in alpha.reason
     assert warned.kind != "not_evaluated"
-    assert "which misleads this measure; krippendorff_alpha withstands it" in warned.reason
+    assert "which biases this measure; krippendorff_alpha withstands it" in warned.reason
 
 
-def test_an_estimate_that_chosen_ratings_mislead_says_so_wherever_it_is_shown():
+def test_an_estimate_that_chosen_ratings_bias_says_so_wherever_it_is_shown():
     names = ["krippendorff_alpha", "fleiss_kappa"]
     alpha, fleiss = measure_ratings(a_round(True), names, scopes=("round",))
     assert (alpha.misled, note(alpha)) == (None, "")

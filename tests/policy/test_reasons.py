@@ -169,7 +169,7 @@ def reason_of(rows, items):
 @pytest.mark.parametrize(
     ("rows", "items", "kind", "share"),
     [
-        ([[3, 0], [2, 1]], [95, 5], "unreliable", "98%"),
+        ([[3, 0], [2, 1]], [285, 15], "unreliable", "98%"),
         ([[3, 0], [0, 3], [2, 1]], [280, 10, 10], "inconclusive", "96%"),
     ],
 )
