@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, measure_ratings, measure_strata
+from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.assisted import judged_part, met_with_all, with_and_without
 from agreement_pipeline.policy.flattered import unflattered
 from agreement_pipeline.policy.how_often import (
@@ -264,25 +265,48 @@ def judge(
 
 
 def _doubted(verdict: Verdict, *, ratings: Ratings, part: Ratings, policy: Policy) -> Verdict:
-    """The verdict on the part that is judged, if neither the scale nor the part flatters it."""
-    stands = unflattered(verdict, ratings=part, policy=policy)
+    """The verdict on the part that is judged, taken back if it does not hold.
+
+    Its rule may require what is not shown, or the scale or the part may flatter it.
+    """
+    stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
     return stands if part is ratings else met_with_all(stands, ratings=ratings, policy=policy)
+
+
+def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
+    """The verdict; not evaluated if the export cannot show what its rule requires."""
+    lacking, found = _lacking(ratings, verdict.rule.requires), verdict.estimate
+    if not lacking or found is None or found.value is None:
+        return verdict
+    why = f"the rule requires what is not shown: {_cannot_show(ratings, lacking)}"
+    reason = reasons.not_evaluated(found, found.value, why)
+    return replace(verdict, kind="not_evaluated", reason=reason, code="not_shown")
 
 
 def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
     """What the policy requires of an export and this one cannot show."""
-    origin = ratings.origin
-    lacking = policy.requires if origin is None else origin.lacks(policy.requires)
+    lacking = _lacking(ratings, policy.requires)
     if policy.assisted == "leave_out" and not ratings.says_assisted:
         lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
     if lacking:
-        read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
-        shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
         words = (
-            f"found {read}, which cannot show {listed(lacking)} ({shown}); expected what the "
+            f"found {_cannot_show(ratings, lacking)}; expected what the "
             "policy requires. Export another format, and deliver the round again."
         )
         yield Finding("not_shown", OF_THE_GATE, False, "error", words)
+
+
+def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
+    """What is required and the export cannot show."""
+    return required if ratings.origin is None else ratings.origin.lacks(required)
+
+
+def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
+    """What an export cannot show, in words."""
+    origin = ratings.origin
+    read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
+    shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+    return f"{read}, which cannot show {listed(lacking)} ({shown})"
 
 
 def _judged(ratings: Ratings, policy: Policy, kind: str) -> Iterator[Estimate]:

@@ -21,9 +21,8 @@ from agreement_pipeline.mistakes import (
     whole,
 )
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import AnyRule, Verdict
+from agreement_pipeline.policy.rules import CAPABLE, AnyRule, Verdict
 from agreement_pipeline.policy.simultaneous import together
-from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -81,11 +80,6 @@ AT_ANY_TIME = Value(
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
 NEVER = object()
-CAPABLE = Value(
-    f"a list of some of {', '.join(CAPABILITIES)}",
-    lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
-    nested=True,
-)
 
 
 @dataclass(frozen=True)
@@ -241,7 +235,10 @@ class Policy:
         """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
-            "rules": [_without_later(asdict(rule)) for rule in self.rules],
+            "rules": [
+                _without_later({**asdict(rule), "requires": list(rule.requires)})
+                for rule in self.rules
+            ],
             "admit": list(self.admit),
             "requires": list(self.requires),
         }

@@ -22,6 +22,7 @@ from agreement_pipeline.mistakes import (
 )
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.reasons import Kind
+from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.tables import Tabular
 
 RELIABLE, TENTATIVE = 0.800, 0.667
@@ -32,6 +33,11 @@ MEASURE = Value("a registered measure", lambda name: bool(registered(name)))
 CUTOFF = Value("a number", is_number)
 COUNT = Value("a whole number from 1", whole(1))
 FLAG = Value("true or false", lambda value: isinstance(value, bool))
+CAPABLE = Value(
+    f"a list of some of {', '.join(CAPABILITIES)}",
+    lambda names: all(name in CAPABILITIES for name in names) and len(names) == len({*names}),
+    nested=True,
+)
 
 
 class Demand(Protocol):
@@ -69,6 +75,10 @@ class Demand(Protocol):
         """Strata with fewer items are judged as one; None if each is judged by itself."""
 
     @property
+    def requires(self) -> tuple[str, ...]:
+        """What an export must show for the rule to be evaluated."""
+
+    @property
     def name(self) -> str:
         """Letters, digits and underscores that no other rule of a policy has."""
 
@@ -104,6 +114,8 @@ class Rule:
     every_rater
         True if every rater of the round must count in the estimate, or it is not evaluated. A rater
         does not count if their replicates, or their confidence, are missing or show nothing.
+    requires
+        What the export must show, or the rule is not evaluated. The other rules are.
     effect
         hold: the round is held if this rule is not met. warn: the verdict is only shown. Rules on
         some measures may only warn.
@@ -126,6 +138,7 @@ class Rule:
     min_raters: Annotated[int, COUNT] = 1
     if_too_few: Annotated[IfTooFew, one_of(get_args(IfTooFew))] = "hold"
     every_rater: Annotated[bool, FLAG] = False
+    requires: Annotated[tuple[str, ...], CAPABLE] = ()
     effect: Annotated[Effect, one_of(get_args(Effect))] = "hold"
 
     def __post_init__(self) -> None:

@@ -255,7 +255,7 @@ class Scale:
         """
         if self.categories is None or self.level == "ordinal":
             return self
-        return replace(self, categories=tuple(sorted(self.categories)))  # type: ignore[type-var]
+        return replace(self, categories=tuple(sorted(self.categories)))
 
     def positions_of(self, other: "Scale") -> Codes:
         """The position here of each category of a scale that lists the same ones."""

@@ -41,6 +41,33 @@ def test_an_export_that_lacks_some_is_held_with_that_reason(ratings):
     assert "given by no rater" in decision.reasons[0]
 
 
+def test_a_rule_that_requires_what_is_not_shown_is_not_evaluated(ratings):
+    strict = Rule("krippendorff_alpha", requires=("drafts", "gold"))
+    policy = replace(POLICY, rules=(strict, Rule("fleiss_kappa")))
+    decision = judge(from_export(ratings, "drafts"), policy, CONTRACT)
+    assert [verdict.kind for verdict in decision.verdicts] == ["not_evaluated", "reliable"]
+    assert decision.codes == ("not_shown",)
+    assert "not evaluated, since the rule requires" in decision.reasons[0]
+    assert "which cannot show ['gold']" in decision.reasons[0]
+    assert judge(from_export(ratings, "drafts", "gold"), policy, CONTRACT).admitted
+
+
+def test_a_rule_that_only_warns_does_not_hold_what_is_not_shown(ratings):
+    warning = Rule("fleiss_kappa", requires=("gold",), effect="warn")
+    policy = replace(POLICY, rules=(*POLICY.rules, warning))
+    decision = judge(ratings, policy, CONTRACT)
+    assert decision.admitted
+    assert decision.verdicts[1].code == "not_shown"
+
+
+def test_a_rule_without_the_demand_keeps_its_digest():
+    policy = replace(POLICY, rules=(Rule("krippendorff_alpha", requires=("gold",)),))
+    assert "requires" not in POLICY.to_mapping()["rules"][0]
+    assert Policy.from_mapping(policy.to_mapping()) == policy
+    with pytest.raises(PolicyError, match="requires: found"):
+        Rule("krippendorff_alpha", requires=("mind reading",))
+
+
 def test_ratings_of_an_unknown_export_are_held(ratings):
     decision = judge(ratings, ASKING, CONTRACT)
     assert decision.codes == ("not_shown",)
