@@ -23,6 +23,7 @@ def test_a_table_that_is_shown_whole_says_nothing():
 
 def test_a_long_list_says_how_many_more_there_are():
     assert first_of(["a", "b"]) == ["a", "b"]
+    assert first_of(["a"] * MAX_ROWS) == ["a"] * MAX_ROWS
     assert first_of(["a"] * (MAX_ROWS + 2))[-2:] == ["a", "and 2 more"]
 
 
