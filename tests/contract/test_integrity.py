@@ -12,6 +12,10 @@ from tests.contract.tables import DEFAULT, contract_of, entry
 pytestmark = pytest.mark.slow
 
 YES_NO = Scale(("no", "yes"))
+OF_ROUNDS = Contract.from_mapping(
+    {"rows": [entry()], "items": [entry("on_items")], "round": DEFAULT.to_mapping()["round"]}
+)
+"""The default contract without most of what is asked of rows and items."""
 
 
 def latent(n_items, raters, guess, seed=1, categories=("no", "yes")):
@@ -50,14 +54,13 @@ def copied(frame, rater, copies, changed=0.0, seed=2):
     return pd.concat(parts, ignore_index=True)
 
 
-def findings(frame, scale=YES_NO, **more):
-    return {each.check: each for each in DEFAULT.check(Ratings.from_frame(frame, scale, **more))}
+def findings(frame, scale=YES_NO, contract=DEFAULT, **more):
+    return {each.check: each for each in contract.check(Ratings.from_frame(frame, scale, **more))}
 
 
-def failed(frame, scale=YES_NO, **more):
-    found = findings(frame, scale, **more)
-    round_checks = {each.check for each in DEFAULT.round}
-    return {name for name in found if not found[name].passed} & round_checks
+def failed(frame, scale=YES_NO):
+    found = findings(frame, scale, OF_ROUNDS)
+    return {each.check for each in OF_ROUNDS.round if not found[each.check].passed}
 
 
 def test_s1_the_same_items_ten_times_under_other_names_are_held():
