@@ -22,6 +22,7 @@ class WideEnough:
     tentative: float
     scope: str = "round"
     effect: str = "hold"
+    requires: tuple[str, ...] = ()
     name: str = "wide_enough"
     description: str = "The value is over the cut-off."
 
