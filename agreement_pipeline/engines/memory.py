@@ -244,7 +244,7 @@ def _some(ratings: Ratings, raters: Names, items: pd.Index | None) -> _Some:
         items, places = (names, None) if here.all() else (names[here], np.cumsum(here) - 1)
     else:
         places = items.get_indexer(names)
-    item = codes if places is None else taken(places, codes)
+    item = np.asarray(codes if places is None else taken(places, codes))
     return _Some(replace(ratings, table=table), item, rater, items, raters)
 
 

@@ -294,8 +294,9 @@ def _together(parts: Sequence[_Codes | pa.ChunkedArray]) -> Any:
     codes = [part for part in parts if isinstance(part, _Codes)]
     if codes:
         return _joined(codes)
-    kinds = {part.type for part in parts}
-    whole = parts if len(kinds) == 1 else [part.cast(pa.int64()) for part in parts]
+    whole = [part for part in parts if not isinstance(part, _Codes)]
+    if len({part.type for part in whole}) > 1:
+        whole = [part.cast(pa.int64()) for part in whole]
     chunks = [chunk for part in whole for chunk in part.chunks]
     return pa.chunked_array(chunks).to_pandas(integer_object_nulls=True)
 

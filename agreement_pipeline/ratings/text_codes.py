@@ -1,4 +1,4 @@
-"""The codes of many texts, in the order in which each is first met.
+"""The codes of many texts, in the order in which each is first met if they are not too many.
 
 Names that programs make often have one length. Then a few whole numbers hold each text, and one
 number is made of these. Arrow puts such numbers into codes in half the time of texts. Two texts may
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 WORD, MOST_WORDS, BLOCK = 8, 4, 1 << 20
+MANY, PART_BITS = 1 << 22, 3
+"""How many texts are put into codes in parts, and the bits that tell the parts apart."""
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """An odd number, so that different numbers stay different when multiplied."""
 Codes = np.ndarray[Any, np.dtype[np.int32]]
@@ -40,10 +42,8 @@ def _by_texts(column: Any) -> tuple[Codes, Any]:
 
 def _by_numbers(blocks: Sequence[Any], width: int) -> tuple[Codes, Any] | None:
     """The codes of texts of one width. None if two of them give the same number."""
-    import pyarrow as pa
-
-    codes, numbers = _encoded(pa.chunked_array([_number(_words(each, width)) for each in blocks]))
-    distinct = np.empty((len(_starts(width)), len(numbers)), dtype="<u8")
+    codes, n_distinct = _codes_of_numbers([_number(_words(each, width)) for each in blocks])
+    distinct = np.empty((len(_starts(width)), n_distinct), dtype="<u8")
     for block, places in zip(blocks, codes, strict=True):
         for known, words in zip(distinct, _words(block, width), strict=True):
             known[places] = words
@@ -54,6 +54,27 @@ def _by_numbers(blocks: Sequence[Any], width: int) -> tuple[Codes, Any] | None:
         for known, words in zip(distinct[:-1], _words(block, width)[:-1], strict=True)
     )
     return None if differ else (np.concatenate(codes), _texts(distinct, width))
+
+
+def _codes_of_numbers(numbers: Sequence[Words]) -> tuple[list[Codes], int]:
+    """The codes of each block of numbers, and how many numbers there are.
+
+    Very many come in parts, by their highest bits. Arrow's table of them would be very large.
+    """
+    import pyarrow as pa
+
+    if sum(map(len, numbers)) < MANY:
+        codes, distinct = _encoded(pa.chunked_array(numbers))
+        return codes, len(distinct)
+    codes, start = [np.empty(len(each), dtype=np.int32) for each in numbers], 0
+    for part in range(1 << PART_BITS):
+        rows = [np.flatnonzero(each >> np.uint64(64 - PART_BITS) == part) for each in numbers]
+        some = [each[here] for each, here in zip(numbers, rows, strict=True)]
+        found, distinct = _encoded(pa.chunked_array(some))
+        for code, here, of in zip(codes, rows, found, strict=True):
+            code[here] = of + start
+        start += len(distinct)
+    return codes, start
 
 
 def _encoded(column: Any) -> tuple[list[Codes], Any]:

@@ -24,7 +24,8 @@ def test_what_is_looked_up_block_by_block_is_what_a_loop_finds():
     assert held(codes, 6).tolist() == [code in codes.tolist() for code in range(6)]
     known = codes[codes >= 0]
     assert counts(known, 6).tolist() == [known.tolist().count(code) for code in range(6)]
-    assert taken(values, codes[:0]).tolist() == [] and counts(codes[:0], 2).tolist() == [0, 0]
+    assert taken(values, codes[:0]).tolist() == []
+    assert counts(codes[:0], 2).tolist() == [0, 0]
 
 
 def test_parts_hold_all_rows_of_their_items():
@@ -32,7 +33,8 @@ def test_parts_hold_all_rows_of_their_items():
     found = of_whole_items(item)
     assert np.concatenate([item[part] for part in found]).tolist() == item.tolist()
     each = [set(item[part].tolist()) for part in found]
-    assert len(found) > 2 and sum(map(len, each)) == len(set(item.tolist()))
+    assert len(found) > 2
+    assert sum(map(len, each)) == len(set(item.tolist()))
 
 
 ROWS = [

@@ -75,3 +75,12 @@ def test_codes_follow_the_order_of_texts(written):
     found = coded(pd.Series(texts, dtype="str"))
     assert found.texts.tolist() == sorted(set(texts))
     assert found.texts[found.codes].tolist() == texts
+
+
+def test_very_many_texts_come_in_parts(monkeypatch):
+    monkeypatch.setattr(text_codes, "MANY", 0)
+    monkeypatch.setattr(text_codes, "BLOCK", 64)
+    texts = [f"item-{n % 97:011}" for n in range(500)]
+    codes, distinct = in_codes(pa.chunked_array([texts]))
+    assert [distinct.to_pylist()[code] for code in codes] == texts
+    assert sorted(distinct.to_pylist()) == sorted(set(texts))
