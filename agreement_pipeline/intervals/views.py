@@ -120,8 +120,7 @@ def _weighted(
 
 def _kept(basis: Statistic, form: Statistic) -> Array:
     """The share of its drawn weight that each unseen row keeps."""
-    times = times_seen(basis, form)[basis.weights.shape[-1] :]
-    return OFTEN / np.maximum(times, OFTEN)
+    return OFTEN / np.maximum(times_seen(basis, form), OFTEN)
 
 
 def _raising(point: Point, forms: Sequence[Statistic]) -> Array:

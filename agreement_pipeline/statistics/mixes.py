@@ -12,7 +12,7 @@ from agreement_pipeline.statistics.weighted import Statistic
 
 
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
-    """How many items show the mix of each row of `possible`, shape (P,).
+    """How many items show the mix of each unseen row of `possible`.
 
     It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if items come in
     clusters, or if more than the labels of a panel counts.
@@ -22,24 +22,18 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     >>> from agreement_pipeline import Scale
     >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
     >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
-    [0.0, 4.0, 0.0, 4.0, 0.0]
+    [0.0, 4.0, 0.0]
     """
-    seen, asked = _mixes(statistic), _mixes(possible)
-    if seen is None or asked is None:
-        return np.zeros(possible.weights.shape[-1])
-    mixes, place = np.unique(asked, axis=0, return_inverse=True)
-    differ = (mixes > 0).sum(1) > 1
-    times = [
-        float(statistic.weights[(seen == mix).all(1)].sum()) if differs else 0.0
-        for mix, differs in zip(mixes, differ, strict=True)
-    ]
-    return np.array(times)[place.ravel()]
+    seen, both = statistic.weights, _mixes(possible)
+    if statistic.clusters is not None or both is None:
+        return np.zeros(possible.weights.shape[-1] - len(seen))
+    mixes, place = np.unique(both, axis=0, return_inverse=True)
+    times = np.bincount(place[: len(seen)], seen, len(mixes))
+    return np.asarray(np.where((mixes > 0).sum(1) > 1, times, 0.0)[place[len(seen) :]])
 
 
 def _mixes(statistic: Statistic) -> Array | None:
     """How often each category was given in each row; None if it does not say all."""
-    if statistic.clusters is not None:
-        return None
     if isinstance(statistic, CategoryCounts):
         return statistic.counts
     if not isinstance(statistic, LabelsByRater) or statistic.confidence is not None:

@@ -173,5 +173,5 @@ def test_how_often_a_disagreement_was_seen_is_not_told_where_items_come_in_clust
     apart, clusters = [1, 1], Clusters(np.array([0, 1]), np.ones(2))
     alone = CategoryCounts(rows, [9, 4], scale=scale)
     clustered = CategoryCounts(rows, apart, scale=scale, clusters=clusters)
-    assert times_seen(alone, alone.with_unseen(3.0)).sum() == 8
+    assert times_seen(alone, alone.with_unseen(3.0)).sum() == 4
     assert times_seen(clustered, clustered.with_unseen(3.0)).sum() == 0
