@@ -5,7 +5,7 @@ import numpy as np
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
 
-USUAL, FEWEST = 0.6, 30
+USUAL, FEWEST = 0.7, 30
 """The share of items with one number of raters that makes it usual, and of how many items."""
 
 
