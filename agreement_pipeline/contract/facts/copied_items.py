@@ -7,9 +7,10 @@ import pandas as pd
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings import printed
 
-MOST = 50_000
+MOST, AT_ONCE = 50_000, 8_192
 LAST = 6
 LETTERS = np.arange(256)
 SPREAD = np.where(ord(" ") < LETTERS, (LETTERS | 32) ** 2, 0).astype(np.uint32)
@@ -23,7 +24,7 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
     there = np.flatnonzero(texts.notna())
-    return _copies(texts.iloc[there].astype("str"), "text")
+    return _copies(texts.iloc[there], "text")
 
 
 @fact
@@ -37,7 +38,7 @@ def _copies(texts: "pd.Series[Any]", what: str) -> Fact:
     """The share of copies. Of very many items, a sample is compared, in which copies stay
     together.
     """
-    some = texts if len(texts) <= MOST else _sample(texts)
+    some = (texts if len(texts) <= MOST else _sample(texts)).astype("str")
     alike = printed(some)
     alike = alike[alike != ""]
     again = alike.duplicated()
@@ -58,7 +59,19 @@ def _shown(alike: "pd.Series[Any]", again: "pd.Series[Any]") -> str:
 def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
     """The items whose text falls into one of several parts: equal texts fall into the same.
 
-    A part follows from the last letters, without capitals and the blanks after them.
+    A few texts are in memory at once.
+    """
+    n_parts, found = -(-len(texts) // MOST), []
+    for start in range(0, len(texts), AT_ONCE):
+        part = _parts(texts.iloc[start : start + AT_ONCE].astype("str"), n_parts)
+        found.append(start + np.flatnonzero(part == 0))
+        let_go()
+    return texts.iloc[np.concatenate(found)]
+
+
+def _parts(texts: "pd.Series[Any]", n_parts: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
+    """The part of each text. It follows from the last letters, without capitals and the blanks
+    after them.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -71,4 +84,4 @@ def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
     for back in range(1, LAST + 1):
         places = stops[1:] - back
         sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
-    return texts.iloc[np.flatnonzero(sums % -(-len(texts) // MOST) == 0)]
+    return sums % np.uint32(n_parts)
