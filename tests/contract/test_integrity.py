@@ -123,6 +123,7 @@ def test_copies_are_found_in_a_sample_of_very_many_items(monkeypatch):
     frame = latent(2000, "ab", 0.2).assign(text=lambda made: "Text of " + made["item"])
     copies = frame.assign(item="x" + frame["item"], text=frame["text"].str.lower() + "  ")
     monkeypatch.setattr(copied_items, "MOST", 300)
+    monkeypatch.setattr(copied_items, "AT_ONCE", 64)
     found = findings(pd.concat([frame, copies]))["items_not_repeated"]
     assert found.holds
     n_copies, of, n_items, *_ = found.description.split(": ")[1].split()

@@ -7,9 +7,10 @@ import pandas as pd
 
 from agreement_pipeline.contract.facts.fact import Fact, fact
 from agreement_pipeline.contract.facts.panel import Panel
+from agreement_pipeline.mapped_files import let_go
 from agreement_pipeline.ratings import parts, printed
 
-MOST = 50_000
+MOST, AT_ONCE = 50_000, 8_192
 LAST = 6
 LETTERS = np.arange(256)
 SPREAD = np.where(ord(" ") < LETTERS, (LETTERS | 32) ** 2, 0).astype(np.uint32)
@@ -23,7 +24,7 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
     there = np.flatnonzero(texts.notna())
-    return _copies(texts.iloc[there].astype("str"), "text")
+    return _copies(texts.iloc[there], "text")
 
 
 @fact
@@ -38,7 +39,7 @@ def _copies(texts: "pd.Series[Any]", what: str) -> Fact:
     """The share of copies. Of very many items, a sample is compared, in which copies stay
     together.
     """
-    some = texts if len(texts) <= MOST else _sample(texts)
+    some = (texts if len(texts) <= MOST else _sample(texts)).astype("str")
     alike = printed(some)
     alike = alike[alike != ""]
     again = alike.duplicated()
@@ -59,14 +60,18 @@ def _shown(alike: "pd.Series[Any]", again: "pd.Series[Any]") -> str:
 def _sample(texts: "pd.Series[Any]") -> "pd.Series[Any]":
     """The items whose text falls into one of several parts: equal texts fall into the same.
 
-    A part follows from the last letters, without capitals and the blanks after them.
+    A few texts are in memory at once.
     """
-    sums = np.concatenate([_sums(texts.array[part]) for part in parts(len(texts))])
-    return texts.iloc[np.flatnonzero(sums % -(-len(texts) // MOST) == 0)]
+    n_parts, found = -(-len(texts) // MOST), []
+    for part in parts(len(texts), AT_ONCE):
+        sums = _sums(texts.iloc[part].astype("str"))
+        found.append(part.start + np.flatnonzero(sums % n_parts == 0))
+        let_go()
+    return texts.iloc[np.concatenate(found)]
 
 
-def _sums(texts: Any) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """A number for each text, from its last letters."""
+def _sums(texts: "pd.Series[Any]") -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """A number for each text: of its last letters, without capitals and the blanks after them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
