@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import combinations
 from operator import add
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def _laid_out(root: Path, path: Path) -> None:
     policies.mkdir(parents=True)
     (policies / "standard.yaml").write_bytes(Path("configs/policies/standard.yaml").read_bytes())
     (root / "inbox").mkdir()
-    (root / "inbox" / f"one{path.suffix}").symlink_to(path.resolve())
+    copyfile(path, root / "inbox" / f"one{path.suffix}")
 
 
 def interval(items: str, missing: str, measures: str) -> dict[str, object]:
