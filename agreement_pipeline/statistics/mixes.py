@@ -14,8 +14,8 @@ from agreement_pipeline.statistics.weighted import Statistic
 def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     """How many items show the mix of each unseen row of `possible`.
 
-    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if items come in
-    clusters, or if more than the labels of a panel counts.
+    It is 0 for rows whose labels agree. It is 0 too if the statistic cannot tell: if a cluster
+    holds several items, or if more than the labels of a panel counts.
 
     Examples
     --------
@@ -25,11 +25,16 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
     [0.0, 4.0, 0.0]
     """
     seen, both = statistic.weights, _mixes(possible)
-    if statistic.clusters is not None or both is None:
+    if _in_clusters(statistic) or both is None:
         return np.zeros(possible.weights.shape[-1] - len(seen))
     mixes, place = np.unique(both, axis=0, return_inverse=True)
     times = np.bincount(place[: len(seen)], seen, len(mixes))
     return np.asarray(np.where((mixes > 0).sum(1) > 1, times, 0.0)[place[len(seen) :]])
+
+
+def _in_clusters(statistic: Statistic) -> bool:
+    """True if a cluster holds several items."""
+    return statistic.clusters is not None and statistic.clusters.n < statistic.weights.sum()
 
 
 def _mixes(statistic: Statistic) -> Array | None:

@@ -168,10 +168,13 @@ def test_cells_of_any_size_are_split_alike_and_a_long_mixed_one_names_every_cate
     )
 
 
-def test_how_often_a_disagreement_was_seen_is_not_told_where_items_come_in_clusters():
-    rows, scale = [[2, 0], [1, 1]], Scale(("no", "yes"))
-    apart, clusters = [1, 1], Clusters(np.array([0, 1]), np.ones(2))
-    alone = CategoryCounts(rows, [9, 4], scale=scale)
-    clustered = CategoryCounts(rows, apart, scale=scale, clusters=clusters)
-    assert times_seen(alone, alone.with_unseen(3.0)).sum() == 4
-    assert times_seen(clustered, clustered.with_unseen(3.0)).sum() == 0
+def test_how_often_a_disagreement_was_seen_is_not_told_where_a_cluster_holds_several_items():
+    rows, scale = [[2, 0], [1, 1], [1, 1]], Scale(("no", "yes"))
+
+    def times(*clusters):
+        found = Clusters.named(clusters) if clusters else None
+        counts = CategoryCounts(rows, [1, 1, 1], scale=scale, clusters=found)
+        return times_seen(counts, counts.with_unseen(3.0)).max()
+
+    assert times() == times("d1", "d2", "d3") == 2
+    assert times("d1", "d2", "d2") == 0
